@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every Swift target of the package is compiled with.
+let settings: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "swift-run-loops",
+    products: [
+        .library(name: "RunLoops", targets: ["RunLoops"]),
+        .library(name: "Notifications", targets: ["Notifications"]),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
+            providers: [.apt(["libevent-dev"])]),
+        .target(name: "CThreads"),
+        .target(name: "RunLoops", dependencies: ["CLibEvent", "CThreads"], swiftSettings: settings),
+        .target(name: "Notifications", dependencies: ["RunLoops"], swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["RunLoops"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        .testTarget(
+            name: "RunLoopsTests", dependencies: ["RunLoops", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "NotificationsTests", dependencies: ["Notifications", "TestSupport"],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,29 @@
+#define _GNU_SOURCE
+#include "threads_shim.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+__thread struct runloops_thread_record runloops_thread_record = {0};
+
+bool runloops_is_main_thread(void) { return gettid() == getpid(); }
+
+int runloops_usable_processors(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+    return CPU_COUNT(&set);
+}
+
+int runloops_use_processors(const int *processors, int count) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int i = 0; i < count; i++) {
+        if (processors[i] < 0 || processors[i] >= CPU_SETSIZE) return EINVAL;
+        CPU_SET(processors[i], &set);
+    }
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+int runloops_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

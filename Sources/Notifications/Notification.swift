@@ -1,0 +1,100 @@
+/// What a poster tells its observers: a name, perhaps who it is, and perhaps some facts.
+///
+/// ```swift
+/// let note = Notification(name: .didConnect, userInfo: ["host": "example.com"])
+/// ```
+///
+/// > Thread safety: a value; what it refers to is `Sendable`.
+public struct Notification: Sendable {
+    /// What it is about.
+    public let name: Name
+
+    /// Usually who posts it.
+    ///
+    /// Observers may ask for the notifications of one object; objects are told apart by identity. The
+    /// notification keeps it alive.
+    public let object: (any AnyObject & Sendable)?
+
+    /// Facts about it, by key.
+    public let userInfo: [String: any Sendable]
+
+    /// The identity of its sender: that of ``object``, or one given alone by a sender that is confined to a thread.
+    public let sender: ObjectIdentifier?
+
+    /// The file in which it was made.
+    public let fileID: StaticString
+
+    /// The line on which it was made.
+    public let line: Int
+
+    /// Makes a notification.
+    ///
+    /// - Parameters:
+    ///   - name: What it is about.
+    ///   - object: Usually who posts it.
+    ///   - userInfo: Facts about it, by key.
+    ///   - fileID: The file in which it was made.
+    ///   - line: The line on which it was made.
+    public init(
+        name: Name, object: (any AnyObject & Sendable)? = nil, userInfo: [String: any Sendable] = [:],
+        fileID: StaticString = #fileID, line: Int = #line
+    ) {
+        self.name = name
+        self.object = object
+        self.userInfo = userInfo
+        sender = object.map { ObjectIdentifier($0) }
+        self.fileID = fileID
+        self.line = line
+    }
+
+    /// Makes a notification of a sender that is confined to a thread, and so gives its identity alone.
+    ///
+    /// The sender is not kept alive. An identity is worth something only while the object lives.
+    ///
+    /// - Parameters:
+    ///   - name: What it is about.
+    ///   - sender: The identity of who posts it.
+    ///   - userInfo: Facts about it, by key.
+    ///   - fileID: The file in which it was made.
+    ///   - line: The line on which it was made.
+    public init(
+        name: Name, sender: ObjectIdentifier, userInfo: [String: any Sendable] = [:],
+        fileID: StaticString = #fileID, line: Int = #line
+    ) {
+        self.name = name
+        object = nil
+        self.userInfo = userInfo
+        self.sender = sender
+        self.fileID = fileID
+        self.line = line
+    }
+}
+
+extension Notification {
+    /// What a notification is about.
+    ///
+    /// ```swift
+    /// extension Notification.Name { static let didConnect = Notification.Name("com.example.didConnect") }
+    /// ```
+    ///
+    /// > Thread safety: a value.
+    public struct Name: RawRepresentable, Hashable, Sendable {
+        /// The name as a string.
+        public let rawValue: String
+
+        /// Makes a name.
+        ///
+        /// - Parameter rawValue: The name as a string.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Makes a name.
+        ///
+        /// - Parameter rawValue: The name as a string.
+        public init(_ rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Notification: CustomStringConvertible {
+    /// The name, and where the notification was made.
+    public var description: String { "\(name.rawValue), made at \(fileID):\(line)" }
+}

@@ -1,0 +1,11 @@
+extension ContinuousClock.Instant {
+    /// An instant that never comes: a deadline that is none.
+    ///
+    /// It is some 292 years after the machine was started, the last instant that a wait can be set to.
+    public static let distantFuture = ContinuousClock().systemEpoch.advanced(by: .nanoseconds(Int64.max))
+
+    /// An instant that has always passed: a deadline that means "try once, do not wait".
+    ///
+    /// It is as long before the machine was started as ``distantFuture`` is after.
+    public static let distantPast = ContinuousClock().systemEpoch.advanced(by: .nanoseconds(Int64.min))
+}

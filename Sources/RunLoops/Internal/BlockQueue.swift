@@ -1,0 +1,80 @@
+/// A block on its way to a loop, and what it was given with.
+///
+/// It fits into a node.
+struct BlockMessage {
+    let body: () -> Void
+    /// Nil for the common modes.
+    let modes: [RunLoop.Mode]?
+    let origin: SourceLocation
+}
+
+/// The performed blocks that a loop has taken in and not yet run, in the order in which they came.
+///
+/// A block whose modes are not running is put aside, and is put back in front as soon as the mode changes:
+/// so blocks of one sender keep their order in every mode that runs them.
+struct BlockQueue {
+    private var queued = NodeList()
+    private var setAside = NodeList()
+
+    /// How many blocks have ever been looked at: the end of a sweep is a number on this count, which nested
+    /// sweeps move on too.
+    private(set) var examined = 0
+
+    var isEmpty: Bool { queued.isEmpty }
+
+    /// The count at which a sweep that begins now has seen all that is there.
+    var end: Int { examined + queued.count }
+
+    mutating func append(_ node: Node) { queued.append(node) }
+
+    /// The next block for a mode, with its node; nil when there is none before `end`.
+    mutating func next(in mode: RunLoop.Mode, isCommon: Bool, before end: Int) -> Node? {
+        while examined < end, let node = queued.popFirst() {
+            examined += 1
+            if BlockQueue.matches(node, mode, isCommon) { return node }
+            setAside.append(node)
+        }
+        return nil
+    }
+
+    /// Whether a block waits for this mode.
+    ///
+    /// Looks at those not yet put aside.
+    func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        var node = queued.first
+        while let candidate = node {
+            if BlockQueue.matches(candidate, mode, isCommon) { return true }
+            node = candidate.next
+        }
+        return false
+    }
+
+    /// Looks at all blocks again: another mode runs, or the common modes are others.
+    mutating func modeDidChange() {
+        var all = setAside.removeAll()
+        all.append(queued)
+        queued = all
+    }
+
+    mutating func removeAll() -> NodeList {
+        modeDidChange()
+        return queued.removeAll()
+    }
+
+    private static func matches(_ node: Node, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
+        switch node.kind {
+        case .block: isCommon
+        case .blockInModes:
+            node.withBlock { $0.modes?.contains { $0 == mode || isCommon && $0 == .common } ?? isCommon }
+        case .signal, .control: preconditionFailure("a block queue holds blocks only")
+        }
+    }
+}
+
+extension Node {
+    /// Looks at a block without taking it out.
+    func withBlock<Result>(_ body: (borrowing BlockMessage) -> Result) -> Result {
+        // Safe: the owner of a node of this kind has stored a block in it, and a block fits inline.
+        unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: BlockMessage.self).pointee)
+    }
+}

@@ -1,0 +1,30 @@
+internal import Synchronization
+
+/// What a loop counts.
+///
+/// Written by its own thread only, with plain stores; read by any.
+struct Counters: ~Copyable, Sendable {
+    let passes = Counter()
+    let wakeUps = Counter()
+    let kernelCalls = Counter()
+    let messages = Counter()
+    let spinHits = Counter()
+    let spinMisses = Counter()
+    let timerFires = Counter()
+    /// Nanoseconds; stays 0 while nobody asked for it.
+    let longestHandler = Counter()
+}
+
+/// A number that one thread counts up and others may read.
+struct Counter: ~Copyable, Sendable {
+    private let count = Atomic<Int>(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    /// Adds without a locked instruction: there is one writer.
+    func add(_ number: Int = 1) { count.store(value &+ number, ordering: .relaxed) }
+
+    func raise(to number: Int) { if number > value { count.store(number, ordering: .relaxed) } }
+
+    func reset() { count.store(0, ordering: .relaxed) }
+}

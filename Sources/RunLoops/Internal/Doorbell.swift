@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// A mailbox that holds no messages, only the fact that somebody rang: however often, it is one signal.
+///
+/// Like ``Mailbox`` it is one word that carries the receiver's sleep state too: ringing an armed bell gives the
+/// caller what it was armed with, and so the duty to signal; ringing any other costs one exchange.
+///
+/// > Thread safety: ``ring()`` from any thread; the rest from the receiver's thread only.
+struct Doorbell: ~Copyable, Sendable {
+    private static let quiet: UInt = 0
+    private static let rung: UInt = 1
+    private static let armedBit: UInt = 2
+
+    /// Quiet, rung, or the address of a node with the armed bit.
+    private let word = Atomic<UInt>(Doorbell.quiet)
+
+    /// Rings.
+    ///
+    /// - Returns: What the bell was armed with, if it was: now the caller's.
+    func ring() -> Node? {
+        // A bell that was rung needs no write, and so costs its senders no cache line.
+        if word.load(ordering: .acquiring) == Doorbell.rung { return nil }
+        return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
+    }
+
+    /// Whether somebody has rung since it was last armed.
+    var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
+
+    /// Answers a ring, or arms a quiet bell: the next ring gets the node.
+    func arm(with node: Node) {
+        word.store(unsafe UInt(bitPattern: node.address) | Doorbell.armedBit, ordering: .releasing)
+    }
+
+    /// Arms the bell unless it was rung.
+    func armUnlessRung(with node: Node) -> Bool {
+        let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
+        return word.compareExchange(
+            expected: Doorbell.quiet, desired: armed, ordering: .acquiringAndReleasing
+        ).exchanged
+    }
+
+    /// Takes back the arming, and leaves the bell rung or quiet as it was.
+    ///
+    /// - Returns: What it was armed with, if it was.
+    func disarm() -> Node? {
+        let seen = word.load(ordering: .relaxed)
+        guard let node = armedNode(seen) else { return nil }
+        let exchange = word.compareExchange(
+            expected: seen, desired: Doorbell.quiet, ordering: .acquiringAndReleasing)
+        return exchange.exchanged ? node : nil
+    }
+
+    private func armedNode(_ bits: UInt) -> Node? {
+        if bits & Doorbell.armedBit == 0 { return nil }
+        // Safe: the bell was armed with a node's address, whose low bits are zero.
+        return unsafe UnsafeMutableRawPointer(bitPattern: bits & ~Doorbell.armedBit).map { unsafe Node($0) }
+    }
+}

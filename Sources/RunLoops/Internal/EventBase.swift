@@ -1,0 +1,90 @@
+internal import CLibEvent
+internal import Glibc
+
+/// A libevent base on epoll, without locks, without libevent's timers.
+///
+/// `@safe`: the pointer is libevent's own, from `init` to `deinit`, and never leaves this file's types.
+@safe
+struct EventBase: ~Copyable {
+    fileprivate let pointer: OpaquePointer
+
+    init() throws(SystemError) {
+        try EventBase.requireDescriptors(3)
+        guard let config = unsafe event_config_new() else {
+            throw SystemError(call: "event_config_new", code: ENOMEM)
+        }
+        defer { unsafe event_config_free(config) }
+        // Neither locks nor cached times: one thread, and no timers of libevent's.
+        unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
+        unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue))
+        // Edge triggering excludes every way to poll but epoll.
+        unsafe event_config_require_features(config, CInt(EV_FEATURE_ET.rawValue))
+        errno = 0
+        guard let base = unsafe event_base_new_with_config(config) else {
+            throw SystemError(call: "epoll_create1", code: errno == 0 ? ENOMEM : errno)
+        }
+        unsafe pointer = base
+    }
+
+    deinit { unsafe event_base_free(pointer) }
+
+    /// Throws if so many descriptors cannot be opened now.
+    ///
+    /// libevent ends the process when the pipe that it opens with every base is refused, so it is asked for
+    /// one only after this. Another thread may still take the last descriptors in between.
+    private static func requireDescriptors(_ count: Int) throws(SystemError) {
+        var opened: [CInt] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        for _ in 0..<count {
+            opened.append(try systemCall("pipe2") { eventfd(0, CInt(EFD_CLOEXEC)) })
+        }
+    }
+
+    /// Notes what is ready, by calling the events' callbacks.
+    ///
+    /// Never inlined and never renamed: in a profile, what is below this symbol is idle time.
+    ///
+    /// - Parameter blocking: Whether to sleep until something is ready.
+    @inline(never)
+    func wait(blocking: Bool) {
+        // Safe: the base is ours, on the one thread that uses it, and not inside one of its own callbacks.
+        let result = unsafe event_base_loop(pointer, blocking ? EVLOOP_ONCE : EVLOOP_NONBLOCK)
+        if result < 0 {
+            fatalError(
+                "RunLoop: the kernel refuses to wait (errno \(errno)); was a descriptor of the loop's closed?"
+            )
+        }
+    }
+}
+
+/// One descriptor that an event base watches, or does not watch at the moment.
+///
+/// `@safe`: the event is ours from `init` to `deinit`; the owner keeps the base, and the context, longer.
+@safe
+struct Event: ~Copyable {
+    private let pointer: OpaquePointer
+
+    init(
+        _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
+        callback: event_callback_fn
+    ) throws(SystemError) {
+        let flags = Int16(interest | EV_PERSIST)
+        guard let event = unsafe event_new(base.pointer, descriptor, flags, callback, context) else {
+            throw SystemError(call: "event_new", code: ENOMEM)
+        }
+        unsafe pointer = event
+    }
+
+    deinit { unsafe event_free(pointer) }
+
+    /// Puts the descriptor into the kernel's set.
+    func watch() throws(SystemError) {
+        errno = 0
+        if unsafe event_add(pointer, nil) != 0 {
+            throw SystemError(call: "epoll_ctl", code: errno == 0 ? EINVAL : errno)
+        }
+    }
+
+    /// Takes the descriptor out of the kernel's set.
+    func unwatch() { unsafe event_del(pointer) }
+}

@@ -1,0 +1,96 @@
+/// A heap of slots by date, in which a slot is found, moved and removed in O(log *n*).
+///
+/// Four children to a node: half the levels of a binary heap, and the children of a node are neighbours in
+/// memory. Keys are compared as two integers, with no closure and no reference in between.
+struct IndexedHeap {
+    /// What the heap is ordered by: the date, and among equal dates who came first.
+    struct Key: Comparable {
+        var date: Moment
+        var sequence: UInt64
+
+        static func < (left: Key, right: Key) -> Bool {
+            left.date == right.date ? left.sequence < right.sequence : left.date < right.date
+        }
+    }
+
+    private struct Entry {
+        var key: Key
+        var slot: Int
+    }
+
+    private var entries: [Entry] = []
+    /// Where each slot's entry is, or −1.
+    private var positions: [Int] = []
+
+    private static let arity = 4
+
+    var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
+    var first: Key? { entries.first?.key }
+
+    func contains(_ slot: Int) -> Bool { slot < positions.count && positions[slot] >= 0 }
+
+    /// - Precondition: The slot is not in the heap.
+    mutating func insert(_ slot: Int, key: Key) {
+        while positions.count <= slot { positions.append(-1) }
+        entries.append(Entry(key: key, slot: slot))
+        moveUp(from: entries.count - 1)
+    }
+
+    /// Removes a slot, if it is there.
+    mutating func remove(_ slot: Int) {
+        guard contains(slot) else { return }
+        let position = positions[slot]
+        positions[slot] = -1
+        let last = entries.removeLast()
+        if position == entries.count { return }
+        let replaced = entries[position].key
+        entries[position] = last
+        if last.key < replaced { moveUp(from: position) } else { moveDown(from: position) }
+    }
+
+    /// Calls `body` with every slot whose date is not after `now`, in no order.
+    func forEachDue(at now: Moment, _ body: (Int, Key) -> Void) { visit(0, now, body) }
+
+    private func visit(_ position: Int, _ now: Moment, _ body: (Int, Key) -> Void) {
+        guard position < entries.count, entries[position].key.date <= now else { return }
+        body(entries[position].slot, entries[position].key)
+        let child = position * IndexedHeap.arity + 1
+        for next in child..<child + IndexedHeap.arity { visit(next, now, body) }
+    }
+
+    private mutating func moveUp(from start: Int) {
+        let entry = entries[start]
+        var position = start
+        while position > 0 {
+            let parent = (position - 1) / IndexedHeap.arity
+            if entries[parent].key < entry.key { break }
+            place(entries[parent], at: position)
+            position = parent
+        }
+        place(entry, at: position)
+    }
+
+    private mutating func moveDown(from start: Int) {
+        let entry = entries[start]
+        var position = start
+        while true {
+            let child = position * IndexedHeap.arity + 1
+            if child >= entries.count { break }
+            var smallest = child
+            for other in child + 1..<max(child + 1, min(child + IndexedHeap.arity, entries.count))
+            where entries[other].key < entries[smallest].key {
+                smallest = other
+            }
+            if entry.key < entries[smallest].key { break }
+            place(entries[smallest], at: position)
+            position = smallest
+        }
+        place(entry, at: position)
+    }
+
+    private mutating func place(_ entry: Entry, at position: Int) {
+        entries[position] = entry
+        positions[entry.slot] = position
+    }
+}

@@ -1,0 +1,34 @@
+// What the kernel watches, and what it has found.
+
+extension LoopCore {
+    /// Makes the kernel watch the descriptors of the current mode, and only those.
+    ///
+    /// Between two waits in one mode this is one comparison.
+    func watchDescriptors() {
+        if watchedMode == currentMode { return }
+        watchedMode = currentMode
+        guard let mode = currentMode else { return }
+        for source in descriptors { source.watch(source.membership.contains(mode), in: self) }
+    }
+
+    /// Calls the handlers of the descriptors that were ready when the step began.
+    func serveDescriptors() -> Bool {
+        var rest = readyDescriptors.count
+        if rest == 0 { return false }
+        var handled = false
+        var elsewhere: [DescriptorSource] = []
+        while rest > 0, !readyDescriptors.isEmpty, let mode = currentMode {
+            rest -= 1
+            let source = readyDescriptors.removeFirst()
+            if source.membership.contains(mode) {
+                source.isReady = false
+                if source.serve(in: self) { handled = true }
+            } else if source.membership.loop != nil {
+                elsewhere.append(source)
+            }
+        }
+        // Ready in a mode that an outer run is in: it serves them when this run has returned.
+        readyDescriptors = elsewhere + readyDescriptors
+        return handled
+    }
+}

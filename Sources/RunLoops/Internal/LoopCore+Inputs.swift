@@ -1,0 +1,118 @@
+// What is in which mode.
+
+extension LoopCore {
+    /// Adds an input to a mode, or to the common modes.
+    ///
+    /// - Returns: False if that changed nothing: it is there already, or the thread is ending.
+    @discardableResult
+    func add(_ input: any LoopInput, to mode: RunLoop.Mode) -> Bool {
+        if hasEnded { return false }
+        if input.membership.loop == nil {
+            input.membership.loop = self
+            input.membership.position = inputs.count
+            inputs.append(input)
+        }
+        let before = input.membership.modes.count
+        if mode == .common {
+            input.membership.followsCommon = true
+            for mode in modes.common { join(input, mode) }
+        } else {
+            join(input, mode)
+        }
+        lookAgain()
+        return input.membership.modes.count > before
+    }
+
+    private func join(_ input: any LoopInput, _ mode: RunLoop.Mode) {
+        if input.membership.contains(mode) { return }
+        input.membership.modes.append(mode)
+        if input.keepsModeAlive { modes.countInput(in: mode, by: 1) }
+    }
+
+    /// Takes an input out of a mode, or out of all modes that are common.
+    func remove(_ input: any LoopInput, from mode: RunLoop.Mode) {
+        guard input.membership.loop === self else { return }
+        if mode == .common {
+            input.membership.followsCommon = false
+            for mode in modes.common { leave(input, mode) }
+        } else {
+            leave(input, mode)
+        }
+        if input.membership.modes.isEmpty && !input.membership.followsCommon { removeFromLoop(input) }
+    }
+
+    /// Takes an input out of every mode, and tells it.
+    func removeFromLoop(_ input: any LoopInput) {
+        guard input.membership.loop === self else { return }
+        for mode in input.membership.modes where input.keepsModeAlive { modes.countInput(in: mode, by: -1) }
+        let position = input.membership.position
+        input.membership = Membership()
+        let last = inputs.removeLast()
+        if last !== input {
+            inputs[position] = last
+            last.membership.position = position
+        }
+        input.didLeave(self)
+    }
+
+    private func leave(_ input: any LoopInput, _ mode: RunLoop.Mode) {
+        guard let index = input.membership.modes.firstIndex(of: mode) else { return }
+        input.membership.modes.swapAt(index, input.membership.modes.count - 1)
+        input.membership.modes.removeLast()
+        if input.keepsModeAlive { modes.countInput(in: mode, by: -1) }
+    }
+
+    /// Makes a mode common: it gets all that was added to the common modes.
+    func addCommonMode(_ mode: RunLoop.Mode) {
+        guard modes.addCommon(mode) else { return }
+        for input in inputs where input.membership.followsCommon { join(input, mode) }
+        if currentMode == mode { modeIsCommon = true }
+        // The set of descriptors that the kernel is to watch may have grown.
+        watchedMode = nil
+        lookAgain()
+    }
+
+    /// When the next timer of a mode fires, `never` if it has none, nil if the mode holds nothing.
+    func nextFire(in mode: RunLoop.Mode) -> Moment? {
+        var next: Moment?
+        for case let timer as Timer in inputs where timer.membership.contains(mode) {
+            next = min(next ?? .never, timer.date)
+        }
+        if let next { return next }
+        return modes.isAlive(mode) || isMain && modes.isCommon(mode) ? .never : nil
+    }
+
+    // MARK: - End
+
+    /// The thread ends: nothing is taken in any more, and all that is here is let go.
+    ///
+    /// What is destroyed may be user code's, which may call the loop again: it finds an ended one.
+    func end() {
+        hasEnded = true
+        let (mail, _) = inbox.mailbox.close()
+        discard(mail)
+        discard(blocks.removeAll())
+        passEndWork = DeferredWork()
+        idleWork = DeferredWork()
+        while let input = inputs.last { removeFromLoop(input) }
+        manualSources.removeAll()
+        ports.removeAll()
+        overdueTimers = []
+        readyDescriptors = []
+    }
+
+    /// Destroys messages that will not be served.
+    private func discard(_ list: NodeList) {
+        var nodes = list
+        var releaser = NodeReleaser()
+        while let node = nodes.popFirst() {
+            switch node.kind {
+            case .block, .blockInModes:
+                _ = node.move(BlockMessage.self)
+                releaser.release(node)
+            case .signal: _ = Signal.takeRetained(node)
+            case .control: break
+            }
+        }
+    }
+}

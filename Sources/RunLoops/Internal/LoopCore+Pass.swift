@@ -1,0 +1,135 @@
+// One pass, and the run that repeats it. The steps of a pass have the names that the article "One pass" uses.
+
+extension LoopCore {
+    /// What one run was asked for.
+    struct Activation {
+        let mode: RunLoop.Mode
+        /// `never` for none.
+        let deadline: Moment
+        let returnsAfterSource: Bool
+    }
+
+    /// Makes passes in one mode until there is a reason to end.
+    func run(_ activation: Activation) -> RunLoop.RunResult {
+        let outer = (currentMode, modeIsCommon)
+        changeMode(to: activation.mode, isCommon: modes.isCommon(activation.mode))
+        defer { changeMode(to: outer.0, isCommon: outer.1) }
+        // A run inside a port's handler goes on with the port's next message.
+        for signal in serving { ports.append(signal) }
+        if outer.0 == nil { waiting.runBegins() }
+        defer { if outer.0 == nil { waiting.runEnds() } }
+
+        takeMail()
+        if isFinished && requests.isDisjoint(with: [.stop, .end]) { return .finished }
+
+        notifyObservers(.entry)
+        defer { notifyObservers(.exit) }
+        if takeStop() { return .stopped }
+        now = Moment.now()
+        while true {
+            let handledSource = pass(activation)
+            if let result = exitCheck(activation, handledSource: handledSource) { return result }
+        }
+    }
+
+    /// One pass.
+    ///
+    /// - Returns: Whether a source or port was served.
+    private func pass(_ activation: Activation) -> Bool {
+        inbox.counters.passes.add()
+        var blockBudget = Budget()
+
+        notifyObservers(.beforeTimers)
+        notifyObservers(.beforeSources)
+        performBlocks(&blockBudget)
+        var handledSource = serveManualSources()
+        if handledSource { performBlocks(&blockBudget) }
+
+        let willSleep = !handledSource && isQuiet(until: activation.deadline)
+        performPassEndWork()
+        if willSleep && isQuiet(until: activation.deadline) {
+            notifyObservers(.beforeWaiting)
+            performIdleWork()
+            sleep(until: activation.deadline)
+            notifyObservers(.afterWaiting)
+        } else {
+            poll(activation)
+        }
+
+        fireTimers()
+        if serveDescriptors() { handledSource = true }
+        if servePorts() { handledSource = true }
+        performBlocks(&blockBudget)
+        performPassEndWork()
+        return handledSource
+    }
+
+    /// Whether the run ends after this pass, and why.
+    ///
+    /// The order of the reasons is Core Foundation's.
+    private func exitCheck(_ activation: Activation, handledSource: Bool) -> RunLoop.RunResult? {
+        takeMail()
+        requests.remove(.wakeUp)
+        if handledSource && activation.returnsAfterSource { return .handledSource }
+        if activation.deadline != .never && now >= activation.deadline { return .timedOut }
+        if takeStop() { return .stopped }
+        if isFinished { return .finished }
+        return nil
+    }
+
+    /// Whether the innermost run is to end; asking takes the stop away, but not the end of all runs.
+    private func takeStop() -> Bool {
+        if requests.contains(.end) { return true }
+        return requests.remove(.stop) != nil
+    }
+
+    /// Whether the current mode can never become ready again, and nothing waits in it.
+    private var isFinished: Bool {
+        guard let mode = currentMode, !hasEnded else { return true }
+        if modes.isAlive(mode) || isMain && modeIsCommon { return false }
+        return !blocks.holdsBlock(for: mode, isCommon: modeIsCommon)
+            && !passEndWork.holdsWork(for: mode, isCommon: modeIsCommon)
+    }
+
+    /// Whether nothing is there to be done in the current mode before `deadline`.
+    func isQuiet(until deadline: Moment) -> Bool {
+        guard let mode = currentMode else { return false }
+        takeMail()
+        if !requests.isEmpty || !blocks.isEmpty { return false }
+        if !manualSources.isEmpty && manualSources.holdsInput(in: mode) { return false }
+        if !ports.isEmpty && ports.holdsInput(in: mode) { return false }
+        if !readyDescriptors.isEmpty && readyDescriptors.contains(where: { $0.membership.contains(mode) }) {
+            return false
+        }
+        if !passEndWork.isEmpty && passEndWork.holdsWork(for: mode, isCommon: modeIsCommon) { return false }
+        if deadline <= now { return false }
+        return (timers.nextWake ?? .never) > now
+    }
+
+    /// Looks at the kernel without sleeping: what a pass does that has other work.
+    private func poll(_ activation: Activation) {
+        watchDescriptors()
+        if poller.watchCount > 0 {
+            poller.poll()
+            inbox.counters.kernelCalls.add()
+        }
+        if activation.deadline != .never || !timers.isEmpty { now = Moment.now() }
+    }
+
+    /// Everything that depends on the mode is looked at again.
+    func changeMode(to mode: RunLoop.Mode?, isCommon: Bool) {
+        if currentMode == mode && modeIsCommon == isCommon { return }
+        currentMode = mode
+        modeIsCommon = isCommon
+        lookAgain()
+    }
+
+    /// Puts back in line what was put aside for not being in the current mode.
+    func lookAgain() {
+        blocks.modeDidChange()
+        manualSources.modeDidChange()
+        ports.modeDidChange()
+        for timer in overdueTimers { timer.plan() }
+        overdueTimers = []
+    }
+}

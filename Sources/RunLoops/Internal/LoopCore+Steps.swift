@@ -1,0 +1,92 @@
+// The steps of a pass that are not about waiting.
+
+extension LoopCore {
+    func notifyObservers(_ activity: RunLoop.Activity) {
+        if observedActivities.isDisjoint(with: activity) { return }
+        guard let mode = currentMode else { return }
+        // Collected first: what an observer adds or removes counts from the next moment on.
+        for observer in observers
+        where observer.activities.contains(activity) && observer.membership.contains(mode) {
+            observer.notify(activity, in: self)
+        }
+    }
+
+    /// Runs the blocks for this mode that were there when the step began, as far as the budget goes.
+    func performBlocks(_ budget: inout Budget) {
+        takeMail()
+        if blocks.isEmpty { return }
+        let end = blocks.end
+        var performed = 0
+        var releaser = NodeReleaser()
+        while blocks.examined < end, budget.spend(), let mode = currentMode,
+            let node = blocks.next(in: mode, isCommon: modeIsCommon, before: end)
+        {
+            let message = node.move(BlockMessage.self)
+            releaser.release(node)
+            callHandler(message.body)
+            performed += 1
+        }
+        inbox.counters.messages.add(performed)
+    }
+
+    /// Serves the manual sources that were signalled when the step began.
+    func serveManualSources() -> Bool {
+        takeMail()
+        var budget = Budget()
+        return serve(\.manualSources, &budget)
+    }
+
+    /// Serves the ports that had messages when the step began.
+    func servePorts() -> Bool {
+        takeMail()
+        var budget = Budget()
+        return serve(\.ports, &budget)
+    }
+
+    /// Serves the inputs of one step, each once.
+    private func serve(_ queue: ReferenceWritableKeyPath<LoopCore, ReadyQueue>, _ budget: inout Budget)
+        -> Bool
+    {
+        var handled = false
+        var rest = self[keyPath: queue].count
+        while rest > 0, let mode = currentMode, let signal = self[keyPath: queue].next(in: mode) {
+            rest -= 1
+            guard let input = signal.input else { continue }
+            let served = input.serve(in: self, &budget)
+            if served.calledHandler { handled = true }
+            if served.hasMore { becameReady(signal) }
+        }
+        return handled
+    }
+
+    /// Fires the timers that were due when the step began, in order.
+    func fireTimers() {
+        if timers.isEmpty { return }
+        for fire in timers.due(at: now) {
+            // An earlier one of these may have cancelled or postponed it; then it is stale.
+            guard let mode = currentMode, let timer = timers.remove(fire) else { continue }
+            if timer.membership.contains(mode) {
+                inbox.counters.timerFires.add()
+                timer.fireAsPlanned(in: self)
+            } else {
+                timer.becameOverdue()
+                overdueTimers.append(timer)
+            }
+        }
+    }
+
+    /// Work that posts at the end of a pass.
+    ///
+    /// What it adds itself waits for the next time.
+    func performPassEndWork() {
+        if passEndWork.isEmpty { return }
+        guard let mode = currentMode else { return }
+        for work in passEndWork.takeWork(for: mode, isCommon: modeIsCommon) { callHandler(work) }
+    }
+
+    func performIdleWork() {
+        if idleWork.isEmpty { return }
+        guard let mode = currentMode else { return }
+        for work in idleWork.takeWork(for: mode, isCommon: modeIsCommon) { callHandler(work) }
+    }
+}

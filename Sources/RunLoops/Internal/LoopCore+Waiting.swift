@@ -1,0 +1,147 @@
+internal import CLibEvent
+internal import CThreads
+internal import Synchronization
+
+// Spinning and sleeping.
+
+/// How a loop waits, and what it has learned about waiting.
+struct Waiting {
+    var policy = RunLoop.WaitPolicy.adaptive
+    fileprivate var budget = SpinBudget()
+    /// When the loop last had work, for the gap between two arrivals.
+    fileprivate var lastWork = Moment(nanoseconds: 0)
+    /// Counts down to the next look at the processors, and to the next measurement of a wake-up.
+    fileprivate var untilLook = 0
+    fileprivate var untilMeasurement = 0
+    fileprivate var processors = 1
+
+    /// Loops that are in a run and not asleep.
+    private static let awakeLoops = Atomic<Int>(0)
+
+    func runBegins() { Waiting.awakeLoops.add(1, ordering: .relaxed) }
+    func runEnds() { Waiting.awakeLoops.subtract(1, ordering: .relaxed) }
+
+    /// How long to spin now, in nanoseconds.
+    fileprivate mutating func spinLength() -> Int64 {
+        let wanted: Int64
+        switch policy.kind {
+        case .park: return 0
+        case .spin(let length): wanted = length
+        case .adaptive: wanted = budget.length
+        }
+        if wanted == 0 { return 0 }
+        // A thread's processors change rarely, and asking is a system call.
+        if untilLook == 0 {
+            processors = Int(runloops_usable_processors())
+            untilLook = 1_024
+        }
+        untilLook -= 1
+        if processors <= 1 { return 0 }
+        let othersAwake = Waiting.awakeLoops.load(ordering: .relaxed) - 1
+        if policy.kind == .adaptive && othersAwake >= processors - 1 { return 0 }
+        return wanted
+    }
+}
+
+extension LoopCore {
+    /// Waits until there is something to do, at the latest at `deadline`.
+    ///
+    /// Called when nothing is; what other threads do meanwhile is seen, because only an armed mailbox sleeps, and
+    /// arming fails when something has come.
+    func sleep(until deadline: Moment) {
+        watchDescriptors()
+        let idleWorkIsLeft =
+            !idleWork.isEmpty
+            && currentMode.map { idleWork.holdsWork(for: $0, isCommon: modeIsCommon) } ?? false
+        if idleWorkIsLeft || !isQuiet(until: deadline) {
+            // Observers and idle work have added something: only look.
+            pollNow()
+        } else {
+            let wake = min(deadline, timers.nextWake ?? .never)
+            if !spin(until: wake) { park(until: wake) }
+        }
+        takeMail()
+    }
+
+    private func pollNow() {
+        if poller.watchCount > 0 {
+            poller.poll()
+            inbox.counters.kernelCalls.add()
+        }
+        now = Moment.now()
+    }
+
+    /// Sleeps in the kernel, unless mail has come.
+    private func park(until wake: Moment) {
+        let measures = waiting.policy.kind == .adaptive && waiting.untilMeasurement == 0
+        if measures { inbox.wakeStamp.store(1, ordering: .relaxed) }
+        guard inbox.mailbox.arm() else {
+            now = Moment.now()
+            return
+        }
+        waiting.runEnds()
+        inbox.counters.kernelCalls.add(poller.wait(until: wake))
+        waiting.runBegins()
+        inbox.counters.wakeUps.add()
+        // The one reading of a wake-up, and only if somebody needs the time.
+        guard waiting.policy.kind == .adaptive || wake != .never else { return }
+        now = Moment.now()
+        if waiting.policy.kind == .adaptive { learn(measured: measures) }
+    }
+
+    private func learn(measured: Bool) {
+        waiting.budget.slept(gap: now.nanoseconds - waiting.lastWork.nanoseconds)
+        waiting.lastWork = now
+        if !measured {
+            waiting.untilMeasurement -= 1
+            return
+        }
+        let stamp = inbox.wakeStamp.exchange(0, ordering: .relaxed)
+        if stamp > 1 {
+            waiting.budget.measured(now.nanoseconds - stamp)
+            waiting.untilMeasurement = 15
+        }
+    }
+
+    /// Watches the mailbox for a while without being armed, so that senders make no system call.
+    ///
+    /// - Returns: Whether there is something to do.
+    private func spin(until wake: Moment) -> Bool {
+        let length = waiting.spinLength()
+        if length == 0 { return false }
+        let start = Moment.now()
+        now = start
+        let end = min(start.advanced(by: length), wake)
+        var nextLook = start.advanced(by: LoopCore.descriptorInterval)
+        var found = false
+        repeat {
+            // The pause takes about as long as a cache line takes to arrive: the word is read after each.
+            for _ in 0..<16 {
+                if inbox.mailbox.current.node != nil {
+                    found = true
+                    break
+                }
+                runloops_pause()
+            }
+            if found { break }
+            now = Moment.now()
+            if poller.watchCount > 0 && now >= nextLook {
+                poller.poll()
+                inbox.counters.kernelCalls.add()
+                found = !readyDescriptors.isEmpty
+                nextLook = now.advanced(by: LoopCore.descriptorInterval)
+            }
+        } while !found && now < end
+        if found {
+            inbox.counters.spinHits.add()
+            waiting.budget.hit()
+            return true
+        }
+        inbox.counters.spinMisses.add()
+        waiting.budget.miss()
+        return now >= wake
+    }
+
+    /// How often a spinning loop looks at its descriptors, in nanoseconds.
+    private static let descriptorInterval: Int64 = 4_000
+}

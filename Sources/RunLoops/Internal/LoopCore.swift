@@ -1,0 +1,104 @@
+/// The part of a loop that only its own thread touches.
+///
+/// What it does is spread over files by step: `LoopCore+Pass` is the order, the other extensions are the steps.
+final class LoopCore {
+    let inbox: Inbox
+    let poller: Poller
+    let isMain: Bool
+
+    /// The innermost run's mode, or nil between runs.
+    var currentMode: RunLoop.Mode?
+    /// Whether that mode is one of the common ones.
+    var modeIsCommon = false
+
+    var modes = ModeTable()
+    /// Everything that was added, in no order.
+    var inputs: [any LoopInput] = []
+
+    let blockQueue = Confined(BlockQueue())
+    var blocks: BlockQueue {
+        @inline(__always) _read { yield blockQueue.value }
+        @inline(__always) _modify { yield &blockQueue.value }
+    }
+    var manualSources = ReadyQueue()
+    var ports = ReadyQueue()
+    /// The ports whose handlers are on the stack, outermost first.
+    var serving: [Signal] = []
+    var timers = TimerQueue<Timer>()
+    /// Timers that came due while a mode ran that they are not in.
+    var overdueTimers: [Timer] = []
+    var observers: [RunLoop.Observer] = []
+    /// The moments that some observer wants, in any mode.
+    var observedActivities = RunLoop.Activity()
+    var descriptors: [DescriptorSource] = []
+    /// Descriptors that were ready when the kernel was last asked, and have not been served.
+    var readyDescriptors: [DescriptorSource] = []
+    /// The mode whose descriptors the kernel watches.
+    var watchedMode: RunLoop.Mode?
+
+    var passEndWork = DeferredWork()
+    var idleWork = DeferredWork()
+
+    /// A stop or a wake-up that came and has not yet taken effect.
+    var requests = Inbox.Requests()
+    /// The thread is ending: every run finishes, and nothing can be added.
+    var hasEnded = false
+
+    /// The clock, as last read in this pass.
+    var now = Moment(nanoseconds: 0)
+    var waiting = Waiting()
+    /// Whether handlers are timed.
+    var measuresHandlers = false
+
+    init(inbox: Inbox, isMain: Bool) throws(SystemError) {
+        self.inbox = inbox
+        self.isMain = isMain
+        poller = try Poller(wakeup: inbox.wakeup.descriptor)
+    }
+
+    // MARK: - Mail
+
+    /// Sorts what other threads have sent to where it is served.
+    @inline(__always)
+    func takeMail() {
+        let word = inbox.mailbox.current
+        if word.node == nil && !word.isArmed { return }
+        sortMail()
+    }
+
+    private func sortMail() {
+        var mail = inbox.mailbox.take()
+        while let node = mail.popFirst() {
+            switch node.kind {
+            case .block, .blockInModes: blocks.append(node)
+            case .signal: becameReady(Signal.takeRetained(node))
+            case .control: requests.formUnion(inbox.takeRequests())
+            }
+        }
+    }
+
+    /// Notes that a signalled input is to be served.
+    func becameReady(_ signal: Signal) {
+        switch signal.input?.step {
+        case .manualSources: manualSources.append(signal)
+        case .ports: ports.append(signal)
+        case nil: break  // It has left the loop since.
+        }
+    }
+
+    // MARK: - Handlers
+
+    /// Calls user code, and times it if that was asked for.
+    @inline(__always)
+    func callHandler(_ handler: () -> Void) {
+        if measuresHandlers { callTimed(handler) } else { handler() }
+    }
+
+    @inline(never)
+    private func callTimed(_ handler: () -> Void) {
+        let start = Moment.now()
+        handler()
+        let length = Moment.now().nanoseconds - start.nanoseconds
+        inbox.counters.longestHandler.raise(to: Int(length))
+    }
+}

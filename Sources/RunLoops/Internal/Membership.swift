@@ -1,0 +1,29 @@
+/// What a loop knows of one of its inputs.
+struct Membership {
+    /// The loop, while the input is in one of its modes.
+    var loop: LoopCore?
+
+    /// The modes that the input is in, in no order.
+    var modes: [RunLoop.Mode] = []
+
+    /// Whether the input was added to the common modes, and so joins the modes that become common later.
+    var followsCommon = false
+
+    /// Where the input stands in the loop's list.
+    var position = 0
+
+    func contains(_ mode: RunLoop.Mode) -> Bool { modes.contains(mode) }
+}
+
+/// Something that a loop serves in the modes it was added to.
+///
+/// > Thread safety: the loop's own thread only.
+protocol LoopInput: AnyObject {
+    var membership: Membership { get set }
+
+    /// Whether a mode that holds this can become ready; false for observers.
+    var keepsModeAlive: Bool { get }
+
+    /// The input has left its last mode, or its loop's thread ends.
+    func didLeave(_ loop: LoopCore)
+}

@@ -1,0 +1,59 @@
+internal import CLibEvent
+
+/// A point in time on the clock of every wait here: nanoseconds of `CLOCK_BOOTTIME`.
+///
+/// `ContinuousClock` reads the same clock on Linux, and the kernel timer is set on it, so an instant means
+/// the same to the caller, to the loop and to the kernel. Eight bytes and plain comparisons, where
+/// `ContinuousClock.Instant` takes sixteen and a 128-bit subtraction.
+struct Moment: Comparable, Hashable, Sendable {
+    var nanoseconds: Int64
+
+    /// Later than every other moment; nothing is ever due then.
+    static let never = Moment(nanoseconds: .max)
+
+    static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// Reads the clock.
+    static func now() -> Moment {
+        var time = timespec()
+        // Safe: the kernel fills our own value; it cannot fail for a clock that exists since Linux 2.6.39.
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// This much later, or `never` where that cannot be counted.
+    func advanced(by nanoseconds: Int64) -> Moment {
+        let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
+        if overflow { return nanoseconds > 0 ? .never : Moment(nanoseconds: .min) }
+        return Moment(nanoseconds: sum)
+    }
+}
+
+/// The zero of `CLOCK_BOOTTIME` as an instant.
+private let epoch = ContinuousClock().systemEpoch
+
+extension Moment {
+    /// The first whole nanosecond that is not before `instant`: what is set to it is never early.
+    init(_ instant: ContinuousClock.Instant) {
+        self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
+    }
+
+    /// The moment as an instant; `never` is ``ContinuousClock/Instant/distantFuture``.
+    var instant: ContinuousClock.Instant {
+        self == .never ? .distantFuture : epoch.advanced(by: .nanoseconds(nanoseconds))
+    }
+}
+
+extension Duration {
+    /// The length in nanoseconds, rounded away from the past, and held within what an `Int64` can count.
+    var nanosecondsRoundedUp: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds > 0 ? .max : .min }
+        // `attoseconds` has the sign of the whole, and division drops the fraction: only a positive one rounds.
+        let fraction = attoseconds / 1_000_000_000 + (attoseconds % 1_000_000_000 > 0 ? 1 : 0)
+        let (sum, tooLarge) = whole.addingReportingOverflow(fraction)
+        if tooLarge { return seconds > 0 ? .max : .min }
+        return sum
+    }
+}

@@ -1,0 +1,144 @@
+/// One message on its way to a loop: 64 bytes of raw memory, alone on its cache line.
+///
+/// The first word links it to the next one, the second says what it carries, and 48 bytes are left for that.
+/// Whoever holds a node owns it: a sender until it has pushed it, the mailbox until it is taken, the
+/// receiving thread until it has released it.
+///
+/// `@safe`: the pointer is always to a whole node, 64-byte aligned, that lives until it is released, and
+/// the owner rule above keeps two threads from touching one node at the same time, which is also why it may be
+/// handed from thread to thread (`@unchecked Sendable`).
+@safe @usableFromInline
+struct Node: Equatable, @unchecked Sendable {
+    @usableFromInline
+    let address: UnsafeMutableRawPointer
+
+    static let stride = 64
+    private static let kindOffset = 8
+    @usableFromInline static let payloadOffset = 16
+    /// How many bytes a message may have before it needs a box.
+    @usableFromInline static let payloadCapacity = 48
+
+    /// What a node in a loop's mailbox carries.
+    enum Kind: UInt8 {
+        /// A ``BlockMessage`` for the common modes.
+        case block
+        /// A ``BlockMessage`` that names its modes.
+        case blockInModes
+        /// A retained ``Signal``: something of the loop's has become ready.
+        case signal
+        /// Nothing: the loop's own node, sent to make it look at its control word.
+        case control
+    }
+
+    init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
+
+    @usableFromInline
+    static func == (left: Node, right: Node) -> Bool { unsafe left.address == right.address }
+
+    @usableFromInline
+    var next: Node? {
+        get {
+            // Safe: every node's first word is written before it is read, here or in `Mailbox.push`.
+            unsafe address.load(as: UnsafeMutableRawPointer?.self).map { unsafe Node($0) }
+        }
+        nonmutating set {
+            // Safe: the first word belongs to the link, and it is trivial to overwrite.
+            unsafe address.storeBytes(of: newValue?.address, as: UnsafeMutableRawPointer?.self)
+        }
+    }
+
+    var kind: Kind {
+        get {
+            // Safe: loaded only from nodes of a loop's mailbox, each of which was given a kind.
+            unsafe address.load(fromByteOffset: Node.kindOffset, as: Kind.self)
+        }
+        nonmutating set {
+            // Safe: the second word belongs to the kind, and it is trivial to overwrite.
+            unsafe address.storeBytes(of: newValue, toByteOffset: Node.kindOffset, as: Kind.self)
+        }
+    }
+
+    /// Puts a message in, boxed if it is too large.
+    @inlinable
+    func store<Message>(_ message: consuming Message) {
+        // Safe: the payload is uninitialized memory that only the owner of this node touches, 16-byte
+        // aligned; what does not fit gets a box of its own, which `move` frees.
+        if Node.holdsInline(Message.self) {
+            unsafe (address + Node.payloadOffset).initializeMemory(as: Message.self, to: message)
+        } else {
+            let box = UnsafeMutablePointer<Message>.allocate(capacity: 1)
+            unsafe box.initialize(to: message)
+            unsafe (address + Node.payloadOffset).storeBytes(
+                of: UnsafeMutableRawPointer(box), as: UnsafeMutableRawPointer.self)
+        }
+    }
+
+    /// Takes the message out; the node carries nothing afterwards.
+    @inlinable
+    func move<Message>(_ type: Message.Type) -> Message {
+        // Safe: called once for each `store`, with the same type.
+        if Node.holdsInline(Message.self) {
+            return unsafe (address + Node.payloadOffset).assumingMemoryBound(to: Message.self).move()
+        }
+        let box = unsafe (address + Node.payloadOffset).load(as: UnsafeMutableRawPointer.self)
+            .assumingMemoryBound(to: Message.self)
+        defer { unsafe box.deallocate() }
+        return unsafe box.move()
+    }
+
+    /// Reads a small trivial message and leaves it in.
+    func peek<Message: BitwiseCopyable>(_ type: Message.Type) -> Message {
+        // Safe: the node holds such a message.
+        unsafe address.load(fromByteOffset: Node.payloadOffset, as: Message.self)
+    }
+
+    @inlinable @inline(__always)
+    static func holdsInline<Message>(_ type: Message.Type) -> Bool {
+        MemoryLayout<Message>.size <= payloadCapacity && MemoryLayout<Message>.alignment <= 16
+    }
+}
+
+/// Nodes in the order in which they were sent, owned by one thread.
+struct NodeList {
+    private(set) var first: Node?
+    private var last: Node?
+    private(set) var count = 0
+
+    var isEmpty: Bool { first == nil }
+
+    mutating func append(_ node: Node) {
+        node.next = nil
+        if let last { last.next = node } else { first = node }
+        last = node
+        count += 1
+    }
+
+    mutating func append(_ list: NodeList) {
+        guard let listFirst = list.first else { return }
+        if let last { last.next = listFirst } else { first = listFirst }
+        last = list.last
+        count += list.count
+    }
+
+    mutating func prepend(_ node: Node) {
+        node.next = first
+        first = node
+        if last == nil { last = node }
+        count += 1
+    }
+
+    mutating func popFirst() -> Node? {
+        guard let node = first else { return nil }
+        first = node.next
+        if first == nil { last = nil }
+        count -= 1
+        return node
+    }
+
+    /// Takes all nodes out.
+    mutating func removeAll() -> NodeList {
+        let all = self
+        self = NodeList()
+        return all
+    }
+}

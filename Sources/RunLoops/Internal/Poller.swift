@@ -1,0 +1,50 @@
+internal import CLibEvent
+
+/// Where a loop sleeps, until a sender writes, its alarm fires, or a descriptor is ready.
+///
+/// Callbacks of libevent's only note what is ready; handlers run after ``wait()`` or ``poll()`` has
+/// returned. So a handler may wait again, and no user code is ever inside libevent.
+final class Poller {
+    // In this order, because they are destroyed in it: an event is freed before its base.
+    private var wakeupEvent: Event?
+    private var alarmEvent: Event?
+    let base: EventBase
+    private var alarm: Alarm
+
+    /// How many descriptors of sources are in the kernel's set.
+    var watchCount = 0
+
+    /// Makes the kernel's objects, or opens nothing.
+    ///
+    /// - Parameter wakeup: What senders write to; it outlives the poller.
+    /// - Throws: `SystemError` if the kernel refuses one of them.
+    init(wakeup: CInt) throws(SystemError) {
+        alarm = try Alarm()
+        base = try EventBase()
+        let interest = EV_READ | EV_ET
+        let wakeupEvent = try unsafe Event(base, wakeup, interest, context: nil) { _, _, _ in }
+        // Safe: the callback runs only inside `wait` and `poll`, while this object is in use.
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let alarmEvent = try unsafe Event(base, alarm.descriptor, interest, context: context) {
+            _, _, context in
+            guard let context = unsafe context else { return }
+            unsafe Unmanaged<Poller>.fromOpaque(context).takeUnretainedValue().alarm.hasFired()
+        }
+        try wakeupEvent.watch()
+        try alarmEvent.watch()
+        self.wakeupEvent = consume wakeupEvent
+        self.alarmEvent = consume alarmEvent
+    }
+
+    /// Sleeps until something is ready, at the latest at `moment`.
+    ///
+    /// - Returns: How many system calls it took.
+    func wait(until moment: Moment) -> Int {
+        let calls = alarm.set(moment) ? 2 : 1
+        base.wait(blocking: true)
+        return calls
+    }
+
+    /// Looks what is ready, without sleeping: one system call.
+    func poll() { base.wait(blocking: false) }
+}

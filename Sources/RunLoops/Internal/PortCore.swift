@@ -1,0 +1,313 @@
+internal import Synchronization
+
+/// What a port is, whatever its messages are.
+///
+/// Senders push onto ``mailbox``; the receiver takes all at once into ``backlog`` and hands them out one by one.
+/// A port that is in a loop and empty arms its mailbox with its ``Signal``: the next sender gets that, and
+/// sends it to the loop.
+@usableFromInline
+final class PortCore: Sendable {
+    /// Where senders push, and beside it what every sender reads.
+    let mailbox = Mailbox()
+
+    /// The count of messages at which the port is full, as far as senders know: what was handed out when
+    /// somebody last looked, plus the limit.
+    ///
+    /// Kept so that senders need not read what the receiver writes each time.
+    private let window: Atomic<UInt64>
+
+    /// How many senders wait.
+    ///
+    /// Written under the lock of `waitingSenders`.
+    private let waitingCount = Atomic<Int>(0)
+
+    /// 0 for none.
+    let limit: UInt64
+
+    /// For a port without messages: its signals merge here, and the mailbox stays empty.
+    let bell = Doorbell()
+    let merges: Bool
+
+    /// Keeps what the receiver writes off the cache lines that senders write.
+    private let padding = InlineArray<16, UInt64>(repeating: 0)
+
+    /// How many messages were handed out.
+    ///
+    /// Written by the receiver only.
+    private let handedOut = Atomic<UInt64>(0)
+    private let closedFlag = Atomic<Bool>(false)
+    private let waitingSenders = Mutex(WaitingSenders())
+
+    /// Which loop receives; whoever has it may touch the two below.
+    let claim = Claim()
+
+    /// Taken in and not yet handed out, oldest first.
+    ///
+    /// `nonisolated(unsafe)`, these two: guarded by `claim`.
+    nonisolated(unsafe) private let backlog = Confined(NodeList())
+    nonisolated(unsafe) var input: PortInput?
+
+    let origin: SourceLocation
+    private let destroy: @Sendable (Node) -> Void
+
+    init(limit: Int?, merges: Bool, origin: SourceLocation, destroy: @escaping @Sendable (Node) -> Void) {
+        self.limit = UInt64(limit ?? 0)
+        window = Atomic(UInt64(limit ?? 0))
+        self.merges = merges
+        self.origin = origin
+        self.destroy = destroy
+    }
+
+    var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
+
+    // MARK: - Sending
+
+    /// Why a message was not sent.
+    @usableFromInline
+    enum Refusal {
+        case timedOut
+        case invalid
+        case wouldDeadlock
+    }
+
+    /// A node for the calling thread to fill and send.
+    @usableFromInline
+    static func makeNode() -> Node { SlabCache.takeNode() }
+
+    /// Gives back a node that was emptied again.
+    @usableFromInline
+    static func discard(_ node: Node) {
+        var releaser = NodeReleaser()
+        releaser.release(node)
+    }
+
+    /// Queues one message, waiting for room if there is none.
+    ///
+    /// - Returns: Nil, or why not: then the node is the caller's still.
+    @usableFromInline
+    func send(_ node: Node, before deadline: ContinuousClock.Instant?) -> Refusal? {
+        send(Mailbox.Chain(node), before: deadline)
+    }
+
+    /// Queues several messages at once, linked newest to oldest, all or none.
+    @usableFromInline
+    func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
+        guard let newest else { return nil }
+        return send(Mailbox.Chain(newest: newest, count: count), before: deadline)
+    }
+
+    @inline(__always)
+    private func send(_ chain: Mailbox.Chain, before deadline: ContinuousClock.Instant?) -> Refusal? {
+        // Whoever waits was here first.
+        if limit == 0 || waitingCount.load(ordering: .relaxed) == 0 {
+            switch tryPush(chain) {
+            case .queued: return nil
+            case .queuedToArmed(let signal):
+                if let signal { Signal.send(signal) }
+                return nil
+            case .closed: return .invalid
+            case .raced: break
+            }
+        }
+        return waitForRoom(chain, deadline.map { Moment($0) } ?? .never)
+    }
+
+    /// Rings the bell of a port without messages.
+    @usableFromInline
+    func ring() -> Refusal? {
+        if isClosed { return .invalid }
+        if let signal = bell.ring() { Signal.send(signal) }
+        return nil
+    }
+
+    /// How many of `wanted` messages to send at once: what fits now, and one where nothing does.
+    @usableFromInline
+    func room(for wanted: Int) -> Int {
+        if limit == 0 { return wanted }
+        if waitingCount.load(ordering: .relaxed) > 0 { return 1 }
+        let sequence = mailbox.acquireCurrent().sequence
+        let left = (handedOut.load(ordering: .acquiring) &+ limit &- sequence) & Mailbox.Word.sequenceMask
+        return max(1, min(wanted, Int(left)))
+    }
+
+    /// Pushes if there is room; `.raced` means that there is none.
+    private func tryPush(_ chain: Mailbox.Chain) -> Mailbox.Push {
+        while true {
+            let seen = mailbox.acquireCurrent()
+            // The window is read after the word: so it is not less than the word's count, and the 20 bits of
+            // the count tell how far apart they are. If the word changes meanwhile, the push fails.
+            if limit > 0 && !seen.isClosed {
+                let known = window.load(ordering: .acquiring)
+                if (known &- seen.sequence) & Mailbox.Word.sequenceMask < UInt64(chain.count) {
+                    let actual = handedOut.load(ordering: .sequentiallyConsistent) + limit
+                    if actual == known { return .raced }
+                    _ = window.compareExchange(
+                        expected: known, desired: actual, ordering: .acquiringAndReleasing)
+                    continue
+                }
+            }
+            let push = mailbox.tryPush(chain, onto: seen)
+            if case .raced = push { continue }
+            return push
+        }
+    }
+
+    /// What a sender finds at a full port.
+    private enum Finding {
+        case sent
+        case refused(Refusal)
+        case inLine
+    }
+
+    @inline(never)
+    private func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
+        let sender = WaitingSenders.Sender(chain)
+        let mayWait = deadline == .never || deadline > Moment.now()
+        let isReceiver = RunLoop.existing.map { claim.isHeld(by: $0.inbox) } ?? false
+        var pump = Pump()
+        let finding: Finding = waitingSenders.withLock { waiting in
+            if isClosed { return .refused(.invalid) }
+            waiting.append(sender)
+            // In this order with the look at what was handed out, against the receiver's opposite order: one of
+            // the two sees the other.
+            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
+            pumpLocked(&waiting, &pump)
+            if mayWait && !isReceiver { return .inLine }
+            defer { waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
+            if waiting.leave(sender) != nil { return .sent }
+            return .refused(mayWait ? .wouldDeadlock : .timedOut)
+        }
+        pump.finish()
+        switch finding {
+        case .sent: return nil
+        case .refused(let refusal): return refusal
+        case .inLine: break
+        }
+        _ = sender.gate.wait(until: deadline)
+        return waitingSenders.withLock { waiting in
+            let outcome = waiting.leave(sender)
+            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
+            switch outcome {
+            case .sent: return nil
+            case .closed: return .invalid
+            case nil: return .timedOut
+            }
+        }
+    }
+
+    /// What is to be done after the lock of the waiting senders is free.
+    private struct Pump {
+        var signal: Node?
+        var served: [WaitingSenders.Sender] = []
+
+        func finish() {
+            if let signal { Signal.send(signal) }
+            for sender in served { sender.gate.open() }
+        }
+    }
+
+    /// Queues the messages of those who wait, in turn, as far as there is room.
+    private func pumpLocked(_ waiting: inout WaitingSenders, _ pump: inout Pump) {
+        while let first = waiting.first {
+            switch tryPush(first.chain) {
+            case .queued: break
+            case .queuedToArmed(let signal): pump.signal = signal
+            case .raced, .closed: return
+            }
+            pump.served.append(waiting.firstWasSent())
+            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    @inline(never)
+    private func serveWaitingSenders() {
+        var pump = Pump()
+        waitingSenders.withLock { pumpLocked(&$0, &pump) }
+        pump.finish()
+    }
+
+    // MARK: - Receiving, by whoever has the claim
+
+    /// How many messages are at hand.
+    func takeMail() -> Int {
+        unsafe backlog.value.append(mailbox.take())
+        return unsafe backlog.value.count
+    }
+
+    /// The oldest message.
+    ///
+    /// Its room is free from now on.
+    func next() -> Node? {
+        guard !isClosed, let node = unsafe backlog.value.popFirst() else { return nil }
+        if limit > 0 {
+            handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+            if waitingCount.load(ordering: .relaxed) > 0 { serveWaitingSenders() }
+        }
+        return node
+    }
+
+    /// Arms the mailbox, if nothing is at hand and nothing has come.
+    ///
+    /// - Returns: False if there is something.
+    func arm(with signal: Signal) -> Bool {
+        if unsafe !backlog.value.isEmpty { return false }
+        if mailbox.current.isArmed { return true }
+        // A sender that came to wait while the last messages were handed out may have missed that there is room.
+        if limit > 0 {
+            handedOut.store(handedOut.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
+            if waitingCount.load(ordering: .sequentiallyConsistent) > 0 { serveWaitingSenders() }
+        }
+        if mailbox.arm(with: signal.retainedNode()) { return true }
+        _ = Signal.takeRetained(signal.node)
+        return mailbox.isClosed
+    }
+
+    // MARK: - End
+
+    /// Destroys what is queued and refuses everything from now on.
+    ///
+    /// Any thread; again is harmless.
+    func close() {
+        if closedFlag.exchange(true, ordering: .acquiringAndReleasing) { return }
+        let (nodes, signal) = mailbox.close()
+        destroyAll(nodes)
+        let released = waitingSenders.withLock { waiting in
+            waitingCount.store(0, ordering: .sequentiallyConsistent)
+            return waiting.closeAll()
+        }
+        for sender in released { sender.gate.open() }
+
+        if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) {
+            // The receiver's own thread: gone at once.
+            if let signal { _ = Signal.takeRetained(signal) }
+            if let input = unsafe input { input.membership.loop?.removeFromLoop(input) }
+        } else if let signal = signal ?? bell.ring() {
+            // The loop sleeps on it, or would: it finds the port closed and lets go of it.
+            Signal.send(signal)
+        }
+        // If a loop has the port and is busy with it, it finds it closed by itself.
+        if claim.take(for: self) {
+            destroyBacklog()
+            claim.giveUp()
+        }
+    }
+
+    deinit {
+        destroyAll(mailbox.close().nodes)
+        destroyBacklog()
+    }
+
+    /// Destroys what was taken in of a closed port.
+    ///
+    /// By whoever has the claim.
+    func destroyBacklog() { destroyAll(unsafe backlog.value.removeAll()) }
+
+    private func destroyAll(_ list: NodeList) {
+        var nodes = list
+        var releaser = NodeReleaser()
+        while let node = nodes.popFirst() {
+            destroy(node)
+            releaser.release(node)
+        }
+    }
+}

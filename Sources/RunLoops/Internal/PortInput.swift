@@ -1,0 +1,145 @@
+/// A port's place in one loop, with its handlers.
+///
+/// The loop's thread only.
+final class PortInput: SignalledInput {
+    var membership = Membership()
+    private let core: PortCore
+    /// The port itself, which lives as long as it is in a loop.
+    private let port: AnyObject
+    private var signal: Signal?
+
+    /// What a message is delivered to, by the mode that the port was added to.
+    private var handlers: [(mode: RunLoop.Mode, deliver: (Node) -> Void)] = []
+    private var commonHandler: ((Node) -> Void)?
+    private var isArmedOrReady = false
+
+    init(_ port: AnyObject, _ core: PortCore, _ inbox: Inbox) {
+        self.port = port
+        self.core = core
+        signal = Signal(inbox: inbox, input: self)
+    }
+
+    var keepsModeAlive: Bool { true }
+    var step: SignalledStep { .ports }
+
+    /// Keeps a handler for a mode, or for the common ones, unless there is one.
+    func add(_ deliver: @escaping (Node) -> Void, for mode: RunLoop.Mode) {
+        if mode == .common {
+            if commonHandler == nil { commonHandler = deliver }
+        } else if !handlers.contains(where: { $0.mode == mode }) {
+            handlers.append((mode, deliver))
+        }
+    }
+
+    func removeHandler(for mode: RunLoop.Mode, in loop: LoopCore) {
+        if mode == .common {
+            commonHandler = nil
+            handlers.removeAll { loop.modes.isCommon($0.mode) }
+        } else {
+            handlers.removeAll { $0.mode == mode }
+        }
+    }
+
+    private func handler(for mode: RunLoop.Mode?) -> ((Node) -> Void)? {
+        if handlers.isEmpty { return commonHandler }
+        return handlers.first { $0.mode == mode }?.deliver ?? commonHandler
+    }
+
+    /// Asks to be told of the next message, and sees those that came before.
+    func arm(in loop: LoopCore) {
+        guard let signal, !isArmedOrReady else { return }
+        isArmedOrReady = true
+        if core.merges {
+            if !core.bell.armUnlessRung(with: signal.retainedNode()) {
+                loop.becameReady(Signal.takeRetained(signal.node))
+            }
+        } else if core.takeMail() > 0 || !core.arm(with: signal) {
+            loop.becameReady(signal)
+        }
+    }
+
+    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+        guard let signal else { return Served() }
+        if core.isClosed {
+            loop.removeFromLoop(self)
+            return Served()
+        }
+        guard let deliver = handler(for: loop.currentMode) else { return Served() }
+        loop.serving.append(signal)
+        defer { loop.serving.removeLast() }
+        return core.merges ? serveRing(signal, deliver, loop) : serveMessages(signal, deliver, loop, &budget)
+    }
+
+    private func serveRing(_ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore) -> Served {
+        guard core.bell.isRung else { return Served() }
+        // Armed before the call, so that a ring during it is not lost.
+        core.bell.arm(with: signal.retainedNode())
+        loop.callHandler { deliver(signal.node) }
+        loop.inbox.counters.messages.add()
+        return Served(calledHandler: true)
+    }
+
+    private func serveMessages(
+        _ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore, _ budget: inout Budget
+    ) -> Served {
+        var rest = core.takeMail()
+        var served = 0
+        var releaser = NodeReleaser()
+        // A handler may remove the port, or change the port's modes, or run the loop, which serves on.
+        while rest > 0, self.signal != nil, budget.spend(), let node = core.next() {
+            rest -= 1
+            served += 1
+            loop.callHandler { deliver(node) }
+            releaser.release(node)
+        }
+        loop.inbox.counters.messages.add(served)
+        if core.isClosed { loop.removeFromLoop(self) }
+        let isLeft = self.signal != nil
+        return Served(calledHandler: served > 0, hasMore: isLeft && !core.arm(with: signal))
+    }
+
+    func didLeave(_ loop: LoopCore) {
+        guard let signal else { return }
+        if core.merges {
+            if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
+        } else if core.mailbox.disarm() {
+            _ = Signal.takeRetained(signal.node)
+        }
+        signal.input = nil
+        self.signal = nil
+        unsafe core.input = nil
+        if core.isClosed { core.destroyBacklog() }
+        core.claim.giveUp()
+    }
+}
+
+extension PortCore {
+    /// Puts the port into a mode.
+    func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node) -> Void) {
+        if loop.hasEnded || isClosed { return }
+        guard claim.take(for: loop.inbox) else {
+            misuse("RunLoop.add(port): the port made at \(origin) is in another loop; remove it there first")
+        }
+        let joined: PortInput
+        if let known = unsafe input {
+            joined = known
+        } else {
+            joined = PortInput(port, self, loop.inbox)
+            unsafe input = joined
+        }
+        joined.add(deliver, for: mode)
+        loop.add(joined, to: mode)
+        joined.arm(in: loop)
+        // It may have been closed by another thread since it was looked at, which then found no loop to tell.
+        if isClosed { loop.removeFromLoop(joined) }
+    }
+
+    /// Takes the port out of a mode.
+    ///
+    /// Its messages wait.
+    func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
+        guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
+        input.removeHandler(for: mode, in: loop)
+        loop.remove(input, from: mode)
+    }
+}

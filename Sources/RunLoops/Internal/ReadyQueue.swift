@@ -1,0 +1,48 @@
+/// Signalled inputs that wait to be served, first come, first served.
+///
+/// Like blocks, those that are not in the running mode are put aside until the mode changes.
+struct ReadyQueue {
+    private var queued: [Signal] = []
+    private var setAside: [Signal] = []
+
+    var isEmpty: Bool { queued.isEmpty }
+    var count: Int { queued.count }
+
+    /// Puts a signal in line, unless it is there.
+    mutating func append(_ signal: Signal) {
+        if signal.isQueued { return }
+        signal.isQueued = true
+        queued.append(signal)
+    }
+
+    /// The next input in this mode.
+    mutating func next(in mode: RunLoop.Mode) -> Signal? {
+        while !queued.isEmpty {
+            let signal = queued.removeFirst()
+            if let input = signal.input, !input.membership.contains(mode) {
+                setAside.append(signal)
+                continue
+            }
+            signal.isQueued = false
+            if signal.input != nil { return signal }
+        }
+        return nil
+    }
+
+    /// Whether an input in this mode waits.
+    func holdsInput(in mode: RunLoop.Mode) -> Bool {
+        queued.contains { $0.input?.membership.contains(mode) ?? false }
+    }
+
+    /// Looks at all of them again: another mode runs, or an input is in other modes.
+    mutating func modeDidChange() {
+        if setAside.isEmpty { return }
+        queued = setAside + queued
+        setAside = []
+    }
+
+    mutating func removeAll() {
+        queued = []
+        setAside = []
+    }
+}

@@ -1,0 +1,86 @@
+/// Something in a loop that other threads make ready: a port or a manual source.
+///
+/// Its node is part of it and is sent to the loop each time it becomes ready, so announcing that allocates
+/// nothing. Whoever may send the node holds one reference to the signal: the word that is armed with it,
+/// then the sender that replaced it, then the loop's mailbox. There is one such reference at a time, so
+/// the node is never in two lists.
+///
+/// `@unchecked Sendable`: other threads touch only `node` and `inbox`, which never change.
+final class Signal: @unchecked Sendable {
+    let node: Node
+    let inbox: Inbox
+
+    /// The input that becomes ready; nil once it has left the loop.
+    ///
+    /// The loop's thread only.
+    var input: (any SignalledInput)?
+    /// Whether it is in line to be served.
+    ///
+    /// The loop's thread only.
+    var isQueued = false
+
+    init(inbox: Inbox, input: any SignalledInput) {
+        self.inbox = inbox
+        self.input = input
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: Node.stride, alignment: Node.stride)
+        precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")
+        node = unsafe Node(memory)
+        node.kind = .signal
+        unsafe node.store(Unmanaged.passUnretained(self))
+    }
+
+    deinit {
+        // Safe: nobody who could send the node is left, or there would be a reference.
+        unsafe node.address.deallocate()
+    }
+
+    /// Gives out the reference that goes with the node.
+    func retainedNode() -> Node {
+        _ = unsafe Unmanaged.passRetained(self)
+        return node
+    }
+
+    /// Takes the reference back.
+    static func takeRetained(_ node: Node) -> Signal {
+        // Safe: the node is that of a signal, and comes with the reference of `retainedNode`.
+        let unmanaged = unsafe node.peek(Unmanaged<Signal>.self)
+        return unsafe unmanaged.takeRetainedValue()
+    }
+
+    /// Tells the loop.
+    ///
+    /// Any thread; the caller hands over the reference that came with the node.
+    static func send(_ node: Node) {
+        let inbox = unsafe node.peek(Unmanaged<Signal>.self).takeUnretainedValue().inbox
+        if !inbox.send(Mailbox.Chain(node)) {
+            // The loop has ended. The input was told, and nobody waits for this signal.
+            _ = takeRetained(node)
+        }
+    }
+}
+
+/// An input that is served because another thread has made it ready.
+protocol SignalledInput: LoopInput {
+    /// When in a pass the input is served.
+    var step: SignalledStep { get }
+
+    /// Serves what is there, as far as the budget goes. The loop's thread, in a mode of the input's.
+    ///
+    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served
+}
+
+/// What became of serving an input.
+struct Served {
+    /// Whether a handler was called.
+    var calledHandler = false
+    /// Whether more is there already: then the input is served again in the next pass.
+    var hasMore = false
+}
+
+/// The two places of a pass at which signalled inputs are served.
+enum SignalledStep {
+    /// With the manual sources, before the loop decides whether to sleep.
+    case manualSources
+    /// With the ports, after the timers.
+    case ports
+}

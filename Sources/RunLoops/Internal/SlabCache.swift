@@ -1,0 +1,222 @@
+internal import CThreads
+internal import Synchronization
+
+/// Where a thread's nodes come from: slabs of 4 KiB that it fills from front to back.
+///
+/// A sender takes the next node of its thread's current slab: no malloc, no search. A receiver counts the
+/// nodes it has finished with, per slab, and the last one of a slab sends the whole slab back to the cache
+/// it came from. So a message costs one addition on each side, and the exchange between threads is one per
+/// slab. A burst takes as many slabs as it needs; beyond ``spareLimit`` they go back to malloc when they
+/// are empty.
+///
+/// A slab remembers its cache, so the cache outlives its thread until the last of its slabs has come back.
+///
+/// > Thread safety: ``takeNode()`` and ``close()`` from the cache's thread; slabs come back from any.
+@safe
+struct SlabCache {
+    /// How many slabs of one thread may wait for reuse: some 4,000 messages.
+    static let spareLimit = 64
+
+    /// `@safe`: made by `create`, and freed only when neither the thread nor a slab needs it.
+    private let storage: UnsafeMutablePointer<Storage>
+
+    /// The thread that owns the cache touches all of it; others only the two atomics.
+    struct Storage: ~Copyable {
+        /// The next node to hand out, and the end of the current slab.
+        var cursor: UInt = 0
+        var end: UInt = 0
+        /// Empty slabs at hand.
+        var spares: Slab?
+        /// A stack of slabs that came back: the address of the newest one, or 1 once the thread has ended.
+        let returned = Atomic<UInt>(0)
+        /// The slabs that exist, and 1 for the thread.
+        let users = Atomic<Int>(1)
+    }
+
+    private static let closed: UInt = 1
+
+    /// A node for the calling thread to fill and push.
+    @inline(__always)
+    static func takeNode() -> Node {
+        // Safe: the thread's own pointer, put there by `current` below.
+        if let known = unsafe runloops_thread_slabs() {
+            let cache = unsafe SlabCache(storage: known.assumingMemoryBound(to: Storage.self))
+            return cache.takeNode()
+        }
+        return makeCurrent().takeNode()
+    }
+
+    @inline(__always)
+    private func takeNode() -> Node {
+        if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
+        let address = unsafe storage.pointee.cursor
+        unsafe storage.pointee.cursor = address &+ UInt(Node.stride)
+        // Safe: between the current slab's first node and its end, so not null and a whole node.
+        return unsafe Node(UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped)
+    }
+
+    @inline(never)
+    private func refill() {
+        // Safe: the cache's own thread, and only the atomics are touched by others.
+        if unsafe storage.pointee.spares == nil {
+            let address = unsafe storage.pointee.returned.exchange(0, ordering: .acquiring)
+            unsafe storage.pointee.spares = Slab(address: address)
+        }
+        let slab: Slab
+        if let spare = unsafe storage.pointee.spares {
+            unsafe storage.pointee.spares = spare.next
+            slab = spare
+        } else {
+            slab = unsafe Slab.create(for: SlabCache(storage: storage))
+            unsafe storage.pointee.users.add(1, ordering: .relaxed)
+        }
+        unsafe storage.pointee.cursor = slab.firstNode
+        unsafe storage.pointee.end = slab.end
+    }
+
+    /// Takes in a slab of which every node has been released.
+    fileprivate func giveBack(_ slab: Slab) {
+        slab.reset()
+        if unsafe storage.pointee.users.load(ordering: .relaxed) <= SlabCache.spareLimit {
+            var newest = unsafe storage.pointee.returned.load(ordering: .relaxed)
+            while newest != SlabCache.closed {
+                slab.next = Slab(address: newest)
+                // Push only, and the owner takes all at once: an address that comes back is harmless.
+                let (exchanged, original) = unsafe storage.pointee.returned.weakCompareExchange(
+                    expected: newest, desired: slab.address,
+                    successOrdering: .releasing, failureOrdering: .relaxed)
+                if exchanged { return }
+                newest = original
+            }
+        }
+        slab.destroy()
+        release()
+    }
+
+    /// Drops one user; the last one frees the cache.
+    private func release() {
+        let left = unsafe storage.pointee.users.subtract(1, ordering: .acquiringAndReleasing).newValue
+        if left == 0 {
+            // Safe: the thread has ended and no slab is left that could come back.
+            unsafe storage.deinitialize(count: 1)
+            unsafe storage.deallocate()
+        }
+    }
+
+    /// Makes the calling thread's cache.
+    private static func makeCurrent() -> SlabCache {
+        let storage = UnsafeMutablePointer<Storage>.allocate(capacity: 1)
+        unsafe storage.initialize(to: Storage())
+        unsafe runloops_thread_set_slabs(storage)
+        ThreadEnd.watch()
+        return unsafe SlabCache(storage: storage)
+    }
+
+    /// Gives up the calling thread's cache, if it has one.
+    static func closeCurrent() {
+        guard let known = unsafe runloops_thread_slabs() else { return }
+        runloops_thread_set_slabs(nil)
+        unsafe SlabCache(storage: known.assumingMemoryBound(to: Storage.self)).close()
+    }
+
+    private func close() {
+        var spares = unsafe storage.pointee.spares
+        var returned = Slab(
+            address: unsafe storage.pointee.returned.exchange(SlabCache.closed, ordering: .acquiring))
+        // What was never handed out of the current slab will not come back by itself.
+        let unused = unsafe (storage.pointee.end - storage.pointee.cursor) / UInt(Node.stride)
+        if unused > 0 {
+            // Safe: the cursor is inside the current slab.
+            Slab(containing: unsafe storage.pointee.cursor).finish(Int(unused))
+        }
+        while let slab = spares ?? returned {
+            if spares != nil { spares = slab.next } else { returned = slab.next }
+            slab.destroy()
+            release()
+        }
+        release()
+    }
+}
+
+/// 4 KiB, aligned to their size, so that a node's slab is found from its address.
+///
+/// `@safe`: the address is always that of a slab which some unreleased node, or the cache, keeps.
+@safe
+struct Slab {
+    private static let size = 4096
+    static let capacity = size / Node.stride - 1
+
+    let address: UInt
+
+    struct Header: ~Copyable {
+        /// Nodes not yet released, handed out or not.
+        let remaining = Atomic<Int>(Slab.capacity)
+        let cache: SlabCache
+        /// The next slab in a list of empty ones; guarded by the list's owner.
+        var next: Slab?
+    }
+
+    /// The slab at this address, or nil for none.
+    init?(address: UInt) {
+        if address == 0 { return nil }
+        self.address = address
+    }
+
+    /// The slab that holds this address.
+    init(containing address: UInt) { self.address = address & ~UInt(Slab.size - 1) }
+
+    private var header: UnsafeMutablePointer<Header> {
+        // Safe: every slab begins with a header, from `create` to `destroy`.
+        unsafe UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
+    }
+
+    var firstNode: UInt { address + UInt(Node.stride) }
+    var end: UInt { address + UInt(Slab.size) }
+    var next: Slab? {
+        get { unsafe header.pointee.next }
+        nonmutating set { unsafe header.pointee.next = newValue }
+    }
+
+    static func create(for cache: SlabCache) -> Slab {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: size)
+        guard unsafe Mailbox.Word.canHold(memory + (size - Node.stride)) else {
+            fatalError("the machine hands out addresses of more than 48 bits, which a mailbox cannot hold")
+        }
+        unsafe memory.initializeMemory(as: Header.self, to: Header(cache: cache))
+        return Slab(containing: UInt(bitPattern: memory))
+    }
+
+    func reset() { unsafe header.pointee.remaining.store(Slab.capacity, ordering: .relaxed) }
+
+    /// Releases so many of the slab's nodes.
+    func finish(_ count: Int) {
+        let left = unsafe header.pointee.remaining.subtract(count, ordering: .acquiringAndReleasing).newValue
+        if left == 0 { unsafe header.pointee.cache.giveBack(self) }
+    }
+
+    func destroy() {
+        // Safe: no node of it is in use, and it is in no list.
+        unsafe header.deinitialize(count: 1)
+        unsafe UnsafeMutableRawPointer(header).deallocate()
+    }
+}
+
+/// Counts the nodes that one thread has finished with, so that a slab is told once for many of them.
+struct NodeReleaser: ~Copyable {
+    private var slab: Slab?
+    private var count = 0
+
+    mutating func release(_ node: Node) {
+        let nodes = Slab(containing: unsafe UInt(bitPattern: node.address))
+        if nodes.address != slab?.address { flush(to: nodes) }
+        count += 1
+    }
+
+    private mutating func flush(to next: Slab?) {
+        slab?.finish(count)
+        slab = next
+        count = 0
+    }
+
+    deinit { slab?.finish(count) }
+}

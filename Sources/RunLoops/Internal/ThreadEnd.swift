@@ -1,0 +1,28 @@
+internal import CThreads
+internal import Glibc
+
+/// What is done for a thread of which the package keeps something, when it ends.
+enum ThreadEnd {
+    /// Asks for ``run()`` when the calling thread ends.
+    ///
+    /// Asking again is harmless.
+    static func watch() {
+        // Any value but null makes the destructor run. A destructor of somebody else's may use a loop after
+        // ours ran: that watches again, and the system goes round once more (four rounds at most).
+        _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        // Safe: the key is ours; the destructor is a C function that takes nothing from its argument.
+        let code = unsafe pthread_key_create(&key) { _ in ThreadEnd.run() }
+        if code != 0 { fatalError("\(SystemError(call: "pthread_key_create", code: code))") }
+        return key
+    }()
+
+    /// The loop first: ending it may destroy what posts to other loops, which needs the slabs.
+    private static func run() {
+        RunLoop.endCurrent()
+        SlabCache.closeCurrent()
+    }
+}

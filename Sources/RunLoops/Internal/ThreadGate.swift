@@ -1,0 +1,65 @@
+internal import CLibEvent
+internal import Glibc
+
+/// A gate that threads wait at until another one opens it, once and for all.
+///
+/// `@unchecked Sendable`: the mutex guards `isOpen`, and the addresses never change. `@safe`: the memory is
+/// this object's from `init` to `deinit`.
+@safe
+final class ThreadGate: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    /// Guarded by the mutex.
+    private var isOpen = false
+
+    init() {
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        // Safe: nobody waits, or there would be a reference.
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe condition.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    /// Lets through whoever waits, and whoever will.
+    func open() {
+        unsafe pthread_mutex_lock(mutex)
+        isOpen = true
+        unsafe pthread_cond_broadcast(condition)
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    /// Waits until the gate is open.
+    ///
+    /// - Returns: False if the deadline passed first.
+    func wait(until deadline: Moment = .never) -> Bool {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while !isOpen {
+            if deadline == .never {
+                unsafe pthread_cond_wait(condition, mutex)
+                continue
+            }
+            let left = deadline.nanoseconds.subtractingReportingOverflow(Moment.now().nanoseconds)
+            if left.partialValue <= 0 || left.overflow { return false }
+            // The condition's clock stands still while the machine sleeps, ours does not: looked at again then.
+            var end = timespec()
+            unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+            let nanoseconds = Int64(end.tv_nsec) + left.partialValue % 1_000_000_000
+            end.tv_sec += Int(left.partialValue / 1_000_000_000 + nanoseconds / 1_000_000_000)
+            end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+            unsafe pthread_cond_timedwait(condition, mutex, &end)
+        }
+        return true
+    }
+}

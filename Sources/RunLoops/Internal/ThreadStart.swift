@@ -1,0 +1,121 @@
+internal import CThreads
+internal import Glibc
+internal import Synchronization
+
+/// Starts one thread with a loop, and tells whoever started it how that went.
+final class ThreadStart: Sendable {
+    private let name: String
+    private let processors: Set<Int>?
+    private let body: (@Sendable (RunLoop) -> Void)?
+
+    /// Opened when the loop runs, or has failed to.
+    private let ready = ThreadGate()
+    private let outcome = Mutex<Result<RunLoop, SystemError>?>(nil)
+
+    /// Opened when the loop has ended.
+    let ended = ThreadGate()
+
+    /// What to start.
+    ///
+    /// - Parameters:
+    ///   - name: What the thread and its loop are called.
+    ///   - processors: The processors that it may use; nil for those of the starting thread.
+    ///   - body: What the thread does with its loop; nil to run it until it is told to end.
+    init(name: String, processors: Set<Int>?, body: (@Sendable (RunLoop) -> Void)?) {
+        self.name = name
+        self.processors = processors
+        self.body = body
+    }
+
+    /// Starts the thread, and waits for its loop.
+    func start(stackSize: Int?) throws(SystemError) -> RunLoop {
+        var attributes = pthread_attr_t()
+        // Safe, this and the next calls: the attributes are our own, set up before they are used.
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        if let stackSize {
+            let page = sysconf(CInt(_SC_PAGESIZE))
+            let code = unsafe pthread_attr_setstacksize(&attributes, (stackSize + page - 1) / page * page)
+            if code != 0 { throw SystemError(call: "pthread_attr_setstacksize", code: code) }
+        }
+        var thread = pthread_t()
+        // Safe: the new thread takes the reference back, or we do if there is no thread.
+        let argument = unsafe Unmanaged.passRetained(self)
+        let code = unsafe pthread_create(&thread, &attributes, threadMain, argument.toOpaque())
+        if code != 0 {
+            unsafe argument.release()
+            throw SystemError(call: "pthread_create", code: code)
+        }
+        _ = ready.wait()
+        guard let result = outcome.withLock({ $0 }) else {
+            preconditionFailure("the thread says how it went before it opens the gate")
+        }
+        return try result.get()
+    }
+
+    /// What the new thread does.
+    fileprivate func run() {
+        defer { ended.open() }
+        do {
+            runLoop(try prepare())
+        } catch {
+            answer(.failure(error))
+        }
+        // Before the gate opens: who has joined finds the loop's descriptors closed.
+        RunLoop.endCurrent()
+    }
+
+    private func prepare() throws(SystemError) -> RunLoop {
+        // A name that the system refuses is not worth failing for, and 15 bytes are always accepted.
+        _ = unsafe runloops_name_thread(ThreadStart.systemName(name))
+        if let processors {
+            let code = unsafe runloops_use_processors(
+                processors.map { CInt(clamping: $0) }, CInt(processors.count))
+            if code != 0 { throw SystemError(call: "pthread_setaffinity_np", code: code) }
+        }
+        let loop = try RunLoop.makeCurrent()
+        loop.name = name
+        return loop
+    }
+
+    private func runLoop(_ loop: RunLoop) {
+        if let body {
+            answer(.success(loop))
+            return body(loop)
+        }
+        let core = loop.core("RunLoopThread", "")
+        // The thread's own stake in its loop, so that it runs without inputs.
+        core.modes.countInput(in: .default, by: 1)
+        loop.perform { self.answer(.success(loop)) }
+        repeat {
+            loop.run(in: .default)
+        } while !core.requests.contains(.end)
+    }
+
+    private func answer(_ result: Result<RunLoop, SystemError>) {
+        outcome.withLock { $0 = result }
+        ready.open()
+    }
+
+    /// The longest beginning of a name that the system takes: 15 bytes, whole characters.
+    static func systemName(_ name: String) -> String {
+        var kept = ""
+        for character in name {
+            if kept.utf8.count + String(character).utf8.count > 15 { break }
+            kept.append(character)
+        }
+        return kept
+    }
+}
+
+/// The entry of every thread that is started here.
+///
+/// A function of its own: a closure written in code that is isolated to an actor would be checked for
+/// that actor on the new thread.
+private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument = unsafe argument else { return nil }
+    // Safe: takes back the reference of `start`.
+    unsafe Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
+    return nil
+}

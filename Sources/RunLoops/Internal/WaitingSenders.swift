@@ -1,0 +1,48 @@
+/// The senders that wait at a full port, in the order in which they came.
+struct WaitingSenders {
+    /// One thread that waits, with what it wants to send.
+    final class Sender: Sendable {
+        let chain: Mailbox.Chain
+        let gate = ThreadGate()
+
+        init(_ chain: Mailbox.Chain) { self.chain = chain }
+    }
+
+    /// What became of a sender that has left the line.
+    enum Outcome {
+        case sent
+        case closed
+    }
+
+    private var line: [Sender] = []
+    private var outcomes: [ObjectIdentifier: Outcome] = [:]
+
+    var count: Int { line.count }
+    var first: Sender? { line.first }
+
+    mutating func append(_ sender: Sender) { line.append(sender) }
+
+    /// The first sender's message has been queued.
+    mutating func firstWasSent() -> Sender {
+        let sender = line.removeFirst()
+        outcomes[ObjectIdentifier(sender)] = .sent
+        return sender
+    }
+
+    /// The port has died.
+    mutating func closeAll() -> [Sender] {
+        let all = line
+        for sender in all { outcomes[ObjectIdentifier(sender)] = .closed }
+        line = []
+        return all
+    }
+
+    /// A sender stops waiting.
+    ///
+    /// - Returns: What had become of it, or nil if it was in the line still: then its message is its own.
+    mutating func leave(_ sender: Sender) -> Outcome? {
+        if let outcome = outcomes.removeValue(forKey: ObjectIdentifier(sender)) { return outcome }
+        line.removeAll { $0 === sender }
+        return nil
+    }
+}

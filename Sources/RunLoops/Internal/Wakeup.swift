@@ -1,0 +1,27 @@
+internal import CLibEvent
+internal import Glibc
+
+/// Ends a loop's sleep from any thread: an eventfd that is written and never read.
+///
+/// The loop polls ``descriptor`` edge-triggered: every write is an edge of its own, and one that comes before
+/// the poll is kept for it, so there is nothing to read back. The descriptor is closed with the loop
+/// object, not with its thread: a sender that writes holds the object, so it never writes into a descriptor
+/// that has become somebody else's.
+///
+/// > Thread safety: any thread.
+struct Wakeup: ~Copyable, Sendable {
+    let descriptor: CInt
+
+    init() throws(SystemError) {
+        descriptor = try systemCall("eventfd") { eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK)) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Ends the loop's current sleep, or its next one.
+    func signal() {
+        if eventfd_write(descriptor, 1) == 0 { return }
+        // The count is full after 2⁶⁴ − 1 writes, or somebody else closed the descriptor.
+        fatalError("RunLoop: the descriptor that wakes a loop was closed by other code (errno \(errno))")
+    }
+}

@@ -1,0 +1,138 @@
+/// Calls a handler on its loop's thread after any thread has signalled it.
+///
+/// Signals merge: however many come before the handler is called, it is called once, and one that comes while it
+/// runs calls it once more. A signal is kept while the source's modes do not run, and while it is in no loop.
+/// Unlike Core Foundation's, signalling wakes the loop. While the handler runs, a run inside it does not call
+/// it again.
+///
+/// ```swift
+/// let source = ManualSource { flush() }
+/// RunLoop.current.add(source, forMode: .default)
+/// Task.detached { source.signal() }
+/// ```
+///
+/// > Thread safety: ``signal()`` from any thread; the rest on the thread of its loop.
+public final class ManualSource: Sendable {
+    private let bell = Doorbell()
+    private let claim = Claim()
+
+    /// `nonisolated(unsafe)`, these two: touched only by the thread that makes the source, before anybody else
+    /// has it, and then by the one whose loop holds the claim.
+    nonisolated(unsafe) private var handler: (() -> Void)?
+    nonisolated(unsafe) private var input: ManualInput?
+    private let origin: SourceLocation
+
+    /// Makes a source, which is in no loop yet.
+    ///
+    /// - Parameters:
+    ///   - fileID: Where it was made, for diagnostics.
+    ///   - line: Where it was made, for diagnostics.
+    ///   - handler: Called on the loop's thread.
+    public init(fileID: StaticString = #fileID, line: Int = #line, handler: sending @escaping () -> Void) {
+        unsafe self.handler = handler
+        origin = SourceLocation(fileID, line)
+    }
+
+    /// Makes the loop call the handler, and wakes it if it sleeps.
+    ///
+    /// Never blocks.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func signal() {
+        if let node = bell.ring() { Signal.send(node) }
+    }
+
+    /// Takes the source out of its loop for good, and lets go of its handler.
+    ///
+    /// Again is harmless.
+    ///
+    /// > Thread safety: the thread of the loop that it is in.
+    public func invalidate() {
+        let core = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
+        unsafe handler = nil
+        if let core, let input = unsafe input { core.removeFromLoop(input) }
+    }
+
+    func join(_ core: LoopCore, _ mode: RunLoop.Mode) {
+        if core.hasEnded { return }
+        guard claim.take(for: core.inbox) else {
+            misuse(
+                "RunLoop.add(source): the source made at \(origin) is in another loop; remove it there first")
+        }
+        guard let handler = unsafe handler else { return claim.giveUp() }
+        let joined: ManualInput
+        if let known = unsafe input {
+            joined = known
+        } else {
+            joined = ManualInput(self, core.inbox, handler)
+            unsafe input = joined
+        }
+        core.add(joined, to: mode)
+        joined.arm(in: core)
+    }
+
+    func leave(_ core: LoopCore, _ mode: RunLoop.Mode) {
+        guard claim.isHeld(by: core.inbox), let input = unsafe input else { return }
+        core.remove(input, from: mode)
+    }
+
+    /// The source's place in one loop.
+    ///
+    /// The loop's thread only.
+    fileprivate final class ManualInput: SignalledInput {
+        var membership = Membership()
+        private let source: ManualSource
+        private let handler: () -> Void
+        private var signal: Signal?
+        private var isServing = false
+        /// It was signalled while its handler was on the stack, and the loop has heard of it.
+        private var signalledMeanwhile = false
+        private var isArmedOrReady = false
+
+        init(_ source: ManualSource, _ inbox: Inbox, _ handler: @escaping () -> Void) {
+            self.source = source
+            self.handler = handler
+            signal = Signal(inbox: inbox, input: self)
+        }
+
+        var keepsModeAlive: Bool { true }
+        var step: SignalledStep { .manualSources }
+
+        /// Asks to be told of the next signal, and sees one that came before.
+        func arm(in core: LoopCore) {
+            guard let signal, !isArmedOrReady else { return }
+            isArmedOrReady = true
+            if !source.bell.armUnlessRung(with: signal.retainedNode()) {
+                core.becameReady(Signal.takeRetained(signal.node))
+            }
+        }
+
+        func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+            guard let signal else { return Served() }
+            if isServing {
+                signalledMeanwhile = true
+                return Served()
+            }
+            isServing = true
+            // Armed before the call, so that a signal that comes during it is not lost.
+            source.bell.arm(with: signal.retainedNode())
+            loop.callHandler(handler)
+            isServing = false
+            defer { signalledMeanwhile = false }
+            return Served(calledHandler: true, hasMore: signalledMeanwhile && self.signal != nil)
+        }
+
+        func didLeave(_ loop: LoopCore) {
+            if let node = source.bell.disarm() {
+                _ = Signal.takeRetained(node)
+            } else if isServing && signalledMeanwhile {
+                // The loop has heard of a signal that it will not serve any more: it stays a signal.
+                _ = source.bell.ring()
+            }
+            signal?.input = nil
+            signal = nil
+            unsafe source.input = nil
+            source.claim.giveUp()
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// A block that was waited for did not run.
+///
+/// > Thread safety: a value.
+public enum PerformError: Error, Hashable, Sendable {
+    /// The deadline passed before the block had started; it does not start any more.
+    case timedOut
+    /// The loop's thread ended before the block had started.
+    case loopEnded
+}
+
+extension PerformError: CustomStringConvertible {
+    /// The reason, in words.
+    public var description: String {
+        switch self {
+        case .timedOut: "the deadline passed before the loop had started the block"
+        case .loopEnded: "the loop's thread ended before it had started the block"
+        }
+    }
+}

@@ -1,0 +1,191 @@
+/// A queue of messages with one receiver and any number of senders.
+///
+/// The receiver adds the port to its loop and gets each message in a handler on the loop's thread; any thread
+/// sends. Messages of one sender arrive in the order in which they were sent. They wait while the loop does
+/// not run, or runs in modes that the port is not in, and while the port is in no loop; a message that was
+/// accepted is not dropped while the port lives.
+///
+/// ```swift
+/// let prices = Port<Price>()
+/// RunLoop.current.add(prices, forMode: .default) { price in show(price) }
+/// let feed = try RunLoopThread(name: "feed")
+/// feed.runLoop.perform { try? prices.send(latestPrice()) }
+/// ```
+///
+/// A port holds up to ``queueLimit`` messages; a sender that finds it full waits, and senders that wait are served
+/// in turn. A port in a mode keeps that mode alive, which is how a thread's loop is kept running.
+///
+/// A `Port<Void>` carries no messages, only signals: those that have not been received yet merge into one.
+/// Sending one never waits, and allocates nothing.
+///
+/// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one.
+///
+/// > Thread safety: ``send(_:before:)``, ``send(contentsOf:before:)`` and ``invalidate()`` from any thread.
+public final class Port<Message: Sendable>: Sendable {
+    @usableFromInline
+    let core: PortCore
+
+    /// How many messages the port holds.
+    public let queueLimit: PortQueueLimit
+
+    /// Makes a port, which is in no loop yet.
+    ///
+    /// - Parameters:
+    ///   - queueLimit: How many messages it holds; a port that carries only signals needs none.
+    ///   - fileID: Where it was made, for diagnostics.
+    ///   - line: Where it was made, for diagnostics.
+    public init(queueLimit: PortQueueLimit = 1024, fileID: StaticString = #fileID, line: Int = #line) {
+        self.queueLimit = queueLimit
+        core = PortCore(
+            limit: queueLimit.count, merges: Message.self == Void.self, origin: SourceLocation(fileID, line)
+        ) { node in _ = node.move(Message.self) }
+    }
+
+    deinit { core.close() }
+
+    /// False once the port has ended.
+    ///
+    /// > Thread safety: any thread; it may end at any moment.
+    public var isValid: Bool { !core.isClosed }
+
+    /// Ends the port: what is queued is destroyed, senders that wait are released, and sending throws from now on.
+    ///
+    /// On the receiver's thread the port has left its loop when this returns, and no handler of it starts any
+    /// more. From another thread, a handler that runs may still be running, and the loop lets go of the
+    /// port when it next looks. Again is harmless.
+    ///
+    /// > Thread safety: any thread.
+    public func invalidate() { core.close() }
+
+    /// Sends a message.
+    ///
+    /// Returns as soon as the message is queued; if the receiver's loop sleeps, it is woken. If the port is full it waits
+    /// for room, without running this thread's loop.
+    ///
+    /// - Parameters:
+    ///   - message: What is sent; it belongs to the receiver then.
+    ///   - deadline: When to give up; nil for never. With one that has passed it tries once.
+    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or
+    ///   this is the receiver's own thread, which would wait for itself.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @inlinable
+    public func send(
+        _ message: consuming Message, before deadline: ContinuousClock.Instant? = nil
+    ) throws(PortSendError<Message>) {
+        if Message.self == Void.self {
+            if let refusal = core.ring() { throw PortSendError(refusal, [message]) }
+            return
+        }
+        let node = PortCore.makeNode()
+        node.store(message)
+        guard let refusal = core.send(node, before: deadline) else { return }
+        let returned = node.move(Message.self)
+        PortCore.discard(node)
+        throw PortSendError(refusal, [returned])
+    }
+
+    /// Sends messages in order, several at a time where there is room: cheaper than one by one.
+    ///
+    /// - Parameters:
+    ///   - messages: What is sent.
+    ///   - deadline: When to give up; nil for never. With one that has passed it sends what fits.
+    /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @inlinable
+    public func send(
+        contentsOf messages: some Collection<Message>, before deadline: ContinuousClock.Instant? = nil
+    ) throws(PortSendError<Message>) {
+        var rest = messages[...]
+        while !rest.isEmpty {
+            if Message.self == Void.self {
+                if let refusal = core.ring() { throw PortSendError(refusal, Array(rest)) }
+                return
+            }
+            let part = rest.prefix(core.room(for: rest.count))
+            rest = rest.dropFirst(part.count)
+            var newest: Node?
+            for message in part {
+                let node = PortCore.makeNode()
+                node.store(message)
+                // Linked newest to oldest, as the receiver takes them.
+                node.next = newest
+                newest = node
+            }
+            guard let refusal = core.send(newest, part.count, before: deadline) else { continue }
+            var unsent: [Message] = []
+            while let node = newest {
+                newest = node.next
+                unsent.append(node.move(Message.self))
+                PortCore.discard(node)
+            }
+            throw PortSendError(refusal, unsent.reversed() + rest)
+        }
+    }
+}
+
+extension Port where Message == Void {
+    /// Sends a signal.
+    ///
+    /// Signals that have not been received yet are one.
+    ///
+    /// - Throws: ``PortSendError`` if the port has ended.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func send() throws(PortSendError<Void>) { try send(()) }
+}
+
+extension RunLoop {
+    /// Adds a port to a mode, so that its messages are given to a handler.
+    ///
+    /// Messages from before are delivered too. The loop holds the port until it is removed from its last mode or
+    /// ends. Adding it to a mode that it is in keeps the handler it has there; another mode may have another
+    /// handler. A handler may run the loop, which then delivers the next messages inside it.
+    ///
+    /// - Parameters:
+    ///   - port: The port; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - handler: Called on the loop's thread with each message.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @inlinable
+    public func add<Message: Sendable>(
+        _ port: Port<Message>, forMode mode: Mode, handler: @escaping (Message) -> Void
+    ) {
+        // Here, and not in the library, so that the call is compiled for the message's type.
+        add(port, port.core, forMode: mode) { node in handler(node.move(Message.self)) }
+    }
+
+    /// Adds a port that carries signals to a mode.
+    ///
+    /// - Parameters:
+    ///   - port: The port; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - handler: Called on the loop's thread after one or more signals.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ port: Port<Void>, forMode mode: Mode, handler: @escaping () -> Void) {
+        add(port, port.core, forMode: mode) { _ in handler() }
+    }
+
+    @usableFromInline
+    func add(_ port: AnyObject, _ portCore: PortCore, forMode mode: Mode, deliver: @escaping (Node) -> Void) {
+        let core = core("RunLoop.add(port)", "perform a block on the loop and add the port there")
+        portCore.join(core, mode, port: port, deliver: deliver)
+    }
+
+    /// Takes a port out of a mode.
+    ///
+    /// Its messages wait.
+    ///
+    /// - Parameters:
+    ///   - port: The port. One that is not in the mode is left alone.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove<Message: Sendable>(_ port: Port<Message>, forMode mode: Mode) {
+        let core = core("RunLoop.remove(port)", "perform a block on the loop and remove the port there")
+        port.core.leave(core, mode)
+    }
+}

@@ -1,0 +1,34 @@
+/// How many messages a port holds before its senders wait.
+///
+/// ```swift
+/// let commands = Port<Command>(queueLimit: 16)
+/// let events = Port<Event>(queueLimit: .unlimited)
+/// ```
+///
+/// > Thread safety: a value.
+public struct PortQueueLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The number, or nil for no limit.
+    public let count: Int?
+
+    private init(count: Int?) { self.count = count }
+
+    /// No limit: a sender never waits, and a receiver that is too slow costs memory.
+    public static let unlimited = PortQueueLimit(count: nil)
+
+    /// Makes a limit.
+    ///
+    /// - Parameter count: How many messages; 1 to 1,000,000.
+    public init(_ count: Int) {
+        if !(1...1_000_000).contains(count) {
+            misuse(
+                "PortQueueLimit: \(count) is not between 1 and 1,000,000; use .unlimited for a port without limit"
+            )
+        }
+        self.count = count
+    }
+
+    /// Makes a limit.
+    ///
+    /// - Parameter value: How many messages; 1 to 1,000,000.
+    public init(integerLiteral value: Int) { self.init(value) }
+}

@@ -1,0 +1,46 @@
+/// A message could not be sent.
+///
+/// It is given back.
+///
+/// > Thread safety: a value.
+public struct PortSendError<Message: Sendable>: Error {
+    /// Why it was not sent.
+    public let reason: PortSendRefusal
+
+    /// What was not sent, in order.
+    public let messages: [Message]
+
+    @usableFromInline
+    init(_ refusal: PortCore.Refusal, _ messages: [Message]) {
+        reason =
+            switch refusal {
+            case .timedOut: .timedOut
+            case .invalid: .invalid
+            case .wouldDeadlock: .wouldDeadlock
+            }
+        self.messages = messages
+    }
+}
+
+/// Why a message was not sent.
+///
+/// > Thread safety: a value.
+public enum PortSendRefusal: Hashable, Sendable {
+    /// The port stayed full until the deadline.
+    case timedOut
+    /// The port has ended.
+    case invalid
+    /// The port is full, and this is the thread that receives from it: it would wait for itself.
+    case wouldDeadlock
+}
+
+extension PortSendError: CustomStringConvertible {
+    /// The reason, in words.
+    public var description: String {
+        switch reason {
+        case .timedOut: "the port stayed full until the deadline"
+        case .invalid: "the port has ended"
+        case .wouldDeadlock: "the port is full, and its receiver's own thread cannot wait for room"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+extension RunLoop {
+    /// Adds a timer to a mode.
+    ///
+    /// The loop holds the timer until it becomes invalid, or is removed from its last mode. Adding it to a mode it
+    /// is in, or adding one that is invalid, does nothing.
+    ///
+    /// - Parameters:
+    ///   - timer: The timer; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    /// - Complexity: O(log *n*) for *n* timers.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ timer: Timer, forMode mode: Mode) {
+        let core = core("RunLoop.add(timer)", "perform a block on the loop and add the timer there")
+        timer.join(core, mode)
+    }
+
+    /// Takes a timer out of a mode.
+    ///
+    /// It stays valid.
+    ///
+    /// - Parameters:
+    ///   - timer: The timer. One that is not in the mode is left alone.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ timer: Timer, forMode mode: Mode) {
+        core("RunLoop.remove(timer)", "perform a block on the loop and remove the timer there")
+            .remove(timer, from: mode)
+    }
+
+    /// Adds a descriptor to a mode.
+    ///
+    /// What the descriptor is ready for already is reported too. The loop holds the source until it is removed
+    /// from its last mode or becomes invalid. Adding it to a mode it is in, or adding an invalid one, does
+    /// nothing.
+    ///
+    /// - Parameters:
+    ///   - source: The source; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor: it is closed (`EBADF`), or a regular
+    ///   file or directory (`EPERM`), or there is no room. The source is as it was before.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ source: DescriptorSource, forMode mode: Mode) throws(SystemError) {
+        let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
+        try source.join(core, mode)
+    }
+
+    /// Takes a descriptor out of a mode.
+    ///
+    /// No handler of it starts in that mode afterwards.
+    ///
+    /// - Parameters:
+    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ source: DescriptorSource, forMode mode: Mode) {
+        let core = core("RunLoop.remove(source)", "perform a block on the loop and remove the source there")
+        core.remove(source, from: mode)
+        source.update(in: core)
+    }
+
+    /// Adds a source that is signalled by hand to a mode.
+    ///
+    /// A signal from before is served too. The loop holds the source until it is removed from its last mode or becomes
+    /// invalid. Adding it to a mode it is in, or adding an invalid one, does nothing.
+    ///
+    /// - Parameters:
+    ///   - source: The source; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ source: ManualSource, forMode mode: Mode) {
+        let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
+        source.join(core, mode)
+    }
+
+    /// Takes a source that is signalled by hand out of a mode.
+    ///
+    /// A signal is kept.
+    ///
+    /// - Parameters:
+    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ source: ManualSource, forMode mode: Mode) {
+        let core = core("RunLoop.remove(source)", "perform a block on the loop and remove the source there")
+        source.leave(core, mode)
+    }
+
+    /// Adds an observer to a mode.
+    ///
+    /// The loop holds the observer until it is removed from its last mode or becomes invalid. Adding it to a mode it
+    /// is in, or adding an invalid one, does nothing.
+    ///
+    /// - Parameters:
+    ///   - observer: The observer; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ observer: Observer, forMode mode: Mode) {
+        let core = core("RunLoop.add(observer)", "perform a block on the loop and add the observer there")
+        observer.join(core, mode)
+    }
+
+    /// Takes an observer out of a mode.
+    ///
+    /// - Parameters:
+    ///   - observer: The observer. One that is not in the mode is left alone.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ observer: Observer, forMode mode: Mode) {
+        core("RunLoop.remove(observer)", "perform a block on the loop and remove the observer there")
+            .remove(observer, from: mode)
+    }
+
+    /// Makes a mode common: it gets all that was added to ``Mode/common``, before and later.
+    ///
+    /// A mode cannot be taken out of the set again.
+    ///
+    /// - Parameter mode: The mode. One that is common already is left alone.
+    /// - Complexity: O(*n*) for *n* inputs of the loop.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func addCommonMode(_ mode: Mode) {
+        let core = core("RunLoop.addCommonMode", "perform a block on the loop and add the mode there")
+        if mode == .common {
+            misuse("RunLoop.addCommonMode: .common is the set itself; name a mode to join it")
+        }
+        core.addCommonMode(mode)
+    }
+}

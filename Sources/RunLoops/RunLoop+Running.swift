@@ -1,0 +1,131 @@
+extension RunLoop {
+    /// Runs in the default mode until it is stopped, or holds nothing any more.
+    ///
+    /// Returns at once if there is nothing in the mode. The main thread's loop always has something: the main
+    /// queue.
+    ///
+    /// Unlike Foundation's, it can be ended with ``stop()``.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    public func run() {
+        let core = core("RunLoop.run", "perform a block on the loop, which runs there, or use RunLoopThread")
+        _ = core.run(LoopCore.Activation(mode: .default, deadline: .never, returnsAfterSource: false))
+    }
+
+    /// Runs in the default mode until a deadline, until it is stopped, or until it holds nothing any more.
+    ///
+    /// With a deadline that has passed it makes one pass, in which timers that are due fire.
+    ///
+    /// - Parameter deadline: When the run ends.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    public func run(until deadline: ContinuousClock.Instant) {
+        run(in: .default, until: deadline)
+    }
+
+    /// Runs in a mode until one source or port has been served, or until a deadline.
+    ///
+    /// Timers and blocks do not end the run.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode to run in; not ``Mode/common``.
+    ///   - deadline: When the run ends if nothing was served.
+    /// - Returns: False if the mode holds nothing; true otherwise, also if the deadline passed.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    @discardableResult
+    public func run(mode: Mode, before deadline: ContinuousClock.Instant) -> Bool {
+        run(in: mode, until: deadline, returnAfterSourceHandled: true) != .finished
+    }
+
+    /// Runs in a mode until a deadline, until it is stopped, or until the mode holds nothing any more.
+    ///
+    /// Each pass takes the same steps in the same order: <doc:OnePass>. A handler may run the loop again, in
+    /// this or another mode, to any depth; the inner run returns first, and its deadline and its stop are
+    /// its own.
+    ///
+    /// ```swift
+    /// // Serve the handshake, and nothing else, for at most a second.
+    /// let result = loop.run(in: .handshake, until: .now + .seconds(1), returnAfterSourceHandled: true)
+    /// ```
+    ///
+    /// A mode without source, port, timer and waiting block can never become ready: the run returns
+    /// ``RunResult/finished`` at once, and observers are not called. Observers do not keep a mode alive. The main
+    /// thread's loop never finishes in a common mode.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode to run in; not ``Mode/common``.
+    ///   - deadline: When the run ends; nil for never. One that has passed makes one pass.
+    ///   - returnAfterSourceHandled: Whether the run ends as soon as a source or port was served.
+    /// - Returns: Why the run ended. Where several reasons hold: a source was served, then the deadline, then
+    ///   the stop.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    @discardableResult
+    public func run(
+        in mode: Mode, until deadline: ContinuousClock.Instant? = nil, returnAfterSourceHandled: Bool = false
+    ) -> RunResult {
+        let core = core("RunLoop.run", "perform a block on the loop, which runs there, or use RunLoopThread")
+        if mode == .common {
+            misuse(
+                "RunLoop.run: .common is a set of modes, not one to run in; run in .default, or in a mode of the set"
+            )
+        }
+        return core.run(
+            LoopCore.Activation(
+                mode: mode, deadline: deadline.map { Moment($0) } ?? .never,
+                returnsAfterSource: returnAfterSourceHandled))
+    }
+
+    /// Runs once in a mode, until a source or port was served or a deadline has passed.
+    ///
+    /// It is ``run(mode:before:)`` without its answer.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode to run in; not ``Mode/common``.
+    ///   - deadline: When the run ends if nothing was served.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    public func acceptInput(forMode mode: Mode, before deadline: ContinuousClock.Instant) {
+        run(mode: mode, before: deadline)
+    }
+
+    /// Makes one pass in a mode without sleeping, and says when its next timer is due.
+    ///
+    /// - Parameter mode: The mode; not ``Mode/common``.
+    /// - Returns: When the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it
+    ///   has none, or nil if the mode holds nothing.
+    /// - Complexity: O(*n*) for *n* inputs of the loop.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    public func limitDate(forMode mode: Mode) -> ContinuousClock.Instant? {
+        let result = run(in: mode, until: .distantPast)
+        if result == .finished { return nil }
+        let core = core("RunLoop.limitDate", "perform a block on the loop, which runs there")
+        return core.nextFire(in: mode)?.instant
+    }
+
+    /// The mode of the innermost run, or nil while the loop is not running.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public var currentMode: Mode? {
+        core("RunLoop.currentMode", "perform a block on the loop and read it there").currentMode
+    }
+
+    /// What the loop does before it sleeps; ``WaitPolicy/adaptive`` at first.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public var waitPolicy: WaitPolicy {
+        get { core("RunLoop.waitPolicy", "perform a block on the loop and read it there").waiting.policy }
+        set {
+            core("RunLoop.waitPolicy", "perform a block on the loop and set it there").waiting.policy =
+                newValue
+        }
+    }
+}

@@ -1,0 +1,31 @@
+extension RunLoop {
+    /// The moments of a run at which observers are called.
+    ///
+    /// The bits are those of Core Foundation. <doc:OnePass> says what happens between them.
+    ///
+    /// > Thread safety: a value.
+    public struct Activity: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// Makes a set of moments from its bits.
+        ///
+        /// - Parameter rawValue: The bits.
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// A run begins, before its first pass.
+        public static let entry = Activity(rawValue: 1)
+        /// A pass begins.
+        public static let beforeTimers = Activity(rawValue: 2)
+        /// A pass is about to look at performed blocks and signalled sources.
+        public static let beforeSources = Activity(rawValue: 4)
+        /// The loop found nothing to do and is about to sleep.
+        public static let beforeWaiting = Activity(rawValue: 32)
+        /// The loop has slept, and has not yet served what woke it.
+        public static let afterWaiting = Activity(rawValue: 64)
+        /// A run ends, after its last pass.
+        public static let exit = Activity(rawValue: 128)
+        /// Every moment, also ones that a later version may add.
+        public static let all = Activity(rawValue: 0x0FFF_FFFF)
+    }
+}

@@ -1,0 +1,107 @@
+extension RunLoop {
+    /// Watches a loop's runs: called at the moments it asked for.
+    ///
+    /// Observers of one moment are called in ascending ``order``, those of equal order in the order in which they
+    /// were added. An observer whose handler is running is not called by a run inside it. What a handler
+    /// adds or removes counts from the next moment on.
+    ///
+    /// ```swift
+    /// let observer = RunLoop.Observer(activities: .beforeWaiting) { _, _ in flushLogs() }
+    /// loop.add(observer, forMode: .common)
+    /// ```
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public final class Observer {
+        /// The moments at which the observer is called.
+        public let activities: Activity
+
+        /// Whether the observer is called more than once.
+        public let repeats: Bool
+
+        /// Its place among the observers of a moment.
+        public let order: Int
+
+        /// False once it is invalid, for good.
+        public private(set) var isValid = true
+
+        var membership = Membership()
+        private var handler: ((Observer, Activity) -> Void)?
+        private var isNotifying = false
+
+        /// Makes an observer, which is in no loop yet.
+        ///
+        /// - Parameters:
+        ///   - activities: The moments at which it is called.
+        ///   - repeats: False for one that becomes invalid after its first call.
+        ///   - order: Its place among the observers of a moment; lower ones come first.
+        ///   - handler: Called on the loop's thread with the observer and the moment.
+        public init(
+            activities: Activity, repeats: Bool = true, order: Int = 0,
+            handler: @escaping (Observer, Activity) -> Void
+        ) {
+            self.activities = activities
+            self.repeats = repeats
+            self.order = order
+            self.handler = handler
+        }
+
+        /// Takes the observer out of its loop for good.
+        ///
+        /// Again is harmless.
+        public func invalidate() {
+            isValid = false
+            handler = nil
+            membership.loop?.requireCurrent("Observer.invalidate").removeFromLoop(self)
+        }
+
+        func join(_ core: LoopCore, _ mode: Mode) {
+            guard isValid else { return }
+            if let other = membership.loop, other !== core {
+                misuse("RunLoop.add(observer): the observer is in another loop; remove it there first")
+            }
+            let isNew = membership.loop == nil
+            core.add(self, to: mode)
+            if isNew && membership.loop != nil { core.insert(self) }
+        }
+
+        func notify(_ activity: Activity, in core: LoopCore) {
+            guard isValid, !isNotifying, let handler else { return }
+            isNotifying = true
+            core.callHandler { handler(self, activity) }
+            isNotifying = false
+            if !repeats { invalidate() }
+        }
+    }
+}
+
+@available(*, unavailable)
+extension RunLoop.Observer: Sendable {}
+
+extension RunLoop.Observer: LoopInput {
+    var keepsModeAlive: Bool { false }
+
+    func didLeave(_ loop: LoopCore) { loop.forget(self) }
+}
+
+extension LoopCore {
+    fileprivate func insert(_ observer: RunLoop.Observer) {
+        let position = observers.firstIndex { $0.order > observer.order } ?? observers.count
+        observers.insert(observer, at: position)
+        observedActivities.formUnion(observer.activities)
+    }
+
+    fileprivate func forget(_ observer: RunLoop.Observer) {
+        observers.removeAll { $0 === observer }
+        observedActivities = observers.reduce([]) { $0.union($1.activities) }
+    }
+
+    /// This, if the caller is on the loop's thread.
+    func requireCurrent(_ member: StaticString) -> LoopCore {
+        if RunLoop.existing?.inbox !== inbox {
+            misuse(
+                "\(member): called outside the thread of the loop it is in; perform a block on that loop and call it there"
+            )
+        }
+        return self
+    }
+}

@@ -1,0 +1,17 @@
+extension RunLoop {
+    /// Why a run ended.
+    ///
+    /// The numbers are those of Core Foundation's run results.
+    ///
+    /// > Thread safety: a value.
+    public enum RunResult: Int, Sendable {
+        /// The mode holds no source, port or timer, and no block waits for it: it would sleep for ever.
+        case finished = 1
+        /// ``RunLoop/stop()`` was called.
+        case stopped = 2
+        /// The deadline passed.
+        case timedOut = 3
+        /// A source or port was served, and the run was to return after that.
+        case handledSource = 4
+    }
+}

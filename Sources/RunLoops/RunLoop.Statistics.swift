@@ -1,0 +1,60 @@
+internal import Synchronization
+
+extension RunLoop {
+    /// What a loop has counted since it was made.
+    ///
+    /// The counts are always on: they cost the loop a plain store each. They are read one after the other while the
+    /// loop goes on, so they may differ by what it did meanwhile.
+    ///
+    /// > Thread safety: a value.
+    public struct Statistics: Hashable, Sendable {
+        /// Passes made.
+        public var passes = 0
+        /// Sleeps that the kernel ended.
+        public var wakeUps = 0
+        /// Writes to the kernel by senders, to end a sleep.
+        public var kernelWrites = 0
+        /// System calls by the loop, to wait, to look at descriptors, and to set its alarm.
+        public var kernelCalls = 0
+        /// Blocks performed, and messages and signals delivered by ports.
+        public var messages = 0
+        /// Timers fired.
+        public var timerFires = 0
+        /// Spins that ended because work came.
+        public var spinHits = 0
+        /// Spins that ended in sleep.
+        public var spinMisses = 0
+        /// The longest that one handler took; nil while ``RunLoop/measuresHandlers`` is false.
+        public var longestHandler: Duration?
+    }
+
+    /// What the loop has counted since it was made.
+    ///
+    /// > Thread safety: any thread.
+    public var statistics: Statistics {
+        let longest = inbox.counters.longestHandler.value
+        return Statistics(
+            passes: inbox.counters.passes.value, wakeUps: inbox.counters.wakeUps.value,
+            kernelWrites: inbox.kernelWrites.load(ordering: .relaxed),
+            kernelCalls: inbox.counters.kernelCalls.value,
+            messages: inbox.counters.messages.value, timerFires: inbox.counters.timerFires.value,
+            spinHits: inbox.counters.spinHits.value, spinMisses: inbox.counters.spinMisses.value,
+            longestHandler: longest > 0 ? .nanoseconds(longest) : nil)
+    }
+
+    /// Whether each handler is timed, for ``Statistics/longestHandler``: two readings of the clock for each.
+    ///
+    /// Setting it, to either value, begins anew.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public var measuresHandlers: Bool {
+        get {
+            core("RunLoop.measuresHandlers", "perform a block on the loop and read it there").measuresHandlers
+        }
+        set {
+            let core = core("RunLoop.measuresHandlers", "perform a block on the loop and set it there")
+            core.measuresHandlers = newValue
+            inbox.counters.longestHandler.reset()
+        }
+    }
+}

@@ -1,0 +1,187 @@
+internal import CLibEvent
+internal import CThreads
+internal import Glibc
+internal import Synchronization
+
+/// The thread's run loop: it sleeps until there is work, calls the handlers on its thread, and sleeps again.
+///
+/// Every thread has at most one, made when ``current`` is first asked for; there is no other way to make
+/// one. A loop does nothing until its thread runs it, and then serves what was added to the ``Mode`` it runs
+/// in: timers, ports, descriptors, signalled sources and the blocks that threads perform on it.
+///
+/// ```swift
+/// let loop = RunLoop.current
+/// loop.add(Timer(timeInterval: .seconds(1), repeats: true) { _ in print("tick") }, forMode: .default)
+/// loop.run(until: .now + .seconds(5))
+/// ```
+///
+/// Its members are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``,
+/// ``statistics``. *Own thread*: running, adding and removing, ``currentMode``; called on another thread they
+/// end the program and say what to call instead. What is given to an own-thread member is only used there,
+/// so it need not be `Sendable`. <doc:Threads> tells more.
+///
+/// A loop ends with its thread: its inputs are removed, blocks that wait are destroyed without having run,
+/// and ``perform(fileID:line:_:)`` answers false from then on.
+///
+/// > Thread safety: said by each member.
+public final class RunLoop: Sendable {
+    let inbox: Inbox
+
+    /// Nil once the thread has ended.
+    ///
+    /// `nonisolated(unsafe)`: touched by the loop's own thread only, which every way to it checks; the main
+    /// loop's is set before anybody can have the loop.
+    nonisolated(unsafe) private var ownCore: LoopCore?
+
+    private let storedName = Mutex("")
+
+    private init(isMain: Bool) throws(SystemError) {
+        inbox = try Inbox()
+        unsafe ownCore = try LoopCore(inbox: inbox, isMain: isMain)
+    }
+
+    // MARK: - Which loop
+
+    /// The calling thread's loop, made now if it has none.
+    ///
+    /// If the kernel has no descriptor left for a new loop, the program ends; a program that wants to live
+    /// on calls ``makeCurrent()`` first.
+    ///
+    /// > Thread safety: any thread; the answer differs. Not in asynchronous code, where the thread may
+    /// > change.
+    @available(
+        *, noasync,
+        message: "the thread may change at any await; keep the loop you want, or use RunLoopThread"
+    )
+    public static var current: RunLoop {
+        do { return try makeCurrent() } catch {
+            fatalError(
+                "RunLoop.current: \(error); raise the limit of open descriptors, or use RunLoop.makeCurrent()"
+            )
+        }
+    }
+
+    /// The calling thread's loop, made now if it has none, or an error where the kernel has nothing left.
+    ///
+    /// - Returns: The loop; ``current`` from now on.
+    /// - Throws: ``SystemError``. Nothing is left open, and the thread has no loop; trying again is fine.
+    ///
+    /// > Thread safety: any thread; the answer differs.
+    @available(
+        *, noasync,
+        message: "the thread may change at any await; keep the loop you want, or use RunLoopThread"
+    )
+    public static func makeCurrent() throws(SystemError) -> RunLoop {
+        // Safe: the slot holds nothing, or the reference that `install` put there.
+        if let known = unsafe runloops_thread_loop() {
+            return unsafe Unmanaged<RunLoop>.fromOpaque(known).takeUnretainedValue()
+        }
+        let loop = runloops_is_main_thread() ? main : try RunLoop(isMain: false)
+        loop.install()
+        return loop
+    }
+
+    /// The main thread's loop.
+    ///
+    /// > Thread safety: any thread.
+    public static let main: RunLoop = {
+        do { return try RunLoop(isMain: true) } catch {
+            fatalError("RunLoop.main: \(error); raise the limit of open descriptors")
+        }
+    }()
+
+    private func install() {
+        unsafe runloops_thread_set_loop(Unmanaged.passRetained(self).toOpaque())
+        ThreadEnd.watch()
+    }
+
+    /// Ends the calling thread's loop, if it has one.
+    static func endCurrent() {
+        guard let known = unsafe runloops_thread_loop() else { return }
+        // Safe: takes back the reference of `install`. The slot stays filled until the loop has let go of
+        // everything, because what is destroyed may ask for the current loop.
+        let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
+        unsafe loop.ownCore?.end()
+        runloops_thread_set_loop(nil)
+        unsafe loop.ownCore = nil
+    }
+
+    /// The calling thread's loop, if it has one.
+    static var existing: RunLoop? {
+        // Safe: the slot holds the reference of `install`.
+        unsafe runloops_thread_loop().map { unsafe Unmanaged<RunLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    // MARK: - Anywhere
+
+    /// Whether this is the calling thread's loop.
+    ///
+    /// > Thread safety: any thread. In asynchronous code the answer holds until the next `await`.
+    public var isCurrent: Bool {
+        // Safe: compares addresses.
+        unsafe runloops_thread_loop() == UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// What messages and descriptions call this loop.
+    ///
+    /// Empty at first; ``RunLoopThread`` gives it the thread's.
+    ///
+    /// > Thread safety: any thread.
+    public var name: String {
+        get { storedName.withLock { $0 } }
+        set { storedName.withLock { $0 = newValue } }
+    }
+
+    /// Ends the innermost run, when its pass is over, with ``RunResult/stopped``.
+    ///
+    /// Sent while the loop is not running, it is remembered, and ends the next run before its first pass. Several
+    /// stops before the loop looks are one.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func stop() { inbox.request(.stop) }
+
+    /// Makes the loop go round once, even if nothing is there to be done.
+    ///
+    /// Performing, signalling and sending wake the loop by themselves. Sent while the loop is not running,
+    /// it is remembered, and the next run does not sleep in its first pass.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func wakeUp() { inbox.request(.wakeUp) }
+
+    // MARK: - Own thread
+
+    /// The loop's inside, for a member that may only be used on the loop's thread.
+    ///
+    /// - Parameters:
+    ///   - member: Which member, for the message.
+    ///   - instead: What the caller does instead.
+    /// - Returns: The inside.
+    func core(_ member: StaticString, _ instead: StaticString) -> LoopCore {
+        guard isCurrent, let core = unsafe ownCore else {
+            misuse("\(member): called outside the loop's own thread (\(description)); \(instead)")
+        }
+        return core
+    }
+
+    /// The loop's inside, if the caller is on the loop's thread.
+    @inline(__always)
+    var coreIfCurrent: LoopCore? { isCurrent ? unsafe ownCore : nil }
+}
+
+extension RunLoop: Hashable, CustomStringConvertible {
+    /// Whether both are the same loop.
+    ///
+    /// - Parameters:
+    ///   - left: A loop.
+    ///   - right: Another one.
+    /// - Returns: Whether both are the same loop.
+    public static func == (left: RunLoop, right: RunLoop) -> Bool { left === right }
+
+    /// Feeds the loop's identity.
+    ///
+    /// - Parameter hasher: What is fed.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// The loop's name.
+    public var description: String { name.isEmpty ? "unnamed run loop" : "run loop \"\(name)\"" }
+}

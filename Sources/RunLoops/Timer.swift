@@ -1,0 +1,249 @@
+/// Calls a handler at a date, once or again and again.
+///
+/// A timer does nothing until it is added to a loop, and fires only while one of its modes runs; one that came due
+/// meanwhile fires once when its mode is run. It never fires early, and it fires late if its loop is busy.
+///
+/// A repeating timer keeps to the grid of its first date and its interval: a late fire does not move the next
+/// ones. Fires that were missed are made up for by one, and counted in ``missedFireCount``. Timers that
+/// are due at the same date fire in the order in which they were added. While its handler runs, a run
+/// inside the handler does not fire it again.
+///
+/// ```swift
+/// let timer = Timer(timeInterval: .milliseconds(250), repeats: true) { timer in
+///     if !refresh() { timer.invalidate() }
+/// }
+/// RunLoop.current.add(timer, forMode: .common)
+/// ```
+///
+/// Dates are those of `ContinuousClock`, which goes on while the machine sleeps, and which setting the wall
+/// clock does not move.
+///
+/// > Thread safety: one thread: once it is added, its loop's.
+public final class Timer {
+    /// The time between two fires; zero for a timer that does not repeat.
+    public var timeInterval: Duration { .nanoseconds(interval) }
+
+    /// False once the timer will not fire again: it was invalidated, or it has fired and does not repeat.
+    ///
+    /// It is still true inside the handler of the last fire.
+    public private(set) var isValid = true
+
+    /// How many fires of a repeating timer were not made because their loop was late.
+    public private(set) var missedFireCount = 0
+
+    var membership = Membership()
+
+    /// When it fires next.
+    private(set) var date: Moment
+    /// Nanoseconds; 0 if it does not repeat.
+    private let interval: Int64
+    private var toleranceNanoseconds: Int64 = 0
+    private var handler: ((Timer) -> Void)?
+    private var plannedFire: TimerQueue<Timer>.Fire?
+    private var sequence: UInt64 = 0
+    private var isFiring = false
+    private var dateWasSet = false
+    private let origin: SourceLocation
+
+    private static let shortestInterval: Int64 = 100_000
+
+    /// Makes a timer that first fires one interval from now.
+    ///
+    /// - Parameters:
+    ///   - timeInterval: The time to the first fire, and between fires. Zero or less means at once; a timer that
+    ///     repeats then does so every 100 µs.
+    ///   - repeats: Whether it goes on after the first fire.
+    ///   - fileID: Where it was made, for diagnostics.
+    ///   - line: Where it was made, for diagnostics.
+    ///   - block: Called on the loop's thread with the timer.
+    public convenience init(
+        timeInterval: Duration, repeats: Bool, fileID: StaticString = #fileID, line: Int = #line,
+        block: @escaping (Timer) -> Void
+    ) {
+        let date = Moment.now().advanced(by: max(timeInterval.nanosecondsRoundedUp, 0))
+        self.init(date: date, timeInterval, repeats, SourceLocation(fileID, line), block)
+    }
+
+    /// Makes a timer that first fires at a date.
+    ///
+    /// - Parameters:
+    ///   - date: When it first fires. A date that has passed means at once.
+    ///   - interval: The time between fires, if it repeats. Zero or less means every 100 µs.
+    ///   - repeats: Whether it goes on after the first fire.
+    ///   - fileID: Where it was made, for diagnostics.
+    ///   - line: Where it was made, for diagnostics.
+    ///   - block: Called on the loop's thread with the timer.
+    public convenience init(
+        fireAt date: ContinuousClock.Instant, interval: Duration, repeats: Bool,
+        fileID: StaticString = #fileID, line: Int = #line, block: @escaping (Timer) -> Void
+    ) {
+        self.init(date: Moment(date), interval, repeats, SourceLocation(fileID, line), block)
+    }
+
+    private init(
+        date: Moment, _ interval: Duration, _ repeats: Bool, _ origin: SourceLocation,
+        _ handler: @escaping (Timer) -> Void
+    ) {
+        self.date = date
+        let nanoseconds = interval.nanosecondsRoundedUp
+        self.interval = !repeats ? 0 : nanoseconds > 0 ? nanoseconds : Timer.shortestInterval
+        self.origin = origin
+        self.handler = handler
+    }
+
+    /// Makes a timer and adds it to the current loop in the default mode.
+    ///
+    /// - Parameters:
+    ///   - interval: As in ``init(timeInterval:repeats:fileID:line:block:)``.
+    ///   - repeats: Whether it goes on after the first fire.
+    ///   - fileID: Where it was made, for diagnostics.
+    ///   - line: Where it was made, for diagnostics.
+    ///   - block: Called on this thread with the timer.
+    /// - Returns: The timer.
+    @available(
+        *, noasync, message: "the thread may change at any await; perform a block on the loop you want"
+    )
+    @discardableResult
+    public static func scheduledTimer(
+        withTimeInterval interval: Duration, repeats: Bool, fileID: StaticString = #fileID, line: Int = #line,
+        block: @escaping (Timer) -> Void
+    ) -> Timer {
+        let timer = Timer(timeInterval: interval, repeats: repeats, fileID: fileID, line: line, block: block)
+        RunLoop.current.add(timer, forMode: .default)
+        return timer
+    }
+
+    /// When the timer fires next.
+    ///
+    /// Setting it moves the grid of a repeating timer: the next fires are counted from the new date. Set in the
+    /// timer's own handler it is kept. ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer
+    /// without losing it. On an invalid timer, setting does nothing.
+    public var fireDate: ContinuousClock.Instant {
+        get { date.instant }
+        set {
+            _ = membership.loop?.requireCurrent("Timer.fireDate")
+            guard isValid else { return }
+            date = Moment(newValue)
+            if isFiring { dateWasSet = true }
+            replan()
+        }
+    }
+
+    /// How much later than its date the timer may fire, so that several can share one wake-up; zero at first.
+    ///
+    /// It is not added up: a repeating timer keeps its grid, and its tolerance is at most half its interval.
+    ///
+    /// - Precondition: Not negative.
+    public var tolerance: Duration {
+        get { .nanoseconds(toleranceNanoseconds) }
+        set {
+            _ = membership.loop?.requireCurrent("Timer.tolerance")
+            if newValue < .zero {
+                misuse(
+                    "Timer.tolerance: \(newValue) is negative; a timer never fires early, so use zero or more"
+                )
+            }
+            let nanoseconds = newValue.nanosecondsRoundedUp
+            toleranceNanoseconds = interval > 0 ? min(nanoseconds, interval / 2) : nanoseconds
+            replan()
+        }
+    }
+
+    /// Calls the handler now, on this thread.
+    ///
+    /// A repeating timer keeps its dates; one that does not repeat becomes invalid. Does nothing on an invalid
+    /// timer, and in the timer's own handler.
+    public func fire() {
+        let core = membership.loop?.requireCurrent("Timer.fire")
+        guard isValid, !isFiring, let handler else { return }
+        unplan()
+        isFiring = true
+        if let core { core.callHandler { handler(self) } } else { handler(self) }
+        isFiring = false
+        dateWasSet = false
+        if interval == 0 { invalidate() } else { plan() }
+    }
+
+    /// Takes the timer out of its loop for good, and lets go of its handler.
+    ///
+    /// Again is harmless.
+    ///
+    /// In its own handler it ends the repetition.
+    public func invalidate() {
+        let core = membership.loop?.requireCurrent("Timer.invalidate")
+        isValid = false
+        handler = nil
+        core?.removeFromLoop(self)
+    }
+}
+
+@available(*, unavailable)
+extension Timer: Sendable {}
+
+extension Timer: CustomStringConvertible {
+    /// What the timer is, and where it was made.
+    public var description: String {
+        "\(isValid ? "" : "invalid ")timer made at \(origin)\(interval > 0 ? ", every \(timeInterval)" : "")"
+    }
+}
+
+extension Timer: LoopInput {
+    var keepsModeAlive: Bool { true }
+
+    func join(_ core: LoopCore, _ mode: RunLoop.Mode) {
+        guard isValid else { return }
+        if let other = membership.loop, other !== core {
+            misuse("RunLoop.add(timer): the \(self) is in another loop; remove it there first")
+        }
+        if membership.loop == nil { sequence = core.timers.makeSequence() }
+        core.add(self, to: mode)
+        if !isFiring { plan() }
+    }
+
+    func didLeave(_ loop: LoopCore) {
+        if let plannedFire { loop.timers.remove(plannedFire) }
+        plannedFire = nil
+        loop.overdueTimers.removeAll { $0 === self }
+    }
+
+    /// Plans the next fire, unless it is planned.
+    func plan() {
+        guard plannedFire == nil, isValid, let loop = membership.loop else { return }
+        plannedFire = loop.timers.add(self, date: date, tolerance: toleranceNanoseconds, sequence: sequence)
+    }
+
+    private func unplan() {
+        if let plannedFire { membership.loop?.timers.remove(plannedFire) }
+        plannedFire = nil
+    }
+
+    private func replan() {
+        guard plannedFire != nil else { return }
+        unplan()
+        plan()
+    }
+
+    /// The queue has taken the planned fire out, and the timer's mode does not run.
+    func becameOverdue() { plannedFire = nil }
+
+    /// The queue has taken the planned fire out: makes it, and plans the next one.
+    func fireAsPlanned(in core: LoopCore) {
+        plannedFire = nil
+        guard let handler else { return }
+        let fired = date
+        isFiring = true
+        core.callHandler { handler(self) }
+        isFiring = false
+        if interval == 0 && !dateWasSet {
+            invalidate()
+        } else if isValid {
+            if !dateWasSet {
+                let next = FireGrid.next(after: fired, interval: interval, now: Moment.now())
+                date = next.date
+                missedFireCount += next.missed
+            }
+            dateWasSet = false
+            plan()
+        }
+    }
+}

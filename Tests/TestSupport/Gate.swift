@@ -1,0 +1,24 @@
+internal import Dispatch
+
+/// Where threads of a test meet: a thread waits until another one opens the gate, once and for all.
+///
+/// The deadline of a wait only catches a test that hangs.
+public final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    /// Makes a closed gate.
+    public init() {}
+
+    /// Lets through whoever waits, and whoever will.
+    public func open() { semaphore.signal() }
+
+    /// Waits until the gate is open.
+    ///
+    /// - Parameter seconds: After how long the test is taken to hang.
+    /// - Returns: False if it hangs.
+    public func wait(seconds: Int = 30) -> Bool {
+        guard semaphore.wait(timeout: .now() + .seconds(seconds)) == .success else { return false }
+        semaphore.signal()
+        return true
+    }
+}

@@ -1,0 +1,17 @@
+internal import Synchronization
+
+/// What happened, in order, from any thread.
+public final class Log<Entry: Sendable>: Sendable {
+    private let stored = Mutex<[Entry]>([])
+
+    /// Makes an empty log.
+    public init() {}
+
+    /// Adds an entry.
+    ///
+    /// - Parameter entry: What happened.
+    public func add(_ entry: Entry) { stored.withLock { $0.append(entry) } }
+
+    /// What happened so far.
+    public var entries: [Entry] { stored.withLock { $0 } }
+}
