@@ -15,12 +15,20 @@ let package = Package(
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "Notifications", targets: ["Notifications"]),
     ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
+    ],
     targets: [
         .systemLibrary(
             name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
             providers: [.apt(["libevent-dev"])]),
         .target(name: "CThreads"),
-        .target(name: "RunLoops", dependencies: ["CLibEvent", "CThreads"], swiftSettings: settings),
+        .target(
+            name: "RunLoops",
+            dependencies: [
+                "CLibEvent", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings),
         .target(name: "Notifications", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["RunLoops"], path: "Tests/TestSupport",

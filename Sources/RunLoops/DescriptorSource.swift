@@ -202,6 +202,7 @@ extension DescriptorSource: LoopInput {
             loop.descriptors[position] = last
             last.position = position
         }
+        if loop.hasEnded { invalidate() }
     }
 
     /// Brings the kernel's set up to date after this source has joined or left a mode.
@@ -251,7 +252,7 @@ extension DescriptorSource: LoopInput {
         let readiness = currentReadiness()
         if readiness.isEmpty { return false }
         isServing = true
-        core.callHandler { handler(self, readiness) }
+        core.callHandler(origin) { handler(self, readiness) }
         isServing = false
         if becameReadyMeanwhile, isValid, membership.loop === core {
             becameReadyMeanwhile = false

@@ -20,7 +20,7 @@ public final class ManualSource: Sendable {
     /// has it, and then by the one whose loop holds the claim.
     nonisolated(unsafe) private var handler: (() -> Void)?
     nonisolated(unsafe) private var input: ManualInput?
-    private let origin: SourceLocation
+    fileprivate let origin: SourceLocation
 
     /// Makes a source, which is in no loop yet.
     ///
@@ -116,7 +116,7 @@ public final class ManualSource: Sendable {
             isServing = true
             // Armed before the call, so that a signal that comes during it is not lost.
             source.bell.arm(with: signal.retainedNode())
-            loop.callHandler(handler)
+            loop.callHandler(source.origin, handler)
             isServing = false
             defer { signalledMeanwhile = false }
             return Served(calledHandler: true, hasMore: signalledMeanwhile && self.signal != nil)

@@ -27,6 +27,7 @@ extension RunLoop {
         var membership = Membership()
         private var handler: ((Observer, Activity) -> Void)?
         private var isNotifying = false
+        private let origin: SourceLocation
 
         /// Makes an observer, which is in no loop yet.
         ///
@@ -34,14 +35,18 @@ extension RunLoop {
         ///   - activities: The moments at which it is called.
         ///   - repeats: False for one that becomes invalid after its first call.
         ///   - order: Its place among the observers of a moment; lower ones come first.
+        ///   - fileID: Where it was made, for diagnostics.
+        ///   - line: Where it was made, for diagnostics.
         ///   - handler: Called on the loop's thread with the observer and the moment.
         public init(
-            activities: Activity, repeats: Bool = true, order: Int = 0,
+            activities: Activity, repeats: Bool = true, order: Int = 0, fileID: StaticString = #fileID,
+            line: Int = #line,
             handler: @escaping (Observer, Activity) -> Void
         ) {
             self.activities = activities
             self.repeats = repeats
             self.order = order
+            self.origin = SourceLocation(fileID, line)
             self.handler = handler
         }
 
@@ -67,7 +72,7 @@ extension RunLoop {
         func notify(_ activity: Activity, in core: LoopCore) {
             guard isValid, !isNotifying, let handler else { return }
             isNotifying = true
-            core.callHandler { handler(self, activity) }
+            core.callHandler(origin) { handler(self, activity) }
             isNotifying = false
             if !repeats { invalidate() }
         }
@@ -80,7 +85,10 @@ extension RunLoop.Observer: Sendable {}
 extension RunLoop.Observer: LoopInput {
     var keepsModeAlive: Bool { false }
 
-    func didLeave(_ loop: LoopCore) { loop.forget(self) }
+    func didLeave(_ loop: LoopCore) {
+        loop.forget(self)
+        if loop.hasEnded { invalidate() }
+    }
 }
 
 extension LoopCore {

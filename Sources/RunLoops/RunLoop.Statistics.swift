@@ -24,22 +24,25 @@ extension RunLoop {
         public var spinHits = 0
         /// Spins that ended in sleep.
         public var spinMisses = 0
-        /// The longest that one handler took; nil while ``RunLoop/measuresHandlers`` is false.
-        public var longestHandler: Duration?
+        /// The handler that took longest, runs inside it included; nil while ``RunLoop/measuresHandlers`` is
+        /// false.
+        public var longestHandler: Handler?
     }
 
     /// What the loop has counted since it was made.
     ///
     /// > Thread safety: any thread.
     public var statistics: Statistics {
-        let longest = inbox.counters.longestHandler.value
+        let longest = inbox.longestHandler.withLock { $0 }
         return Statistics(
             passes: inbox.counters.passes.value, wakeUps: inbox.counters.wakeUps.value,
             kernelWrites: inbox.kernelWrites.load(ordering: .relaxed),
             kernelCalls: inbox.counters.kernelCalls.value,
             messages: inbox.counters.messages.value, timerFires: inbox.counters.timerFires.value,
             spinHits: inbox.counters.spinHits.value, spinMisses: inbox.counters.spinMisses.value,
-            longestHandler: longest > 0 ? .nanoseconds(longest) : nil)
+            longestHandler: longest.map {
+                Statistics.Handler(duration: .nanoseconds($0.nanoseconds), madeAt: $0.origin.description)
+            })
     }
 
     /// Whether each handler is timed, for ``Statistics/longestHandler``: two readings of the clock for each.
@@ -54,7 +57,19 @@ extension RunLoop {
         set {
             let core = core("RunLoop.measuresHandlers", "perform a block on the loop and set it there")
             core.measuresHandlers = newValue
-            inbox.counters.longestHandler.reset()
+            inbox.longestHandler.withLock { $0 = nil }
         }
+    }
+}
+
+extension RunLoop.Statistics {
+    /// A call of a handler.
+    ///
+    /// > Thread safety: a value.
+    public struct Handler: Hashable, Sendable {
+        /// How long the call took.
+        public var duration: Duration
+        /// Where the block, timer, source, port or observer was made: file identifier and line.
+        public var madeAt: String
     }
 }

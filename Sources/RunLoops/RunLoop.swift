@@ -85,7 +85,11 @@ public final class RunLoop: Sendable {
     ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
-        do { return try RunLoop(isMain: true) } catch {
+        do {
+            let loop = try RunLoop(isMain: true)
+            loop.name = "main"
+            return loop
+        } catch {
             fatalError("RunLoop.main: \(error); raise the limit of open descriptors")
         }
     }()
@@ -124,7 +128,7 @@ public final class RunLoop: Sendable {
 
     /// What messages and descriptions call this loop.
     ///
-    /// Empty at first; ``RunLoopThread`` gives it the thread's.
+    /// The main loop's is "main", that of a ``RunLoopThread`` is the thread's, and any other's is empty until it is set.
     ///
     /// > Thread safety: any thread.
     public var name: String {

@@ -158,7 +158,7 @@ public final class Timer {
         guard isValid, !isFiring, let handler else { return }
         unplan()
         isFiring = true
-        if let core { core.callHandler { handler(self) } } else { handler(self) }
+        if let core { core.callHandler(origin) { handler(self) } } else { handler(self) }
         isFiring = false
         dateWasSet = false
         if interval == 0 { invalidate() } else { plan() }
@@ -204,6 +204,7 @@ extension Timer: LoopInput {
         if let plannedFire { loop.timers.remove(plannedFire) }
         plannedFire = nil
         loop.overdueTimers.removeAll { $0 === self }
+        if loop.hasEnded { invalidate() }
     }
 
     /// Plans the next fire, unless it is planned.
@@ -232,7 +233,7 @@ extension Timer: LoopInput {
         guard let handler else { return }
         let fired = date
         isFiring = true
-        core.callHandler { handler(self) }
+        core.callHandler(origin) { handler(self) }
         isFiring = false
         if interval == 0 && !dateWasSet {
             invalidate()

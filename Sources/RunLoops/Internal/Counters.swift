@@ -11,8 +11,12 @@ struct Counters: ~Copyable, Sendable {
     let spinHits = Counter()
     let spinMisses = Counter()
     let timerFires = Counter()
-    /// Nanoseconds; stays 0 while nobody asked for it.
-    let longestHandler = Counter()
+}
+
+/// The handler that took longest, and where it was made.
+struct LongestHandler {
+    let nanoseconds: Int64
+    let origin: SourceLocation
 }
 
 /// A number that one thread counts up and others may read.
@@ -23,8 +27,4 @@ struct Counter: ~Copyable, Sendable {
 
     /// Adds without a locked instruction: there is one writer.
     func add(_ number: Int = 1) { count.store(value &+ number, ordering: .relaxed) }
-
-    func raise(to number: Int) { if number > value { count.store(number, ordering: .relaxed) } }
-
-    func reset() { count.store(0, ordering: .relaxed) }
 }

@@ -26,6 +26,11 @@ final class Inbox: Sendable {
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     let counters = Counters()
+
+    /// Nil while nobody asked for it.
+    ///
+    /// Taken by the loop only when it times a handler.
+    let longestHandler = Mutex<LongestHandler?>(nil)
     let wakeup: Wakeup
 
     /// Sent to make the loop look at `requests`; in the mailbox only while `requests` is not 0.

@@ -1,3 +1,5 @@
+internal import DequeModule
+
 // What the kernel watches, and what it has found.
 
 extension LoopCore {
@@ -28,7 +30,7 @@ extension LoopCore {
             }
         }
         // Ready in a mode that an outer run is in: it serves them when this run has returned.
-        readyDescriptors = elsewhere + readyDescriptors
+        readyDescriptors.prepend(contentsOf: elsewhere)
         return handled
     }
 }

@@ -98,7 +98,7 @@ extension LoopCore {
         manualSources.removeAll()
         ports.removeAll()
         overdueTimers = []
-        readyDescriptors = []
+        readyDescriptors.removeAll()
     }
 
     /// Destroys messages that will not be served.

@@ -23,7 +23,7 @@ extension LoopCore {
         {
             let message = node.move(BlockMessage.self)
             releaser.release(node)
-            callHandler(message.body)
+            callHandler(message.origin, message.body)
             performed += 1
         }
         inbox.counters.messages.add(performed)
@@ -81,12 +81,12 @@ extension LoopCore {
     func performPassEndWork() {
         if passEndWork.isEmpty { return }
         guard let mode = currentMode else { return }
-        for work in passEndWork.takeWork(for: mode, isCommon: modeIsCommon) { callHandler(work) }
+        for work in passEndWork.takeWork(for: mode, isCommon: modeIsCommon) { work() }
     }
 
     func performIdleWork() {
         if idleWork.isEmpty { return }
         guard let mode = currentMode else { return }
-        for work in idleWork.takeWork(for: mode, isCommon: modeIsCommon) { callHandler(work) }
+        for work in idleWork.takeWork(for: mode, isCommon: modeIsCommon) { work() }
     }
 }

@@ -1,3 +1,6 @@
+internal import DequeModule
+internal import Synchronization
+
 /// The part of a loop that only its own thread touches.
 ///
 /// What it does is spread over files by step: `LoopCore+Pass` is the order, the other extensions are the steps.
@@ -32,7 +35,7 @@ final class LoopCore {
     var observedActivities = RunLoop.Activity()
     var descriptors: [DescriptorSource] = []
     /// Descriptors that were ready when the kernel was last asked, and have not been served.
-    var readyDescriptors: [DescriptorSource] = []
+    var readyDescriptors = Deque<DescriptorSource>()
     /// The mode whose descriptors the kernel watches.
     var watchedMode: RunLoop.Mode?
 
@@ -89,16 +92,24 @@ final class LoopCore {
     // MARK: - Handlers
 
     /// Calls user code, and times it if that was asked for.
+    ///
+    /// - Parameters:
+    ///   - origin: Where the user made what is called.
+    ///   - handler: What is called.
     @inline(__always)
-    func callHandler(_ handler: () -> Void) {
-        if measuresHandlers { callTimed(handler) } else { handler() }
+    func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
+        if measuresHandlers { callTimed(origin, handler) } else { handler() }
     }
 
     @inline(never)
-    private func callTimed(_ handler: () -> Void) {
+    private func callTimed(_ origin: SourceLocation, _ handler: () -> Void) {
         let start = Moment.now()
         handler()
         let length = Moment.now().nanoseconds - start.nanoseconds
-        inbox.counters.longestHandler.raise(to: Int(length))
+        inbox.longestHandler.withLock { longest in
+            if length > longest?.nanoseconds ?? -1 {
+                longest = LongestHandler(nanoseconds: length, origin: origin)
+            }
+        }
     }
 }

@@ -64,7 +64,9 @@ final class PortInput: SignalledInput {
             loop.removeFromLoop(self)
             return Served()
         }
-        guard let deliver = handler(for: loop.currentMode) else { return Served() }
+        guard let deliver = handler(for: loop.currentMode) else {
+            preconditionFailure("a port has a handler for each mode it is in")
+        }
         loop.serving.append(signal)
         defer { loop.serving.removeLast() }
         return core.merges ? serveRing(signal, deliver, loop) : serveMessages(signal, deliver, loop, &budget)
@@ -74,7 +76,7 @@ final class PortInput: SignalledInput {
         guard core.bell.isRung else { return Served() }
         // Armed before the call, so that a ring during it is not lost.
         core.bell.arm(with: signal.retainedNode())
-        loop.callHandler { deliver(signal.node) }
+        loop.callHandler(core.origin) { deliver(signal.node) }
         loop.inbox.counters.messages.add()
         return Served(calledHandler: true)
     }
@@ -89,7 +91,7 @@ final class PortInput: SignalledInput {
         while rest > 0, self.signal != nil, budget.spend(), let node = core.next() {
             rest -= 1
             served += 1
-            loop.callHandler { deliver(node) }
+            loop.callHandler(core.origin) { deliver(node) }
             releaser.release(node)
         }
         loop.inbox.counters.messages.add(served)

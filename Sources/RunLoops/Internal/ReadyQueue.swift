@@ -1,9 +1,11 @@
+internal import DequeModule
+
 /// Signalled inputs that wait to be served, first come, first served.
 ///
 /// Like blocks, those that are not in the running mode are put aside until the mode changes.
 struct ReadyQueue {
-    private var queued: [Signal] = []
-    private var setAside: [Signal] = []
+    private var queued = Deque<Signal>()
+    private var setAside = Deque<Signal>()
 
     var isEmpty: Bool { queued.isEmpty }
     var count: Int { queued.count }
@@ -37,7 +39,7 @@ struct ReadyQueue {
     /// Looks at all of them again: another mode runs, or an input is in other modes.
     mutating func modeDidChange() {
         if setAside.isEmpty { return }
-        queued = setAside + queued
+        queued.prepend(contentsOf: setAside)
         setAside = []
     }
 
