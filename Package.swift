@@ -2,12 +2,15 @@
 import PackageDescription
 
 /// What every Swift target of the package is compiled with.
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
     .strictMemorySafety(),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+
+// A new compiler's new warning must not break a user's build, only ours.
+if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
 let package = Package(
     name: "swift-run-loops",

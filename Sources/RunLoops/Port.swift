@@ -20,7 +20,7 @@
 ///
 /// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one.
 ///
-/// > Thread safety: ``send(_:before:)``, ``send(contentsOf:before:)`` and ``invalidate()`` from any thread.
+/// > Thread safety: ``send(_:)-swift.method``, ``send(contentsOf:before:)`` and ``invalidate()`` from any thread.
 public final class Port<Message: Sendable>: Sendable {
     @usableFromInline
     let core: PortCore
@@ -59,30 +59,51 @@ public final class Port<Message: Sendable>: Sendable {
 
     /// Sends a message.
     ///
-    /// Returns as soon as the message is queued; if the receiver's loop sleeps, it is woken. If the port is full it waits
-    /// for room, without running this thread's loop.
+    /// Returns as soon as the message is queued; if the receiver's loop sleeps, it is woken. If the port is full
+    /// it waits for room, however long, without running this thread's loop.
     ///
-    /// - Parameters:
-    ///   - message: What is sent; it belongs to the receiver then.
-    ///   - deadline: When to give up; nil for never. With one that has passed it tries once.
-    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or
-    ///   this is the receiver's own thread, which would wait for itself.
+    /// - Parameter message: What is sent; it belongs to the receiver then.
+    /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or this is the receiver's
+    ///   own thread, which would wait for itself.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
-    public func send(
-        _ message: consuming Message, before deadline: ContinuousClock.Instant? = nil
-    ) throws(PortSendError<Message>) {
+    public func send(_ message: consuming Message) throws(PortSendError<Message>) {
         if Message.self == Void.self {
             if let refusal = core.ring() { throw PortSendError(refusal, [message]) }
             return
         }
         let node = PortCore.makeNode()
         node.store(message)
-        guard let refusal = core.send(node, before: deadline) else { return }
-        let returned = node.move(Message.self)
+        if let refusal = core.send(node) { throw takeBack(node, refusal) }
+    }
+
+    /// Sends a message before a deadline.
+    ///
+    /// As ``send(_:)-swift.method``, but a full port is waited for only so long.
+    ///
+    /// - Parameters:
+    ///   - message: What is sent; it belongs to the receiver then.
+    ///   - deadline: When to give up. With one that has passed it tries once.
+    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or
+    ///   this is the receiver's own thread, which would wait for itself.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @inlinable
+    public func send(
+        _ message: consuming Message, before deadline: ContinuousClock.Instant
+    ) throws(PortSendError<Message>) {
+        if Message.self == Void.self { return try send(message) }
+        let node = PortCore.makeNode()
+        node.store(message)
+        if let refusal = core.send(node, before: deadline) { throw takeBack(node, refusal) }
+    }
+
+    @usableFromInline
+    func takeBack(_ node: Node, _ refusal: PortCore.Refusal) -> PortSendError<Message> {
+        let message = node.move(Message.self)
         PortCore.discard(node)
-        throw PortSendError(refusal, [returned])
+        return PortSendError(refusal, [message])
     }
 
     /// Sends messages in order, several at a time where there is room: cheaper than one by one.
@@ -113,7 +134,9 @@ public final class Port<Message: Sendable>: Sendable {
                 node.next = newest
                 newest = node
             }
-            guard let refusal = core.send(newest, part.count, before: deadline) else { continue }
+            guard let refusal = core.send(newest, part.count, before: deadline ?? .distantFuture) else {
+                continue
+            }
             var unsent: [Message] = []
             while let node = newest {
                 newest = node.next

@@ -19,11 +19,11 @@ extension RunLoop {
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
     public func perform(
-        fileID: StaticString = #fileID, line: Int = #line, _ block: @escaping @Sendable () -> Void
+        fileID: StaticString = #fileID, line: Int = #line, _ block: consuming @escaping @Sendable () -> Void
     ) -> Bool {
         let node = SlabCache.takeNode()
         node.kind = .block
-        node.store(BlockMessage(body: block, modes: nil, origin: SourceLocation(fileID, line)))
+        node.store(BlockMessage(body: consume block, modes: nil, origin: SourceLocation(fileID, line)))
         return post(node)
     }
 
@@ -42,12 +42,12 @@ extension RunLoop {
     @discardableResult
     public func perform(
         inModes modes: [Mode], fileID: StaticString = #fileID, line: Int = #line,
-        _ block: @escaping @Sendable () -> Void
+        _ block: consuming @escaping @Sendable () -> Void
     ) -> Bool {
         if modes.isEmpty { misuse("RunLoop.perform: no mode, so the block would never run; use [.common]") }
         let node = SlabCache.takeNode()
         node.kind = .blockInModes
-        node.store(BlockMessage(body: block, modes: modes, origin: SourceLocation(fileID, line)))
+        node.store(BlockMessage(body: consume block, modes: modes, origin: SourceLocation(fileID, line)))
         return post(node)
     }
 

@@ -15,10 +15,12 @@ extension LoopCore {
     func performBlocks(_ budget: inout Budget) {
         takeMail()
         if blocks.isEmpty { return }
+        // Runs inside a block put the mode back, so it is the same for all of them.
+        guard let mode = currentMode else { return }
         let end = blocks.end
         var performed = 0
         var releaser = NodeReleaser()
-        while blocks.examined < end, budget.spend(), let mode = currentMode,
+        while blocks.examined < end, budget.spend(),
             let node = blocks.next(in: mode, isCommon: modeIsCommon, before: end)
         {
             let message = node.move(BlockMessage.self)
@@ -33,23 +35,22 @@ extension LoopCore {
     func serveManualSources() -> Bool {
         takeMail()
         var budget = Budget()
-        return serve(\.manualSources, &budget)
+        return serve(manualSources, &budget)
     }
 
     /// Serves the ports that had messages when the step began.
     func servePorts() -> Bool {
         takeMail()
         var budget = Budget()
-        return serve(\.ports, &budget)
+        return serve(ports, &budget)
     }
 
     /// Serves the inputs of one step, each once.
-    private func serve(_ queue: ReferenceWritableKeyPath<LoopCore, ReadyQueue>, _ budget: inout Budget)
-        -> Bool
-    {
+    private func serve(_ queue: ReadyQueue, _ budget: inout Budget) -> Bool {
         var handled = false
-        var rest = self[keyPath: queue].count
-        while rest > 0, let mode = currentMode, let signal = self[keyPath: queue].next(in: mode) {
+        var rest = queue.count
+        guard rest > 0, let mode = currentMode else { return false }
+        while rest > 0, let signal = queue.next(in: mode) {
             rest -= 1
             guard let input = signal.input else { continue }
             let served = input.serve(in: self, &budget)

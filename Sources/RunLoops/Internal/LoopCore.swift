@@ -23,8 +23,8 @@ final class LoopCore {
         @inline(__always) _read { yield blockQueue.value }
         @inline(__always) _modify { yield &blockQueue.value }
     }
-    var manualSources = ReadyQueue()
-    var ports = ReadyQueue()
+    let manualSources = ReadyQueue()
+    let ports = ReadyQueue()
     /// The ports whose handlers are on the stack, outermost first.
     var serving: [Signal] = []
     var timers = TimerQueue<Timer>()

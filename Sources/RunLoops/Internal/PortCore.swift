@@ -85,19 +85,25 @@ final class PortCore: Sendable {
     ///
     /// - Returns: Nil, or why not: then the node is the caller's still.
     @usableFromInline
-    func send(_ node: Node, before deadline: ContinuousClock.Instant?) -> Refusal? {
-        send(Mailbox.Chain(node), before: deadline)
+    func send(_ node: Node) -> Refusal? {
+        // Apart from the one with a deadline, because an instant costs more to pass on than the rest takes.
+        send(Mailbox.Chain(node)) { .never }
+    }
+
+    @usableFromInline
+    func send(_ node: Node, before deadline: ContinuousClock.Instant) -> Refusal? {
+        send(Mailbox.Chain(node)) { Moment(deadline) }
     }
 
     /// Queues several messages at once, linked newest to oldest, all or none.
     @usableFromInline
-    func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
+    func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant) -> Refusal? {
         guard let newest else { return nil }
-        return send(Mailbox.Chain(newest: newest, count: count), before: deadline)
+        return send(Mailbox.Chain(newest: newest, count: count)) { Moment(deadline) }
     }
 
     @inline(__always)
-    private func send(_ chain: Mailbox.Chain, before deadline: ContinuousClock.Instant?) -> Refusal? {
+    private func send(_ chain: Mailbox.Chain, before deadline: () -> Moment) -> Refusal? {
         // Whoever waits was here first.
         if limit == 0 || waitingCount.load(ordering: .relaxed) == 0 {
             switch tryPush(chain) {
@@ -109,7 +115,7 @@ final class PortCore: Sendable {
             case .raced: break
             }
         }
-        return waitForRoom(chain, deadline.map { Moment($0) } ?? .never)
+        return waitForRoom(chain, deadline())
     }
 
     /// Rings the bell of a port without messages.

@@ -8,8 +8,14 @@ final class PortInput: SignalledInput {
     private let port: AnyObject
     private var signal: Signal?
 
+    /// A struct and not a tuple: a function in a tuple in an array is wrapped anew each time it is taken out.
+    private struct Handler {
+        let mode: RunLoop.Mode
+        let deliver: (Node) -> Void
+    }
+
     /// What a message is delivered to, by the mode that the port was added to.
-    private var handlers: [(mode: RunLoop.Mode, deliver: (Node) -> Void)] = []
+    private var handlers: [Handler] = []
     private var commonHandler: ((Node) -> Void)?
     private var isArmedOrReady = false
 
@@ -27,7 +33,7 @@ final class PortInput: SignalledInput {
         if mode == .common {
             if commonHandler == nil { commonHandler = deliver }
         } else if !handlers.contains(where: { $0.mode == mode }) {
-            handlers.append((mode, deliver))
+            handlers.append(Handler(mode: mode, deliver: deliver))
         }
     }
 
@@ -41,8 +47,8 @@ final class PortInput: SignalledInput {
     }
 
     private func handler(for mode: RunLoop.Mode?) -> ((Node) -> Void)? {
-        if handlers.isEmpty { return commonHandler }
-        return handlers.first { $0.mode == mode }?.deliver ?? commonHandler
+        for handler in handlers where handler.mode == mode { return handler.deliver }
+        return commonHandler
     }
 
     /// Asks to be told of the next message, and sees those that came before.

@@ -3,7 +3,7 @@ internal import DequeModule
 /// Signalled inputs that wait to be served, first come, first served.
 ///
 /// Like blocks, those that are not in the running mode are put aside until the mode changes.
-struct ReadyQueue {
+final class ReadyQueue {
     private var queued = Deque<Signal>()
     private var setAside = Deque<Signal>()
 
@@ -11,14 +11,14 @@ struct ReadyQueue {
     var count: Int { queued.count }
 
     /// Puts a signal in line, unless it is there.
-    mutating func append(_ signal: Signal) {
+    func append(_ signal: Signal) {
         if signal.isQueued { return }
         signal.isQueued = true
         queued.append(signal)
     }
 
     /// The next input in this mode.
-    mutating func next(in mode: RunLoop.Mode) -> Signal? {
+    func next(in mode: RunLoop.Mode) -> Signal? {
         while !queued.isEmpty {
             let signal = queued.removeFirst()
             if let input = signal.input, !input.membership.contains(mode) {
@@ -37,13 +37,13 @@ struct ReadyQueue {
     }
 
     /// Looks at all of them again: another mode runs, or an input is in other modes.
-    mutating func modeDidChange() {
+    func modeDidChange() {
         if setAside.isEmpty { return }
         queued.prepend(contentsOf: setAside)
         setAside = []
     }
 
-    mutating func removeAll() {
+    func removeAll() {
         queued = []
         setAside = []
     }
