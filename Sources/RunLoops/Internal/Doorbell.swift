@@ -18,17 +18,21 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// - Returns: What the bell was armed with, if it was: now the caller's.
     func ring() -> Node? {
-        // A bell that was rung needs no write, and so costs its senders no cache line.
-        if word.load(ordering: .acquiring) == Doorbell.rung { return nil }
-        return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
+        // Written also if it was rung already. Only looking would be cheaper, and wrong: what the caller did before it
+        // might then not be seen by the receiver that answers this ring.
+        armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
     /// Whether somebody has rung since it was last armed.
     var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
     /// Answers a ring, or arms a quiet bell: the next ring gets the node.
+    ///
+    /// What those who rang before did before it is seen afterwards.
     func arm(with node: Node) {
-        word.store(unsafe UInt(bitPattern: node.address) | Doorbell.armedBit, ordering: .releasing)
+        let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
+        let before = word.exchange(armed, ordering: .acquiringAndReleasing)
+        precondition(before & Doorbell.armedBit == 0, "a bell is armed once until it is rung")
     }
 
     /// Arms the bell unless it was rung.

@@ -112,8 +112,6 @@ struct Mailbox: ~Copyable, Sendable {
         return (Mailbox.oldestFirst(seen.node), nil)
     }
 
-    var isClosed: Bool { Word(bits: word.load(ordering: .acquiring)).isClosed }
-
     private static func oldestFirst(_ newest: Node?) -> NodeList {
         var list = NodeList()
         var rest = newest

@@ -254,7 +254,7 @@ final class PortCore: Sendable {
 
     /// Arms the mailbox, if nothing is at hand and nothing has come.
     ///
-    /// - Returns: False if there is something.
+    /// - Returns: False if there is something, or the port was closed.
     func arm(with signal: Signal) -> Bool {
         if unsafe !backlog.value.isEmpty { return false }
         if mailbox.current.isArmed { return true }
@@ -265,7 +265,7 @@ final class PortCore: Sendable {
         }
         if mailbox.arm(with: signal.retainedNode()) { return true }
         _ = Signal.takeRetained(signal.node)
-        return mailbox.isClosed
+        return false
     }
 
     // MARK: - End

@@ -84,7 +84,8 @@ final class PortInput: SignalledInput {
         core.bell.arm(with: signal.retainedNode())
         loop.callHandler(core.origin) { deliver(signal.node) }
         loop.inbox.counters.messages.add()
-        return Served(calledHandler: true)
+        // Closed by another thread before the bell was armed: nobody rings any more.
+        return Served(calledHandler: true, hasMore: self.signal != nil && core.isClosed)
     }
 
     private func serveMessages(
