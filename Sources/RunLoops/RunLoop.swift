@@ -1,6 +1,4 @@
-internal import CLibEvent
 internal import CThreads
-internal import Glibc
 internal import Synchronization
 
 /// The thread's run loop: it sleeps until there is work, calls the handlers on its thread, and sleeps again.

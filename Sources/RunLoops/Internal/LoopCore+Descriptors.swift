@@ -10,7 +10,7 @@ extension LoopCore {
         if watchedMode == currentMode { return }
         watchedMode = currentMode
         guard let mode = currentMode else { return }
-        for source in descriptors { source.watch(source.membership.contains(mode), in: self) }
+        for source in descriptors { source.setWanted(source.membership.contains(mode), in: self) }
     }
 
     /// Calls the handlers of the descriptors that were ready when the step began.
@@ -23,7 +23,7 @@ extension LoopCore {
             rest -= 1
             let source = readyDescriptors.removeFirst()
             if source.membership.contains(mode) {
-                source.isReady = false
+                source.watch.isReady = false
                 if source.serve(in: self) { handled = true }
             } else if source.membership.loop != nil {
                 elsewhere.append(source)

@@ -1,0 +1,154 @@
+internal import CLibEvent
+internal import Glibc
+
+extension DescriptorSource {
+    /// The side of a source that its loop keeps.
+    struct Watch: ~Copyable {
+        /// Exists while the source is in a loop.
+        var event: Event?
+        /// In the kernel's set.
+        var isOn = false
+        /// In the loop's list of ready descriptors.
+        var isReady = false
+        /// The handler is on the stack.
+        var isServing = false
+        /// The kernel reported it again while the handler was on the stack.
+        var becameReadyMeanwhile = false
+        /// Where the source stands in the loop's list of descriptors.
+        var position = 0
+    }
+}
+
+extension DescriptorSource: LoopInput {
+    var keepsModeAlive: Bool { true }
+
+    func join(_ core: LoopCore, _ mode: RunLoop.Mode) throws(SystemError) {
+        guard isValid, !core.hasEnded else { return }
+        if let other = membership.loop, other !== core {
+            misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
+        }
+        if membership.loop == nil {
+            try requirePollable()
+            try startWatching(core)
+            watch.position = core.descriptors.count
+            core.descriptors.append(self)
+        }
+        core.add(self, to: mode)
+        update(in: core)
+    }
+
+    /// Throws what epoll would, before libevent asks it: libevent would write a warning of its own.
+    private func requirePollable() throws(SystemError) {
+        var status = stat()
+        // Safe: the kernel fills our own value.
+        _ = try systemCall("fstat") { unsafe fstat(descriptor, &status) }
+        if !runloops_can_be_polled(status.st_mode) { throw SystemError(call: "epoll_ctl", code: EPERM) }
+    }
+
+    private func startWatching(_ core: LoopCore) throws(SystemError) {
+        var flags = trigger == .edge ? EV_ET : 0
+        if interest.contains(.read) { flags |= EV_READ }
+        if interest.contains(.write) { flags |= EV_WRITE }
+        // Safe: the event is freed with this object, or before.
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let event = try unsafe Event(core.poller.base, descriptor, flags, context: context) { _, _, context in
+            guard let context = unsafe context else { return }
+            unsafe Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue().noteReady()
+        }
+        try event.watch()
+        watch.event = consume event
+        watch.isOn = true
+        core.poller.watchCount += 1
+    }
+
+    func didLeave(_ loop: LoopCore) {
+        setWatched(false, in: loop)
+        watch.event = nil
+        let last = loop.descriptors.removeLast()
+        if last !== self {
+            loop.descriptors[watch.position] = last
+            last.watch.position = watch.position
+        }
+        if loop.hasEnded { invalidate() }
+    }
+
+    /// Brings the kernel's set up to date after this source has joined or left a mode.
+    func update(in core: LoopCore) {
+        guard membership.loop === core, let mode = core.watchedMode else { return }
+        setWanted(membership.contains(mode), in: core)
+    }
+
+    /// The watched mode is another one: `wanted` says whether this source is in it.
+    func setWanted(_ wanted: Bool, in core: LoopCore) {
+        // A level-triggered one whose handler is on the stack would be reported for ever; it is watched
+        // again when the handler has returned.
+        setWatched(wanted && !(watch.isServing && watch.becameReadyMeanwhile && trigger == .level), in: core)
+    }
+
+    private func setWatched(_ wanted: Bool, in core: LoopCore) {
+        if wanted == watch.isOn { return }
+        watch.isOn = wanted
+        core.poller.watchCount += wanted ? 1 : -1
+        do {
+            if wanted { try watch.event?.watch() } else { watch.event?.unwatch() }
+        } catch {
+            fatalError(
+                "RunLoop: \(error) for the \(self), which it watched before; was the descriptor closed?")
+        }
+    }
+
+    /// The kernel reports the descriptor.
+    ///
+    /// Inside libevent: only note it.
+    private func noteReady() {
+        guard let loop = membership.loop else { return }
+        if watch.isServing {
+            watch.becameReadyMeanwhile = true
+            setWanted(watch.isOn, in: loop)
+        } else if !watch.isReady {
+            watch.isReady = true
+            loop.readyDescriptors.append(self)
+        }
+    }
+
+    /// Calls the handler, if the descriptor is ready still.
+    ///
+    /// - Returns: Whether the handler was called.
+    func serve(in core: LoopCore) -> Bool {
+        guard let handler else { return false }
+        let readiness = currentReadiness()
+        if readiness.isEmpty { return false }
+        watch.isServing = true
+        core.callHandler(origin) { handler(self, readiness) }
+        watch.isServing = false
+        if watch.becameReadyMeanwhile, isValid, membership.loop === core {
+            watch.becameReadyMeanwhile = false
+            switch trigger {
+            case .level: update(in: core)
+            case .edge: noteReady()
+            }
+        }
+        watch.becameReadyMeanwhile = false
+        return true
+    }
+
+    /// Asks the kernel what the descriptor is ready for now: another handler may have emptied it since it was
+    /// reported, and libevent folds hang-ups and errors into reading and writing.
+    private func currentReadiness() -> Readiness {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        if interest.contains(.read) { entry.events |= Int16(POLLIN | runloops_poll_hang_up) }
+        if interest.contains(.write) { entry.events |= Int16(POLLOUT) }
+        // Safe: the kernel reads and fills our own value.
+        while unsafe poll(&entry, 1, 0) == -1 && errno == EINTR {}
+        let events = CInt(entry.revents)
+        if events & POLLNVAL != 0 {
+            misuse("RunLoop: the descriptor of the \(self) was closed; invalidate the source first")
+        }
+        var readiness: Readiness = []
+        if events & POLLIN != 0 { readiness.insert(.readable) }
+        if events & POLLOUT != 0 { readiness.insert(.writable) }
+        if events & (POLLHUP | runloops_poll_hang_up) != 0 { readiness.insert(.hangUp) }
+        if events & POLLERR != 0 { readiness.insert(.error) }
+        return readiness
+    }
+}
