@@ -11,13 +11,13 @@ extension LoopCore {
 
     /// Makes passes in one mode until there is a reason to end.
     func run(_ activation: Activation) -> RunLoop.RunResult {
-        let outer = (currentMode, modeIsCommon)
-        changeMode(to: activation.mode, isCommon: modes.isCommon(activation.mode))
-        defer { changeMode(to: outer.0, isCommon: outer.1) }
+        let outerMode = currentMode
+        changeMode(to: activation.mode)
+        defer { changeMode(to: outerMode) }
         // A run inside a port's handler goes on with the port's next message.
         for signal in serving { ports.append(signal) }
-        if outer.0 == nil { waiting.runBegins() }
-        defer { if outer.0 == nil { waiting.runEnds() } }
+        if outerMode == nil { waiting.runBegins() }
+        defer { if outerMode == nil { waiting.runEnds() } }
 
         takeMail()
         if isFinished && requests.isDisjoint(with: [.stop, .end]) { return .finished }
@@ -117,10 +117,11 @@ extension LoopCore {
     }
 
     /// Everything that depends on the mode is looked at again.
-    func changeMode(to mode: RunLoop.Mode?, isCommon: Bool) {
-        if currentMode == mode && modeIsCommon == isCommon { return }
+    private func changeMode(to mode: RunLoop.Mode?) {
+        // Asked anew also for the mode of an outer run: it may have become common meanwhile.
+        modeIsCommon = mode.map { modes.isCommon($0) } ?? false
+        if currentMode == mode { return }
         currentMode = mode
-        modeIsCommon = isCommon
         lookAgain()
     }
 

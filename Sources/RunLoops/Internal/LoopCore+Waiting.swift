@@ -113,6 +113,8 @@ extension LoopCore {
         now = start
         let end = min(start.advanced(by: length), wake)
         var nextLook = start.advanced(by: LoopCore.descriptorInterval)
+        // Those of an outer run's mode stay in the list, and are no reason to end this wait.
+        let readyBefore = readyDescriptors.count
         var found = false
         repeat {
             // The pause takes about as long as a cache line takes to arrive: the word is read after each.
@@ -128,7 +130,7 @@ extension LoopCore {
             if poller.watchCount > 0 && now >= nextLook {
                 poller.poll()
                 inbox.counters.kernelCalls.add()
-                found = !readyDescriptors.isEmpty
+                found = readyDescriptors.count > readyBefore
                 nextLook = now.advanced(by: LoopCore.descriptorInterval)
             }
         } while !found && now < end
