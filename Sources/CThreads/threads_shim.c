@@ -10,11 +10,15 @@ __thread struct runloops_thread_record runloops_thread_record = {0};
 
 bool runloops_is_main_thread(void) { return gettid() == getpid(); }
 
-int runloops_usable_processors(void) {
+static int processors_at_start = 1;
+
+// Before main, so before anything can have confined the first thread.
+__attribute__((constructor)) static void count_processors(void) {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-    return CPU_COUNT(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) processors_at_start = CPU_COUNT(&set);
 }
+
+int runloops_usable_processors(void) { return processors_at_start; }
 
 int runloops_use_processors(const int *processors, int count) {
     cpu_set_t set;

@@ -23,13 +23,16 @@ extension RunLoop {
 
         /// Spin before sleeping for as long as spinning has lately paid, up to what a wake-up costs here.
         ///
-        /// Off where the thread may use one processor only, and while as many other loops of the process are
+        /// Off where the process may use one processor only, and while as many other loops of the process are
         /// awake as there are processors to spare.
         public static let adaptive = WaitPolicy(kind: .adaptive)
 
         /// Spin this long before each sleep.
         ///
-        /// Off where the thread may use one processor only: what it waits for could not run.
+        /// It pays where senders run on other processors meanwhile. A sender that the system has put on this
+        /// loop's processor runs only when the spin is over; ``adaptive`` notices that, this does not.
+        ///
+        /// Off where the process may use one processor only: what it waits for could not run.
         ///
         /// - Parameter duration: How long; not negative.
         /// - Returns: The policy.

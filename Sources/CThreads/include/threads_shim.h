@@ -24,7 +24,8 @@ static inline void runloops_thread_set_slabs(void *slabs) { runloops_thread_reco
 /// Whether the calling thread is the process's first.
 bool runloops_is_main_thread(void);
 
-/// How many processors the calling thread may use, or 0 if the kernel does not say.
+/// How many processors the process was allowed when it started, whatever its threads have been confined to
+/// since; 1 if the kernel does not say.
 int runloops_usable_processors(void);
 
 /// Confines the calling thread to processors, given by number. Returns an errno, or 0.

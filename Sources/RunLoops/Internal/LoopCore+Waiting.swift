@@ -10,10 +10,8 @@ struct Waiting {
     fileprivate var budget = SpinBudget()
     /// When the loop last had work, for the gap between two arrivals.
     fileprivate var lastWork = Moment(nanoseconds: 0)
-    /// Counts down to the next look at the processors, and to the next measurement of a wake-up.
-    fileprivate var untilLook = 0
+    /// Counts down to the next measurement of a wake-up.
     fileprivate var untilMeasurement = 0
-    fileprivate var processors = 1
 
     /// Loops that are in a run and not asleep.
     private static let awakeLoops = Atomic<Int>(0)
@@ -30,12 +28,7 @@ struct Waiting {
         case .adaptive: wanted = budget.length
         }
         if wanted == 0 { return 0 }
-        // A thread's processors change rarely, and asking is a system call.
-        if untilLook == 0 {
-            processors = Int(runloops_usable_processors())
-            untilLook = 1_024
-        }
-        untilLook -= 1
+        let processors = Int(runloops_usable_processors())
         if processors <= 1 { return 0 }
         let othersAwake = Waiting.awakeLoops.load(ordering: .relaxed) - 1
         if policy.kind == .adaptive && othersAwake >= processors - 1 { return 0 }
