@@ -32,7 +32,12 @@ let package = Package(
                 "CLibEvent", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
-        .target(name: "Notifications", dependencies: ["RunLoops"], swiftSettings: settings),
+        .target(
+            name: "Notifications",
+            dependencies: [
+                "RunLoops", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["RunLoops"], path: "Tests/TestSupport",
             swiftSettings: settings),

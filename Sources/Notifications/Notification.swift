@@ -82,17 +82,42 @@ extension Notification {
         /// The name as a string.
         public let rawValue: String
 
+        /// Computed once: every post looks its name up.
+        let shardHash: Int
+
         /// Makes a name.
         ///
+        /// Hashing it takes a while for a long one: keep names in constants.
+        ///
         /// - Parameter rawValue: The name as a string.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+            shardHash = rawValue.hashValue
+        }
 
         /// Makes a name.
         ///
         /// - Parameter rawValue: The name as a string.
-        public init(_ rawValue: String) { self.rawValue = rawValue }
+        public init(_ rawValue: String) { self.init(rawValue: rawValue) }
+
+        /// Whether both are the same string.
+        ///
+        /// - Parameters:
+        ///   - left: A name.
+        ///   - right: Another one.
+        /// - Returns: Whether both are the same string.
+        public static func == (left: Name, right: Name) -> Bool {
+            left.shardHash == right.shardHash && left.rawValue == right.rawValue
+        }
+
+        /// Feeds the name.
+        ///
+        /// - Parameter hasher: What is fed.
+        public func hash(into hasher: inout Hasher) { hasher.combine(shardHash) }
     }
 }
+
+extension Notification.Name: ObserverKey {}
 
 extension Notification: CustomStringConvertible {
     /// The name, and where the notification was made.

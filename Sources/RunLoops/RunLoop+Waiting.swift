@@ -31,7 +31,7 @@ extension RunLoop {
         post(wait, modes, fileID, line, block)
         if !gate.wait(until: deadline.map { Moment($0) } ?? .never) {
             // Too late to cancel means that the block runs: then its end is near, and its result is wanted.
-            if !wait.cancel(.timedOut) { _ = gate.wait() }
+            if !wait.cancel(.timedOut) { gate.wait() }
         }
         return try wait.takeOutcome()
     }

@@ -11,6 +11,16 @@ struct runloops_thread_record {
     void *loop;
     /// The thread's cache of message slabs.
     void *slabs;
+    /// The innermost delivery to an observer that runs on the thread.
+    struct runloops_delivery *delivery;
+};
+
+/// A call of an observer, on the stack of the thread that makes it.
+struct runloops_delivery {
+    /// Who is called.
+    void *observation;
+    /// The delivery that runs outside it.
+    struct runloops_delivery *outer;
 };
 
 /// One definition in threads_shim.c: a `static __thread` here would be one variable per object file.
@@ -20,6 +30,10 @@ static inline void *runloops_thread_loop(void) { return runloops_thread_record.l
 static inline void runloops_thread_set_loop(void *loop) { runloops_thread_record.loop = loop; }
 static inline void *runloops_thread_slabs(void) { return runloops_thread_record.slabs; }
 static inline void runloops_thread_set_slabs(void *slabs) { runloops_thread_record.slabs = slabs; }
+static inline struct runloops_delivery *runloops_thread_delivery(void) { return runloops_thread_record.delivery; }
+static inline void runloops_thread_set_delivery(struct runloops_delivery *delivery) {
+    runloops_thread_record.delivery = delivery;
+}
 
 /// Whether the calling thread is the process's first.
 bool runloops_is_main_thread(void);

@@ -1,41 +1,63 @@
-/// Work that waits for a certain step of a pass in one of its modes.
+/// Work that waits for a step of a pass: its end, or the moment at which the loop has nothing to do.
 ///
-/// A flush does what was there when it began; what it adds itself waits for the next flush.
-struct DeferredWork {
-    private struct Entry {
-        let modes: [RunLoop.Mode]
-        let body: () -> Void
+/// The loop asks when it comes to that step. What is added while it is done waits for the next time.
+///
+/// > Thread safety: the loop's own thread only.
+package protocol DeferredWork: AnyObject {
+    /// Whether there is something to do in this mode.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode that runs.
+    ///   - isCommon: Whether it is one of the common modes.
+    /// - Returns: Whether there is.
+    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool
+
+    /// Does what is there to be done in this mode.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode that runs.
+    ///   - isCommon: Whether it is one of the common modes.
+    func performWork(for mode: RunLoop.Mode, isCommon: Bool)
+}
+
+extension RunLoop {
+    /// Has the loop ask for work at the end of each pass; pending work keeps its modes alive.
+    ///
+    /// - Parameter work: Who is asked, until the loop ends.
+    package func addPassEndWork(_ work: any DeferredWork) {
+        core("RunLoop.addPassEndWork", "perform a block on the loop and add it there").passEndWork.append(
+            work)
     }
 
-    private var entries: [Entry] = []
-
-    var isEmpty: Bool { entries.isEmpty }
-
-    mutating func add(inModes modes: [RunLoop.Mode], _ body: @escaping () -> Void) {
-        entries.append(Entry(modes: modes, body: body))
+    /// Has the loop ask for work each time it is about to sleep.
+    ///
+    /// - Parameter work: Who is asked, until the loop ends.
+    package func addIdleWork(_ work: any DeferredWork) {
+        core("RunLoop.addIdleWork", "perform a block on the loop and add it there").idleWork.append(work)
     }
 
-    /// Whether some of it waits for this mode.
-    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        entries.contains { DeferredWork.matches($0, mode, isCommon) }
+    /// One object per loop and key, made when it is first asked for; it goes with the loop.
+    ///
+    /// - Parameters:
+    ///   - key: Which one.
+    ///   - make: Makes it.
+    /// - Returns: The object.
+    package func companion<Companion: AnyObject>(_ key: ObjectIdentifier, make: () -> Companion) -> Companion
+    {
+        let core = core("RunLoop.companion", "perform a block on the loop and ask there")
+        if let known = core.companions[key] as? Companion { return known }
+        let made = make()
+        core.companions[key] = made
+        return made
     }
 
-    /// Takes out what is to be done in this mode, in order.
-    mutating func takeWork(for mode: RunLoop.Mode, isCommon: Bool) -> [() -> Void] {
-        var taken: [() -> Void] = []
-        var kept: [Entry] = []
-        for entry in entries {
-            if DeferredWork.matches(entry, mode, isCommon) {
-                taken.append(entry.body)
-            } else {
-                kept.append(entry)
-            }
-        }
-        entries = kept
-        return taken
-    }
-
-    private static func matches(_ entry: Entry, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
-        entry.modes.contains { $0 == mode || isCommon && $0 == .common }
+    /// Whether a mode of a list is the one that runs, or none runs.
+    ///
+    /// - Parameter modes: The list; the common modes stand for each of them.
+    /// - Returns: Whether it is.
+    package func isIdleOrRuns(inOneOf modes: [Mode]) -> Bool {
+        let core = core("RunLoop.isIdleOrRuns", "perform a block on the loop and ask there")
+        guard let mode = core.currentMode else { return true }
+        return modes.contains { $0 == mode || core.modeIsCommon && $0 == .common }
     }
 }

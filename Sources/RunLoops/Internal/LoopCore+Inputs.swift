@@ -92,8 +92,9 @@ extension LoopCore {
         let (mail, _) = inbox.mailbox.close()
         discard(mail)
         discard(blocks.removeAll())
-        passEndWork = DeferredWork()
-        idleWork = DeferredWork()
+        passEndWork = []
+        idleWork = []
+        companions = [:]
         while let input = inputs.last { removeFromLoop(input) }
         manualSources.removeAll()
         ports.removeAll()

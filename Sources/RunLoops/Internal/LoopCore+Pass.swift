@@ -88,7 +88,7 @@ extension LoopCore {
         guard let mode = currentMode, !hasEnded else { return true }
         if modes.isAlive(mode) || isMain && modeIsCommon { return false }
         return !blocks.holdsBlock(for: mode, isCommon: modeIsCommon)
-            && !passEndWork.holdsWork(for: mode, isCommon: modeIsCommon)
+            && !holdsWork(passEndWork)
     }
 
     /// Whether nothing is there to be done in the current mode before `deadline`.
@@ -101,7 +101,7 @@ extension LoopCore {
         if !readyDescriptors.isEmpty && readyDescriptors.contains(where: { $0.membership.contains(mode) }) {
             return false
         }
-        if !passEndWork.isEmpty && passEndWork.holdsWork(for: mode, isCommon: modeIsCommon) { return false }
+        if holdsWork(passEndWork) { return false }
         if deadline <= now { return false }
         return (timers.nextWake ?? .never) > now
     }

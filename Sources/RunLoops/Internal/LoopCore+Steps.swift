@@ -76,18 +76,22 @@ extension LoopCore {
         }
     }
 
-    /// Work that posts at the end of a pass.
+    /// Does what others have left for the end of a pass.
     ///
-    /// What it adds itself waits for the next time.
-    func performPassEndWork() {
-        if passEndWork.isEmpty { return }
-        guard let mode = currentMode else { return }
-        for work in passEndWork.takeWork(for: mode, isCommon: modeIsCommon) { work() }
+    /// What is added meanwhile waits for the next time.
+    func performPassEndWork() { perform(passEndWork) }
+
+    /// Does what others have left for the moment before a sleep.
+    func performIdleWork() { perform(idleWork) }
+
+    private func perform(_ works: [any DeferredWork]) {
+        guard !works.isEmpty, let mode = currentMode else { return }
+        for work in works { work.performWork(for: mode, isCommon: modeIsCommon) }
     }
 
-    func performIdleWork() {
-        if idleWork.isEmpty { return }
-        guard let mode = currentMode else { return }
-        for work in idleWork.takeWork(for: mode, isCommon: modeIsCommon) { work() }
+    /// Whether some of these have work for the current mode.
+    func holdsWork(_ works: [any DeferredWork]) -> Bool {
+        guard !works.isEmpty, let mode = currentMode else { return false }
+        return works.contains { $0.holdsWork(for: mode, isCommon: modeIsCommon) }
     }
 }

@@ -43,10 +43,7 @@ extension LoopCore {
     /// arming fails when something has come.
     func sleep(until deadline: Moment) {
         watchDescriptors()
-        let idleWorkIsLeft =
-            !idleWork.isEmpty
-            && currentMode.map { idleWork.holdsWork(for: $0, isCommon: modeIsCommon) } ?? false
-        if idleWorkIsLeft || !isQuiet(until: deadline) {
+        if holdsWork(idleWork) || !isQuiet(until: deadline) {
             // Observers and idle work have added something: only look.
             pollNow()
         } else {

@@ -39,8 +39,11 @@ final class LoopCore {
     /// The mode whose descriptors the kernel watches.
     var watchedMode: RunLoop.Mode?
 
-    var passEndWork = DeferredWork()
-    var idleWork = DeferredWork()
+    /// Who is asked for work at the end of a pass, and before a sleep.
+    var passEndWork: [any DeferredWork] = []
+    var idleWork: [any DeferredWork] = []
+    /// What other modules keep with the loop.
+    var companions: [ObjectIdentifier: AnyObject] = [:]
 
     /// A stop or a wake-up that came and has not yet taken effect.
     var requests = Inbox.Requests()

@@ -6,13 +6,13 @@ internal import Glibc
 /// `@unchecked Sendable`: the mutex guards `isOpen`, and the addresses never change. `@safe`: the memory is
 /// this object's from `init` to `deinit`.
 @safe
-final class ThreadGate: @unchecked Sendable {
+package final class ThreadGate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     /// Guarded by the mutex.
     private var isOpen = false
 
-    init() {
+    package init() {
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
@@ -32,7 +32,7 @@ final class ThreadGate: @unchecked Sendable {
     }
 
     /// Lets through whoever waits, and whoever will.
-    func open() {
+    package func open() {
         unsafe pthread_mutex_lock(mutex)
         isOpen = true
         unsafe pthread_cond_broadcast(condition)
@@ -40,9 +40,12 @@ final class ThreadGate: @unchecked Sendable {
     }
 
     /// Waits until the gate is open.
+    package func wait() { _ = wait(until: .never) }
+
+    /// Waits until the gate is open, or a deadline has passed.
     ///
     /// - Returns: False if the deadline passed first.
-    func wait(until deadline: Moment = .never) -> Bool {
+    func wait(until deadline: Moment) -> Bool {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while !isOpen {

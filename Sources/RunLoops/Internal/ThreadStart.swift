@@ -47,7 +47,7 @@ final class ThreadStart: Sendable {
             unsafe argument.release()
             throw SystemError(call: "pthread_create", code: code)
         }
-        _ = ready.wait()
+        ready.wait()
         guard let result = outcome.withLock({ $0 }) else {
             preconditionFailure("the thread says how it went before it opens the gate")
         }

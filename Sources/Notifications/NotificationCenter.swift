@@ -1,0 +1,258 @@
+internal import Synchronization
+
+/// Tells everybody who wants to know that something has happened.
+///
+/// A post calls the observers at once, one after the other, on the thread that posts, and returns when the last one has. They
+/// are called in the order in which they were registered, those that observe every name included. Who registers during a
+/// post is not called for it. An observer may post, register and remove; no lock is held while it is called.
+///
+/// ```swift
+/// let token = NotificationCenter.default.addObserver(forName: .didConnect) { note in log(note) }
+/// NotificationCenter.default.post(name: .didConnect)
+/// token.remove()
+/// ```
+///
+/// > Thread safety: any thread.
+public final class NotificationCenter: Sendable {
+    /// The process's own center.
+    ///
+    /// Others are independent of it.
+    public static let `default` = NotificationCenter()
+
+    private let sequence = Atomic<UInt64>(0)
+    let names: ObserverMap<Notification.Name>
+    /// Those who observe every name.
+    let everyName: ObserverMap<EveryName>
+    /// Those who observe a type of message.
+    let messages: ObserverMap<ObjectIdentifier>
+    private let methods = Mutex<[ObjectIdentifier: [MethodObservation]]>([:])
+
+    /// The only key of a map that has one.
+    struct EveryName: ObserverKey {
+        var shardHash: Int { 0 }
+    }
+
+    /// An observer that was registered with a method, to be removed by its identity.
+    private struct MethodObservation: Sendable {
+        let name: Notification.Name?
+        let registration: Registration
+    }
+
+    /// Makes a center, which nobody observes yet.
+    public init() {
+        // The maps take their sequence numbers from one counter, which they hold and the center does not outlive.
+        let counter = SequenceCounter()
+        names = ObserverMap(shards: 64) { counter.next() }
+        everyName = ObserverMap(shards: 1) { counter.next() }
+        messages = ObserverMap(shards: 64) { counter.next() }
+    }
+
+    // MARK: - Posting
+
+    /// Calls everybody who observes the notification, and returns when the last one has.
+    ///
+    /// Legal everywhere, also from a `deinit` and inside an observer.
+    ///
+    /// - Parameter notification: What has happened.
+    /// - Complexity: O(*n*) for *n* observers of the name, and those of every name.
+    ///
+    /// > Thread safety: any thread, on which the observers are called.
+    public func post(_ notification: Notification) {
+        let named = names.snapshot(for: notification.name)
+        let every = everyName.snapshot(for: EveryName())
+        switch (named, every) {
+        case (nil, nil): return
+        case (let only?, nil), (nil, let only?):
+            for observation in only { deliver(notification, to: observation) }
+        case (let named?, let every?):
+            // Both are in order of registration: merged, all are.
+            var rest = named[...]
+            for observation in every {
+                while let next = rest.first, next.sequence < observation.sequence {
+                    deliver(notification, to: next)
+                    rest = rest.dropFirst()
+                }
+                deliver(notification, to: observation)
+            }
+            for observation in rest { deliver(notification, to: observation) }
+        }
+    }
+
+    /// Posts a notification.
+    ///
+    /// As ``post(_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: What it is about.
+    ///   - object: Usually who posts it.
+    ///   - userInfo: Facts about it, by key.
+    ///   - fileID: Where it is posted, for diagnostics.
+    ///   - line: Where it is posted, for diagnostics.
+    ///
+    /// > Thread safety: any thread, on which the observers are called.
+    public func post(
+        name: Notification.Name, object: (any AnyObject & Sendable)? = nil,
+        userInfo: [String: any Sendable] = [:],
+        fileID: StaticString = #fileID, line: Int = #line
+    ) {
+        post(Notification(name: name, object: object, userInfo: userInfo, fileID: fileID, line: line))
+    }
+
+    @inline(__always)
+    private func deliver(_ notification: Notification, to observation: Observation) {
+        guard observation.matches(notification.sender) else { return }
+        // Safe: under a name, and under every name, only observations of notifications are registered.
+        let typed = unsafe unsafeDowncast(observation, to: TypedObservation<Notification>.self)
+        if !typed.call(notification) { forget(observation, of: notification.name) }
+    }
+
+    /// The object that an observation calls has died.
+    @inline(never)
+    private func forget(_ observation: Observation, of name: Notification.Name) {
+        guard observation.remove() else { return }
+        // Which of the two it was registered under is not worth a word in every observation.
+        names.forget(for: name)
+        everyName.forget(for: EveryName())
+    }
+
+    // MARK: - Observing
+
+    /// Registers a handler.
+    ///
+    /// Registered twice, it is called twice.
+    ///
+    /// - Parameters:
+    ///   - name: What is observed; nil for everything.
+    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive, and once it has gone
+    ///     the handler is not called any more.
+    ///   - handler: Called on the thread that posts.
+    /// - Returns: A token: the observation ends when it is removed, or when its last copy goes. The handler is let go of
+    ///   then.
+    ///
+    /// > Thread safety: any thread.
+    public func addObserver(
+        forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil,
+        using handler: @escaping @Sendable (Notification) -> Void
+    ) -> ObservationToken {
+        ObservationToken(
+            register(name, object) { notification in
+                handler(notification)
+                return true
+            })
+    }
+
+    /// Registers a method of an object.
+    ///
+    /// The object is held weakly: it is kept alive while its method is called, and forgotten when it dies. Registered twice,
+    /// it is called twice.
+    ///
+    /// ```swift
+    /// center.addObserver(self, ScoreView.scoreDidChange, name: .scoreDidChange)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - observer: Who observes.
+    ///   - method: The method, as `Type.method`.
+    ///   - name: What is observed; nil for everything.
+    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive.
+    ///
+    /// > Thread safety: any thread.
+    public func addObserver<Observer: AnyObject & Sendable>(
+        _ observer: Observer, _ method: @escaping @Sendable (Observer) -> (Notification) -> Void,
+        name: Notification.Name?, object: (any AnyObject & Sendable)? = nil
+    ) {
+        let registration = register(name, object) { [weak observer] notification in
+            guard let observer else { return false }
+            method(observer)(notification)
+            return true
+        }
+        methods.withLock { methods in
+            let id = ObjectIdentifier(observer)
+            // Those of an object that has died, perhaps at this very address, have been removed or will never be called.
+            methods[id, default: []].removeAll { $0.registration.isRemoved }
+            methods[id, default: []].append(MethodObservation(name: name, registration: registration))
+        }
+    }
+
+    /// Ends the observations that were registered with a method of an object.
+    ///
+    /// As ``ObservationToken/remove()``: no call of them starts any more. Removing what is not registered is harmless.
+    ///
+    /// - Parameters:
+    ///   - observer: Who observes.
+    ///   - name: What was given as the name; nil for any.
+    ///   - object: What was given as the object; nil for any.
+    ///
+    /// > Thread safety: any thread.
+    public func removeObserver(
+        _ observer: some AnyObject & Sendable, name: Notification.Name? = nil,
+        object: (any AnyObject & Sendable)? = nil
+    ) {
+        let sender = object.map { ObjectIdentifier($0) }
+        let ended = methods.withLock { methods in
+            let id = ObjectIdentifier(observer)
+            let all = methods[id] ?? []
+            let isMeant = { (one: MethodObservation) in
+                (name == nil || one.name == name) && (sender == nil || one.registration.sender == sender)
+            }
+            let rest = all.filter { !isMeant($0) }
+            methods[id] = rest.isEmpty ? nil : rest
+            return all.filter(isMeant)
+        }
+        for observation in ended { observation.registration.remove() }
+    }
+
+    /// Ends an observation.
+    ///
+    /// The same as the token's own ``ObservationToken/remove()``.
+    ///
+    /// - Parameter token: What ``addObserver(forName:object:using:)`` gave.
+    ///
+    /// > Thread safety: any thread.
+    public func removeObserver(_ token: ObservationToken) { token.remove() }
+
+    private func register(
+        _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?,
+        _ handler: @escaping @Sendable (Notification) -> Bool
+    ) -> Registration {
+        if let name {
+            let observation = names.add(for: name) {
+                TypedObservation(sequence: $0, object: object, handler: handler)
+            }
+            return Registration(observation) { [weak names] in names?.forget(for: name) }
+        }
+        let observation = everyName.add(for: EveryName()) {
+            TypedObservation(sequence: $0, object: object, handler: handler)
+        }
+        return Registration(observation) { [weak everyName] in everyName?.forget(for: EveryName()) }
+    }
+}
+
+/// Numbers the registrations of a center.
+private final class SequenceCounter: Sendable {
+    private let count = Atomic<UInt64>(0)
+    func next() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
+}
+
+/// An observation, and the place where it is registered.
+struct Registration: Sendable {
+    private let observation: Observation
+    private let forget: @Sendable () -> Void
+
+    init(_ observation: Observation, forget: @escaping @Sendable () -> Void) {
+        self.observation = observation
+        self.forget = forget
+    }
+
+    var id: ObjectIdentifier { ObjectIdentifier(observation) }
+    var sender: ObjectIdentifier? { observation.sender }
+    var isRemoved: Bool { observation.isRemoved }
+    var isRunningHere: Bool { observation.isRunningHere }
+
+    /// Ends the observation, and takes it out of its place.
+    func remove() {
+        if observation.remove() { forget() }
+    }
+
+    func whenFinished(_ waiter: @escaping @Sendable () -> Void) { observation.whenFinished(waiter) }
+}

@@ -1,0 +1,60 @@
+/// A notification with a type of its own, in place of a name and a dictionary.
+///
+/// ```swift
+/// struct PriceChanged: NotificationMessage {
+///     typealias Subject = Feed
+///     let price: Int
+/// }
+/// let token = center.addObserver(of: feed, for: PriceChanged.self) { message in show(message.price) }
+/// center.post(PriceChanged(price: 7), subject: feed)
+/// ```
+///
+/// Messages and notifications do not meet: an observer of names, or of every name, sees no message.
+public protocol NotificationMessage: Sendable {
+    /// What a message is about, usually who posts it.
+    associatedtype Subject: AnyObject & Sendable
+}
+
+extension NotificationCenter {
+    /// Calls everybody who observes messages of this type, and returns when the last one has.
+    ///
+    /// - Parameters:
+    ///   - message: What has happened.
+    ///   - subject: What it is about; nil for nothing in particular.
+    /// - Complexity: O(*n*) for *n* observers of the type.
+    ///
+    /// > Thread safety: any thread, on which the observers are called.
+    public func post<Message: NotificationMessage>(_ message: Message, subject: Message.Subject? = nil) {
+        let key = ObjectIdentifier(Message.self)
+        guard let observations = messages.snapshot(for: key) else { return }
+        let sender = subject.map { ObjectIdentifier($0) }
+        for observation in observations where observation.matches(sender) {
+            // Safe: under a type's identity, only observations of that type are registered.
+            _ = unsafe unsafeDowncast(observation, to: TypedObservation<Message>.self).call(message)
+        }
+    }
+
+    /// Registers a handler for messages of a type.
+    ///
+    /// - Parameters:
+    ///   - subject: Whose messages are observed; nil for anybody's, and for those without a subject. It is not kept alive,
+    ///     and once it has gone the handler is not called any more.
+    ///   - type: The type.
+    ///   - handler: Called on the thread that posts.
+    /// - Returns: A token: the observation ends when it is removed, or when its last copy goes.
+    ///
+    /// > Thread safety: any thread.
+    public func addObserver<Message: NotificationMessage>(
+        of subject: Message.Subject? = nil, for type: Message.Type,
+        using handler: @escaping @Sendable (Message) -> Void
+    ) -> ObservationToken {
+        let key = ObjectIdentifier(Message.self)
+        let observation = messages.add(for: key) { sequence in
+            TypedObservation<Message>(sequence: sequence, object: subject) { message in
+                handler(message)
+                return true
+            }
+        }
+        return ObservationToken(Registration(observation) { [weak messages] in messages?.forget(for: key) })
+    }
+}

@@ -1,0 +1,61 @@
+internal import RunLoops
+
+/// Keeps an observation going: it ends when the last copy of its token goes, or when it is removed.
+///
+/// > Thread safety: any thread.
+public final class ObservationToken: Sendable {
+    private let registration: Registration
+
+    init(_ registration: Registration) { self.registration = registration }
+
+    deinit { registration.remove() }
+
+    /// Ends the observation: no call of its handler starts after this has returned.
+    ///
+    /// That holds on every thread, for posts that are under way, and for notifications that wait in a queue. A call that had begun
+    /// on another thread may still run; ``removeAndWait()`` and ``removed()`` wait for it. Again is harmless.
+    public func remove() { registration.remove() }
+
+    /// Ends the observation, and waits until no call of its handler runs.
+    ///
+    /// - Precondition: Not called from the handler itself, whose end it would wait for.
+    @available(*, noasync, message: "this blocks the thread; await removed() instead")
+    public func removeAndWait() {
+        if registration.isRunningHere {
+            fatalError(
+                "ObservationToken.removeAndWait: called from the observation's own handler, whose end it would wait for; call remove()"
+            )
+        }
+        registration.remove()
+        let gate = ThreadGate()
+        registration.whenFinished { gate.open() }
+        gate.wait()
+    }
+
+    /// Ends the observation, and waits until no call of its handler runs, without blocking a thread.
+    ///
+    /// Not to be awaited from the handler itself.
+    public func removed() async {
+        registration.remove()
+        await withCheckedContinuation { continuation in
+            registration.whenFinished { continuation.resume() }
+        }
+    }
+}
+
+extension ObservationToken: Hashable {
+    /// Whether both are the token of the same observation.
+    ///
+    /// - Parameters:
+    ///   - left: A token.
+    ///   - right: Another one.
+    /// - Returns: Whether both are the token of the same observation.
+    public static func == (left: ObservationToken, right: ObservationToken) -> Bool {
+        left.registration.id == right.registration.id
+    }
+
+    /// Feeds the observation's identity.
+    ///
+    /// - Parameter hasher: What is fed.
+    public func hash(into hasher: inout Hasher) { hasher.combine(registration.id) }
+}
