@@ -73,9 +73,7 @@ public final class DescriptorSource {
 
     /// Takes the source out of its loop for good, and lets go of its handler.
     ///
-    /// Again is harmless.
-    ///
-    /// After it no handler starts. A descriptor that the source owns is closed.
+    /// No handler of it starts afterwards. A descriptor that the source owns is closed. Again is harmless.
     public func invalidate() {
         if !isValid { return }
         let core = membership.loop?.requireCurrent("DescriptorSource.invalidate")

@@ -46,7 +46,7 @@ public final class ManualSource: Sendable {
     ///
     /// Again is harmless.
     ///
-    /// > Thread safety: the thread of the loop that it is in.
+    /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
     public func invalidate() {
         let core = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
         unsafe handler = nil

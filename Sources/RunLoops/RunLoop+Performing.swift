@@ -110,12 +110,12 @@ extension RunLoop {
 
     /// Has a block run on the loop's thread after a while.
     ///
-    /// It runs when its time has come and one of its modes runs, never at once, also after zero. Blocks of one date
-    /// run in the order in which they were given.
+    /// It runs when its time has come and one of its modes runs; never at once, not even after zero. Blocks of one
+    /// date run in the order in which they were given. If the loop's thread has ended, or ends first, it never runs.
     ///
     /// - Parameters:
     ///   - delay: How long; zero or less means in the next pass.
-    ///   - modes: The modes; at least one.
+    ///   - modes: The modes; at least one. ``Mode/common`` stands for all common modes.
     ///   - fileID: Where it was given, for diagnostics.
     ///   - line: Where it was given, for diagnostics.
     ///   - block: What is run.

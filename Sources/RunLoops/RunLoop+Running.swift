@@ -1,10 +1,8 @@
 extension RunLoop {
     /// Runs in the default mode until it is stopped, or holds nothing any more.
     ///
-    /// Returns at once if there is nothing in the mode. The main thread's loop always has something: the main
-    /// queue.
-    ///
-    /// Unlike Foundation's, it can be ended with ``stop()``.
+    /// Returns at once if there is nothing in the mode. The main thread's loop never finishes in a common mode, and
+    /// so goes on until it is stopped. Unlike Foundation's, this run can be ended with ``stop()``.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -27,12 +25,14 @@ extension RunLoop {
 
     /// Runs in a mode until one source or port has been served, or until a deadline.
     ///
-    /// Timers and blocks do not end the run.
+    /// The pass in which that happens is finished, so more than one may have been served. Timers and blocks do not
+    /// end the run.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
     ///   - deadline: When the run ends if nothing was served.
-    /// - Returns: False if the mode holds nothing; true otherwise, also if the deadline passed.
+    /// - Returns: False if the mode holds nothing, from the start or any more; true otherwise, also if the deadline
+    ///   passed or the run was stopped.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -44,8 +44,7 @@ extension RunLoop {
     /// Runs in a mode until a deadline, until it is stopped, or until the mode holds nothing any more.
     ///
     /// Each pass takes the same steps in the same order: <doc:OnePass>. A handler may run the loop again, in
-    /// this or another mode, to any depth; the inner run returns first, and its deadline and its stop are
-    /// its own.
+    /// this or another mode, to any depth; the inner run returns first, and its deadline is its own.
     ///
     /// ```swift
     /// // Serve the handshake, and nothing else, for at most a second.
@@ -59,9 +58,10 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
     ///   - deadline: When the run ends; nil for never. One that has passed makes one pass.
-    ///   - returnAfterSourceHandled: Whether the run ends as soon as a source or port was served.
-    /// - Returns: Why the run ended. Where several reasons hold: a source was served, then the deadline, then
-    ///   the stop.
+    ///   - returnAfterSourceHandled: Whether the run ends after the first pass in which a source or port was
+    ///     served.
+    /// - Returns: Why the run ended. Where several reasons hold, it is the first of these: a source was served, the
+    ///   deadline passed, it was stopped, it holds nothing.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -83,7 +83,7 @@ extension RunLoop {
 
     /// Runs once in a mode, until a source or port was served or a deadline has passed.
     ///
-    /// It is ``run(mode:before:)`` without its answer.
+    /// The same as ``run(mode:before:)``, without its answer.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.

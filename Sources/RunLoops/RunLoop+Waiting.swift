@@ -1,8 +1,8 @@
 extension RunLoop {
     /// Runs a block on the loop's thread and waits for its result.
     ///
-    /// On the loop's own thread the block runs at once. Otherwise this thread sleeps until the block has run; its own
-    /// loop does not run meanwhile.
+    /// On the loop's own thread the block runs at once, whatever the modes. Otherwise this thread sleeps until the
+    /// block has run; its own loop does not run meanwhile, so two loops that wait for each other wait for ever.
     ///
     /// ```swift
     /// let rows = try database.performAndWait(before: .now + .seconds(1)) { try connection.count() }
@@ -10,7 +10,8 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one.
-    ///   - deadline: When to give up if the block has not started; nil for never.
+    ///   - deadline: When to give up if the block has not started; nil for never. A block that has started is waited
+    ///     for.
     ///   - fileID: Where it was given, for diagnostics.
     ///   - line: Where it was given, for diagnostics.
     ///   - block: What is run.

@@ -17,7 +17,7 @@ extension RunLoop {
         public static let entry = Activity(rawValue: 1)
         /// A pass begins.
         public static let beforeTimers = Activity(rawValue: 2)
-        /// A pass is about to look at performed blocks and signalled sources.
+        /// A pass is about to perform blocks and to call signalled manual sources.
         public static let beforeSources = Activity(rawValue: 4)
         /// The loop found nothing to do and is about to sleep.
         public static let beforeWaiting = Activity(rawValue: 32)

@@ -50,7 +50,7 @@ extension RunLoop {
             self.handler = handler
         }
 
-        /// Takes the observer out of its loop for good.
+        /// Takes the observer out of its loop for good, and lets go of its handler.
         ///
         /// Again is harmless.
         public func invalidate() {

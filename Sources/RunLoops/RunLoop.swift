@@ -137,7 +137,8 @@ public final class RunLoop: Sendable {
     /// Ends the innermost run, when its pass is over, with ``RunResult/stopped``.
     ///
     /// Sent while the loop is not running, it is remembered, and ends the next run before its first pass. Several
-    /// stops before the loop looks are one.
+    /// stops before the loop looks are one. The thread of a ``RunLoopThread`` begins another run; what ends that
+    /// is ``RunLoopThread/stop()``.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { inbox.request(.stop) }

@@ -63,14 +63,18 @@ public final class RunLoopThread: Sendable {
 
     /// Ends the loop's runs, and with them the thread.
     ///
-    /// The pass that is under way is finished; runs inside handlers end too. Blocks and messages that wait are destroyed.
-    /// Again is harmless.
+    /// The pass that is under way is finished; runs inside handlers end too. Blocks that wait are destroyed without
+    /// having run; messages stay in their ports. Again is harmless.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { runLoop.inbox.request(.end) }
 
     /// Waits until the thread has ended its loop.
     ///
     /// - Parameter deadline: When to give up; nil for never.
     /// - Returns: False if the deadline passed first.
+    ///
+    /// > Thread safety: any thread but this one.
     @available(*, noasync, message: "this blocks the thread")
     @discardableResult
     public func join(before deadline: ContinuousClock.Instant? = nil) -> Bool {

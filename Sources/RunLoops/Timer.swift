@@ -100,6 +100,8 @@ public final class Timer {
     ///   - line: Where it was made, for diagnostics.
     ///   - block: Called on this thread with the timer.
     /// - Returns: The timer.
+    ///
+    /// > Thread safety: any thread; the loop is the calling thread's.
     @available(
         *, noasync, message: "the thread may change at any await; perform a block on the loop you want"
     )
@@ -166,9 +168,7 @@ public final class Timer {
 
     /// Takes the timer out of its loop for good, and lets go of its handler.
     ///
-    /// Again is harmless.
-    ///
-    /// In its own handler it ends the repetition.
+    /// In its own handler it ends the repetition. Again is harmless.
     public func invalidate() {
         let core = membership.loop?.requireCurrent("Timer.invalidate")
         isValid = false
