@@ -1,0 +1,34 @@
+import RunLoops
+import TestSupport
+import Testing
+
+/// The code of the landing page and of "One pass".
+@Suite struct OverviewSnippets {
+    @Test func `a message is received and a timer ends the run`() throws {
+        let print = Printed()
+        try onLoopThread { _ in
+            let words = Port<String>()
+            RunLoop.current.add(words, forMode: .default) { word in print("received", word) }
+            Timer.scheduledTimer(withTimeInterval: .milliseconds(50), repeats: false) { _ in
+                RunLoop.current.stop()
+            }
+            try words.send("hello")
+            RunLoop.current.run()
+        }
+        #expect(print.lines == ["received hello"])
+    }
+
+    @Test func `an empty mode is finished and a deadline that has passed makes one pass`() throws {
+        let print = Printed()
+        try onLoopThread { _ in
+            // A port keeps the mode from being finished once the timer has fired.
+            RunLoop.current.add(Port<Void>(), forMode: .default) {}
+            let loop = RunLoop.current
+            let idle = loop.run(in: .init("com.example.empty"))
+            loop.add(Timer(timeInterval: .zero, repeats: false) { _ in print("fired") }, forMode: .default)
+            let polled = loop.run(in: .default, until: .distantPast)
+            print(idle, polled)
+        }
+        #expect(print.lines == ["fired", "finished timedOut"])
+    }
+}

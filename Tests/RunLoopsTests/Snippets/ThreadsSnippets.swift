@@ -1,0 +1,54 @@
+import RunLoops
+import TestSupport
+import Testing
+
+/// The code of the article "Threads".
+@Suite struct ThreadsSnippets {
+    @Test func `a thread keeps its state to itself`() throws {
+        let print = Printed()
+        let words = Port<String>()
+        try RunLoopThread.detach(name: "counter") { loop in
+            var counts: [String: Int] = [:]
+            loop.add(words, forMode: .default) { word in
+                counts[word, default: 0] += 1
+                print(word, counts[word, default: 0])
+            }
+            loop.run()
+        }
+        try words.send(contentsOf: ["one", "two", "one"])
+
+        try onLoopThread { loop in
+            // A loop of no inputs but this one: it looks again every now and then.
+            let look = Timer(timeInterval: .milliseconds(1), repeats: true) { timer in
+                if print.lines.count == 3 { timer.invalidate() }
+            }
+            loop.add(look, forMode: .default)
+            loop.run(until: .now + .seconds(30))
+        }
+        words.invalidate()
+        #expect(print.lines == ["one 1", "two 1", "one 2"])
+    }
+
+    @Test func `a wait for a result has a deadline`() throws {
+        let print = Printed()
+        let database = try RunLoopThread(name: "database")
+        do {
+            let rows = try database.runLoop.performAndWait(before: .now + .seconds(1)) { [1, 2, 3] }
+            print(rows.count, "rows")
+        } catch PerformError.timedOut {
+            print("the database is busy")
+        }
+        database.stop()
+        #expect(!print.lines.isEmpty)
+    }
+
+    func answer(from worker: RunLoopThread) async throws -> Int {
+        try await worker.runLoop.performAndWait { 6 * 7 }
+    }
+
+    @Test func `a task awaits a result of a thread`() async throws {
+        let worker = try RunLoopThread(name: "worker")
+        #expect(try await answer(from: worker) == 42)
+        worker.stop()
+    }
+}
