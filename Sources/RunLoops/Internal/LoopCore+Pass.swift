@@ -28,7 +28,11 @@ extension LoopCore {
         now = Moment.now()
         while true {
             let handledSource = pass(activation)
-            if let result = exitCheck(activation, handledSource: handledSource) { return result }
+            guard let result = exitCheck(activation, handledSource: handledSource) else { continue }
+            // A stop was for this run, whatever ended it, and not for the one outside it. Without one outside it is
+            // kept for the next run: whoever sent it may have meant that.
+            if outerMode != nil { requests.remove(.stop) }
+            return result
         }
     }
 

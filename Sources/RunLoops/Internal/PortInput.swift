@@ -18,6 +18,8 @@ final class PortInput: SignalledInput {
     private var handlers: [Handler] = []
     private var commonHandler: ((Node) -> Void)?
     private var isArmedOrReady = false
+    /// A handler has taken the port out of a mode: from then on each message asks whether it is still in this one.
+    private var hasLeftAMode = false
 
     init(_ port: AnyObject, _ core: PortCore, _ inbox: Inbox) {
         self.port = port
@@ -38,6 +40,7 @@ final class PortInput: SignalledInput {
     }
 
     func removeHandler(for mode: RunLoop.Mode, in loop: LoopCore) {
+        hasLeftAMode = true
         if mode == .common {
             commonHandler = nil
             handlers.removeAll { loop.modes.isCommon($0.mode) }
@@ -46,7 +49,7 @@ final class PortInput: SignalledInput {
         }
     }
 
-    private func handler(for mode: RunLoop.Mode?) -> ((Node) -> Void)? {
+    private func handler(for mode: RunLoop.Mode) -> ((Node) -> Void)? {
         for handler in handlers where handler.mode == mode { return handler.deliver }
         return commonHandler
     }
@@ -70,12 +73,14 @@ final class PortInput: SignalledInput {
             loop.removeFromLoop(self)
             return Served()
         }
-        guard let deliver = handler(for: loop.currentMode) else {
+        guard let mode = loop.currentMode, let deliver = handler(for: mode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
         loop.serving.append(signal)
         defer { loop.serving.removeLast() }
-        return core.merges ? serveRing(signal, deliver, loop) : serveMessages(signal, deliver, loop, &budget)
+        if core.merges { return serveRing(signal, deliver, loop) }
+        hasLeftAMode = false
+        return serveMessages(signal, deliver, loop, mode, &budget)
     }
 
     private func serveRing(_ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore) -> Served {
@@ -89,13 +94,16 @@ final class PortInput: SignalledInput {
     }
 
     private func serveMessages(
-        _ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore, _ budget: inout Budget
+        _ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode,
+        _ budget: inout Budget
     ) -> Served {
         var rest = core.takeMail()
         var served = 0
         var releaser = NodeReleaser()
         // A handler may remove the port, or change the port's modes, or run the loop, which serves on.
-        while rest > 0, self.signal != nil, budget.spend(), let node = core.next() {
+        while rest > 0, self.signal != nil, !hasLeftAMode || membership.contains(mode), budget.spend(),
+            let node = core.next()
+        {
             rest -= 1
             served += 1
             loop.callHandler(core.origin) { deliver(node) }
