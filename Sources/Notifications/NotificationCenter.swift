@@ -211,20 +211,22 @@ public final class NotificationCenter: Sendable {
     /// > Thread safety: any thread.
     public func removeObserver(_ token: ObservationToken) { token.remove() }
 
-    private func register(
-        _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?,
+    func register(
+        _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?, target: RedirectedObserver? = nil,
         _ handler: @escaping @Sendable (Notification) -> Bool
     ) -> Registration {
         if let name {
             let observation = names.add(for: name) {
                 TypedObservation(sequence: $0, object: object, handler: handler)
             }
-            return Registration(observation) { [weak names] in names?.forget(for: name) }
+            return Registration(observation, target: target) { [weak names] in names?.forget(for: name) }
         }
         let observation = everyName.add(for: EveryName()) {
             TypedObservation(sequence: $0, object: object, handler: handler)
         }
-        return Registration(observation) { [weak everyName] in everyName?.forget(for: EveryName()) }
+        return Registration(observation, target: target) { [weak everyName] in
+            everyName?.forget(for: EveryName())
+        }
     }
 }
 
@@ -232,27 +234,4 @@ public final class NotificationCenter: Sendable {
 private final class SequenceCounter: Sendable {
     private let count = Atomic<UInt64>(0)
     func next() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
-}
-
-/// An observation, and the place where it is registered.
-struct Registration: Sendable {
-    private let observation: Observation
-    private let forget: @Sendable () -> Void
-
-    init(_ observation: Observation, forget: @escaping @Sendable () -> Void) {
-        self.observation = observation
-        self.forget = forget
-    }
-
-    var id: ObjectIdentifier { ObjectIdentifier(observation) }
-    var sender: ObjectIdentifier? { observation.sender }
-    var isRemoved: Bool { observation.isRemoved }
-    var isRunningHere: Bool { observation.isRunningHere }
-
-    /// Ends the observation, and takes it out of its place.
-    func remove() {
-        if observation.remove() { forget() }
-    }
-
-    func whenFinished(_ waiter: @escaping @Sendable () -> Void) { observation.whenFinished(waiter) }
 }

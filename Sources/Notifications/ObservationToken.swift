@@ -4,7 +4,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 public final class ObservationToken: Sendable {
-    private let registration: Registration
+    let registration: Registration
 
     init(_ registration: Registration) { self.registration = registration }
 

@@ -33,6 +33,9 @@ public final class RunLoop: Sendable {
 
     private let storedName = Mutex("")
 
+    /// What other modules keep for the loop and all threads.
+    let sharedObjects = Mutex<[ObjectIdentifier: WeakObject]>([:])
+
     private init(isMain: Bool) throws(SystemError) {
         inbox = try Inbox()
         unsafe ownCore = try LoopCore(inbox: inbox, isMain: isMain)

@@ -113,7 +113,7 @@ class Observation: @unchecked Sendable {
 }
 
 /// One registration, and what is called for it.
-final class TypedObservation<Payload>: Observation, @unchecked Sendable {
+class TypedObservation<Payload>: Observation, @unchecked Sendable {
     /// Answers false if there is nobody to call any more.
     ///
     /// `nonisolated(unsafe)`: read between the beginning and the end of a call, and let go of after the last
@@ -129,7 +129,7 @@ final class TypedObservation<Payload>: Observation, @unchecked Sendable {
     ///
     /// - Returns: False if there is nobody to call any more.
     @inline(__always)
-    func call(_ payload: Payload) -> Bool {
+    final func call(_ payload: Payload) -> Bool {
         guard happen({ $0.begin() }) == .call else { return true }
         let isAlive = callHandler(payload)
         if happen({ $0.end() }) == .finish { finish() }

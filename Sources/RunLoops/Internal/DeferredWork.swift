@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Work that waits for a step of a pass: its end, or the moment at which the loop has nothing to do.
 ///
 /// The loop asks when it comes to that step. What is added while it is done waits for the next time.
@@ -51,6 +53,23 @@ extension RunLoop {
         return made
     }
 
+    /// One object per loop and key for all threads, made when it is first asked for.
+    ///
+    /// The loop holds it weakly: it lives as long as somebody else holds it.
+    ///
+    /// - Parameters:
+    ///   - key: Which one.
+    ///   - make: Makes it; called under a lock, so it calls nothing of the loop's.
+    /// - Returns: The object.
+    package func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, make: () -> Shared) -> Shared {
+        sharedObjects.withLock { objects in
+            if let known = unsafe objects[key]?.object as? Shared { return known }
+            let made = make()
+            objects[key] = WeakObject(made)
+            return made
+        }
+    }
+
     /// Whether a mode of a list is the one that runs, or none runs.
     ///
     /// - Parameter modes: The list; the common modes stand for each of them.
@@ -60,4 +79,12 @@ extension RunLoop {
         guard let mode = core.currentMode else { return true }
         return modes.contains { $0 == mode || core.modeIsCommon && $0 == .common }
     }
+}
+
+/// A reference that does not keep its object alive.
+final class WeakObject: Sendable {
+    /// `nonisolated(unsafe)`: set in `init` only, and reading a weak reference is atomic.
+    nonisolated(unsafe) private(set) weak var object: (any AnyObject & Sendable)?
+
+    init(_ object: any AnyObject & Sendable) { unsafe self.object = object }
 }

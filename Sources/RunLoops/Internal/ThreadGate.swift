@@ -44,6 +44,12 @@ package final class ThreadGate: @unchecked Sendable {
 
     /// Waits until the gate is open, or a deadline has passed.
     ///
+    /// - Parameter deadline: When to give up.
+    /// - Returns: False if the deadline passed first.
+    package func wait(until deadline: ContinuousClock.Instant) -> Bool { wait(until: Moment(deadline)) }
+
+    /// Waits until the gate is open, or a deadline has passed.
+    ///
     /// - Returns: False if the deadline passed first.
     func wait(until deadline: Moment) -> Bool {
         unsafe pthread_mutex_lock(mutex)

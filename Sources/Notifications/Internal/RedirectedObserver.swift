@@ -1,0 +1,236 @@
+internal import RunLoops
+internal import Synchronization
+
+/// An observer that is called on the thread of a loop: what lies between the post and the call.
+final class RedirectedObserver: Sendable {
+    let redirector: NotificationRedirector
+    let modes: [RunLoop.Mode]
+    let capacity: NotificationRedirector.Capacity
+    /// The end of the way, with the user's handler.
+    let observation: TypedObservation<Notification>
+
+    /// What waits of a bounded observer, oldest first; an unlimited one keeps no account.
+    private let waiting = Mutex(Waiting())
+    private let delivered = Atomic<Int>(0)
+    private let dropped = Atomic<Int>(0)
+    private let undelivered = Atomic<Int>(0)
+    /// The user wants no more: what waits is not missed by anybody.
+    private let wasRemoved = Atomic<Bool>(false)
+
+    private struct Waiting {
+        var deliveries: [Delivery] = []
+        /// Posters that wait for room.
+        var gates: [ThreadGate] = []
+    }
+
+    init(
+        _ redirector: NotificationRedirector, _ modes: [RunLoop.Mode],
+        _ capacity: NotificationRedirector.Capacity, _ handler: @escaping (Notification) -> Void
+    ) {
+        self.redirector = redirector
+        self.modes = modes
+        self.capacity = capacity
+        observation = RedirectedObservation(redirector.runLoop, handler)
+    }
+
+    var counts: NotificationRedirector.Counts {
+        NotificationRedirector.Counts(
+            delivered: delivered.load(ordering: .relaxed), dropped: dropped.load(ordering: .relaxed),
+            undelivered: undelivered.load(ordering: .relaxed))
+    }
+
+    // MARK: - The posting thread
+
+    /// Sees to it that the handler is called on the loop's thread.
+    func take(_ notification: Notification) {
+        if redirector.mayDeliverAtOnce(inModes: modes) {
+            deliver(notification)
+            return
+        }
+        let delivery = Delivery(notification, self)
+        switch capacity.kind {
+        case .unlimited: break
+        case .bounded(let limit, let policy):
+            if !makeRoom(for: delivery, limit, policy) { return }
+        case .coalescing(let mask):
+            let merges = waiting.withLock { waiting in
+                if waiting.deliveries.contains(where: { $0.saysTheSame(as: notification, mask) }) {
+                    return true
+                }
+                waiting.deliveries.append(delivery)
+                return false
+            }
+            if merges {
+                delivery.isAccountedFor.store(true, ordering: .relaxed)
+                return
+            }
+        }
+        redirector.send(delivery)
+    }
+
+    /// Enters a delivery among those that wait.
+    ///
+    /// - Returns: False if it was dropped instead.
+    private func makeRoom(
+        for delivery: Delivery, _ limit: Int, _ policy: NotificationRedirector.Capacity.Policy
+    ) -> Bool {
+        let deadline: ContinuousClock.Instant? =
+            if case .block(let duration) = policy { .now + duration } else { nil }
+        while true {
+            let gate = ThreadGate()
+            let step: Step = waiting.withLock { waiting in
+                if waiting.deliveries.count < limit || observation.isRemoved {
+                    waiting.deliveries.append(delivery)
+                    return .enter
+                }
+                switch policy {
+                case .dropNewest: return .dropNew
+                case .dropOldest:
+                    let oldest = waiting.deliveries.removeFirst()
+                    waiting.deliveries.append(delivery)
+                    return .dropOld(oldest)
+                case .block:
+                    if redirector.runLoop.isCurrent {
+                        // The loop's own thread cannot wait for itself: its posts are taken beyond the limit.
+                        waiting.deliveries.append(delivery)
+                        return .enter
+                    }
+                    waiting.gates.append(gate)
+                    return .wait
+                }
+            }
+            switch step {
+            case .enter: return true
+            case .dropOld(let oldest):
+                drop(oldest)
+                return true
+            case .dropNew:
+                drop(delivery)
+                return false
+            case .wait:
+                if gate.wait(until: deadline ?? .distantFuture) { continue }
+                waiting.withLock { waiting in waiting.gates.removeAll { $0 === gate } }
+                drop(delivery)
+                return false
+            }
+        }
+    }
+
+    private enum Step {
+        case enter
+        case dropNew
+        case dropOld(Delivery)
+        case wait
+    }
+
+    private func drop(_ delivery: Delivery) {
+        if !delivery.isAccountedFor.exchange(true, ordering: .acquiringAndReleasing) {
+            dropped.add(1, ordering: .relaxed)
+        }
+    }
+
+    // MARK: - The loop's thread
+
+    /// The delivery's turn has come.
+    func arrive(_ delivery: Delivery) {
+        if case .unlimited = capacity.kind {} else { leave(delivery) }
+        if delivery.isAccountedFor.exchange(true, ordering: .acquiringAndReleasing) { return }
+        deliver(delivery.notification)
+    }
+
+    private func leave(_ delivery: Delivery) {
+        let gate: ThreadGate? = waiting.withLock { waiting in
+            // The first, unless posters have overtaken each other on the way here.
+            if let index = waiting.deliveries.firstIndex(where: { $0 === delivery }) {
+                waiting.deliveries.remove(at: index)
+            }
+            return waiting.gates.isEmpty ? nil : waiting.gates.removeFirst()
+        }
+        gate?.open()
+    }
+
+    private func deliver(_ notification: Notification) {
+        if observation.isRemoved { return }
+        delivered.add(1, ordering: .relaxed)
+        _ = observation.call(notification)
+    }
+
+    // MARK: - The end
+
+    /// Nobody is called any more, and nobody waits for room any more.
+    func remove() {
+        wasRemoved.store(true, ordering: .releasing)
+        forget()
+    }
+
+    private func forget() {
+        _ = observation.remove()
+        let gates = waiting.withLock { waiting in
+            defer { waiting.gates = [] }
+            return waiting.gates
+        }
+        for gate in gates { gate.open() }
+    }
+
+    /// A delivery was let go of without having arrived: the loop has ended.
+    fileprivate func lost() {
+        if wasRemoved.load(ordering: .acquiring) { return }
+        undelivered.add(1, ordering: .relaxed)
+        redirector.lost()
+        forget()
+    }
+}
+
+/// One notification on its way to one observer.
+final class Delivery: Sendable {
+    let notification: Notification
+    private let observer: RedirectedObserver
+
+    /// It has been delivered or dropped: whatever is left of it counts for nothing.
+    let isAccountedFor = Atomic<Bool>(false)
+
+    init(_ notification: Notification, _ observer: RedirectedObserver) {
+        self.notification = notification
+        self.observer = observer
+    }
+
+    var modes: [RunLoop.Mode] { observer.modes }
+
+    func arrive() {
+        observer.redirector.hasArrived()
+        observer.arrive(self)
+    }
+
+    func saysTheSame(as other: Notification, _ mask: NotificationQueue.NotificationCoalescing) -> Bool {
+        if mask.isEmpty { return false }
+        if mask.contains(.onName) && notification.name != other.name { return false }
+        return !mask.contains(.onSender) || notification.sender == other.sender
+    }
+
+    deinit {
+        if !isAccountedFor.load(ordering: .acquiring) { observer.lost() }
+    }
+}
+
+/// The observation at the end of the way: its handler is the loop's, and is let go of there.
+private final class RedirectedObservation: TypedObservation<Notification>, @unchecked Sendable {
+    // `@unchecked Sendable`: nothing is added but a constant that is `Sendable`.
+    private let runLoop: RunLoop
+
+    init(_ runLoop: RunLoop, _ handler: @escaping (Notification) -> Void) {
+        self.runLoop = runLoop
+        super.init(sequence: 0, object: nil) { notification in
+            handler(notification)
+            return true
+        }
+    }
+
+    override func releaseHandler() {
+        if runLoop.isCurrent { return super.releaseHandler() }
+        // What a handler holds may belong to the loop's thread, and is destroyed there. If the thread has ended,
+        // nobody is left whom it could disturb.
+        if !runLoop.perform({ self.releaseHere() }) { super.releaseHandler() }
+    }
+
+    private func releaseHere() { super.releaseHandler() }
+}

@@ -1,0 +1,201 @@
+public import RunLoops
+internal import Synchronization
+
+/// Delivers notifications on the thread of one loop, whichever thread posts them.
+///
+/// There is one redirector for a loop, however many observers and centers it serves: the notifications for all of them go
+/// through one queue, and a loop that is awake is not woken. What one thread posts reaches each observer in that order.
+/// A post on the loop's own thread is delivered at once if nothing waits before it, and else waits in turn: nothing
+/// overtakes.
+///
+/// Usually it stays in the background of ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)``.
+///
+/// While the loop does not run, or runs in other modes, notifications wait. When its thread ends, those that wait are let go of
+/// and counted, and the observers are forgotten.
+///
+/// > Thread safety: any thread.
+public final class NotificationRedirector: Sendable {
+    /// The loop on whose thread notifications are delivered.
+    public let runLoop: RunLoop
+
+    /// Sent and not yet arrived.
+    private let pending = Atomic<Int>(0)
+    private let undelivered = Atomic<Int>(0)
+
+    /// The loop's redirector.
+    ///
+    /// - Parameter runLoop: The loop.
+    /// - Returns: The same one each time, as long as somebody holds it.
+    public static func of(_ runLoop: RunLoop) -> NotificationRedirector {
+        // The loop must not hold what holds the loop.
+        runLoop.shared(ObjectIdentifier(NotificationRedirector.self)) { NotificationRedirector(runLoop) }
+    }
+
+    private init(_ runLoop: RunLoop) { self.runLoop = runLoop }
+
+    /// How many notifications were on their way when the loop ended, or were posted after it, of all observers.
+    public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
+
+    /// Whether a post on this thread is delivered at once.
+    func mayDeliverAtOnce(inModes modes: [RunLoop.Mode]) -> Bool {
+        guard runLoop.isCurrent, pending.load(ordering: .acquiring) == 0 else { return false }
+        return runLoop.isIdleOrRuns(inOneOf: modes)
+    }
+
+    /// Sends a delivery to the loop.
+    ///
+    /// If the loop has ended, the delivery goes, and counts itself.
+    func send(_ delivery: Delivery) {
+        pending.add(1, ordering: .acquiringAndReleasing)
+        // One capture: so the block needs no memory of its own.
+        let isSent = runLoop.perform(inModes: delivery.modes) { delivery.arrive() }
+        if !isSent { pending.subtract(1, ordering: .relaxed) }
+    }
+
+    func hasArrived() { pending.subtract(1, ordering: .acquiringAndReleasing) }
+
+    func lost() { undelivered.add(1, ordering: .relaxed) }
+}
+
+extension NotificationRedirector {
+    /// How much may wait for one observer, and what happens with more.
+    ///
+    /// > Thread safety: a value.
+    public struct Capacity: Sendable {
+        enum Kind: Sendable {
+            case unlimited
+            case bounded(Int, Policy)
+            case coalescing(NotificationQueue.NotificationCoalescing)
+        }
+
+        /// What happens when as many wait as may.
+        public enum Policy: Hashable, Sendable {
+            /// The one that has waited longest is dropped.
+            case dropOldest
+            /// The new one is dropped.
+            case dropNewest
+            /// The poster waits so long for room, and then drops the new one. The loop's own thread does not wait: what it
+            /// posts is taken beyond the limit.
+            case block(until: Duration)
+        }
+
+        let kind: Kind
+
+        /// Everything waits: an observer that is too slow costs memory.
+        public static let unlimited = Capacity(kind: .unlimited)
+
+        /// So many may wait.
+        ///
+        /// - Parameters:
+        ///   - count: How many; at least 1.
+        ///   - policy: What happens with more.
+        /// - Returns: The capacity.
+        public static func bounded(_ count: Int, _ policy: Policy) -> Capacity {
+            if count < 1 {
+                fatalError("Capacity.bounded: \(count) lets nothing wait; use at least 1, or .unlimited")
+            }
+            return Capacity(kind: .bounded(count, policy))
+        }
+
+        /// Of those that say the same one waits: the first.
+        ///
+        /// The others are not drops.
+        ///
+        /// - Parameter mask: What they have in common.
+        /// - Returns: The capacity.
+        public static func coalescing(_ mask: NotificationQueue.NotificationCoalescing) -> Capacity {
+            Capacity(kind: .coalescing(mask))
+        }
+    }
+
+    /// What has become of an observer's notifications.
+    ///
+    /// > Thread safety: a value.
+    public struct Counts: Hashable, Sendable {
+        /// The handler was called.
+        public var delivered = 0
+        /// Dropped, because too many waited.
+        public var dropped = 0
+        /// Let go of, because the loop has ended.
+        public var undelivered = 0
+    }
+}
+
+extension NotificationCenter {
+    /// Registers a handler that is called on the thread of a loop, whichever thread posts.
+    ///
+    /// A post returns without waiting for it.
+    ///
+    /// - Parameters:
+    ///   - name: What is observed; nil for everything.
+    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive, but a notification
+    ///     that waits keeps its own.
+    ///   - loop: The loop.
+    ///   - modes: The modes in which the handler may be called; at least one.
+    ///   - capacity: How many notifications may wait, and what happens with more.
+    ///   - handler: Called on the loop's thread; destroyed there, too.
+    /// - Returns: A token: the observation ends when it is removed, or when its last copy goes. What waits then is
+    ///   not delivered.
+    ///
+    /// > Thread safety: any thread.
+    public func addObserver(
+        forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil, on loop: RunLoop,
+        inModes modes: [RunLoop.Mode] = [.common], capacity: NotificationRedirector.Capacity = .unlimited,
+        using handler: @escaping @Sendable (Notification) -> Void
+    ) -> ObservationToken {
+        redirect(name, object, loop, modes, capacity, handler)
+    }
+
+    func redirect(
+        _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?, _ loop: RunLoop,
+        _ modes: [RunLoop.Mode],
+        _ capacity: NotificationRedirector.Capacity, _ handler: @escaping (Notification) -> Void
+    ) -> ObservationToken {
+        if modes.isEmpty {
+            fatalError(
+                "NotificationCenter.addObserver: no mode, so the handler would never be called; use [.common]"
+            )
+        }
+        let target = RedirectedObserver(.of(loop), modes, capacity, handler)
+        return ObservationToken(
+            register(name, object, target: target) { notification in
+                target.take(notification)
+                return !target.observation.isRemoved
+            })
+    }
+}
+
+extension RunLoop {
+    /// Registers a handler that is called on this loop's thread, and may hold what is confined to it.
+    ///
+    /// As ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)``.
+    ///
+    /// - Parameters:
+    ///   - name: What is observed; nil for everything.
+    ///   - object: Whose notifications are observed; nil for anybody's.
+    ///   - center: Where.
+    ///   - modes: The modes in which the handler may be called; at least one.
+    ///   - capacity: How many notifications may wait, and what happens with more.
+    ///   - handler: Called on the loop's thread; destroyed there, too.
+    /// - Returns: A token.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func addObserver(
+        forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil,
+        in center: NotificationCenter = .default, inModes modes: [RunLoop.Mode] = [.common],
+        capacity: NotificationRedirector.Capacity = .unlimited,
+        using handler: @escaping (Notification) -> Void
+    ) -> ObservationToken {
+        if !isCurrent {
+            fatalError(
+                "RunLoop.addObserver: called outside the loop's own thread; use NotificationCenter.addObserver(forName:object:on:)"
+            )
+        }
+        return center.redirect(name, object, self, modes, capacity, handler)
+    }
+}
+
+extension ObservationToken {
+    /// What has become of the notifications for an observer on a loop; nil for one that is called on the posting thread.
+    public var deliveryCounts: NotificationRedirector.Counts? { registration.target?.counts }
+}

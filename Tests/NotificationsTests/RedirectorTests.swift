@@ -1,0 +1,254 @@
+import RunLoops
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Notifications
+
+/// Delivering notifications on the thread of a loop, whichever thread posts them.
+@Suite struct RedirectorTests {
+    private static let tick = Notification.Name("tick")
+
+    @Test func `a removal on the loop's thread keeps what is queued from being delivered`() throws {
+        let center = NotificationCenter()
+        let log = Log<Int>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let token = center.addObserver(forName: Self.tick, on: loop) { _ in log.add(1) }
+            try poster.runLoop.performAndWait { for _ in 0..<10 { center.post(name: Self.tick) } }
+            token.remove()
+            loop.run(until: .distantPast)
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries.isEmpty)
+    }
+
+    @Test func `a post on the loop's own thread is delivered at once, unless something waits before it`()
+        throws
+    {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let token = loop.addObserver(forName: Self.tick, in: center) { note in
+                log.add(note.userInfo["text"] as? String ?? "")
+            }
+            center.post(name: Self.tick, userInfo: ["text": "own, at once"])
+            log.add("posted")
+            try poster.runLoop.performAndWait { center.post(name: Self.tick, userInfo: ["text": "other"]) }
+            center.post(name: Self.tick, userInfo: ["text": "own, in turn"])
+            log.add("queued")
+            loop.run(until: .distantPast)
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries == ["own, at once", "posted", "queued", "other", "own, in turn"])
+    }
+
+    @Test func `notifications wait while the loop runs in other modes`() throws {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let custom = RunLoop.Mode("custom")
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let usual = center.addObserver(forName: Self.tick, on: loop) { _ in log.add("common") }
+            let special = center.addObserver(forName: Self.tick, on: loop, inModes: [custom]) { _ in
+                log.add("custom")
+            }
+            try poster.runLoop.performAndWait { center.post(name: Self.tick) }
+            loop.run(in: custom, until: .distantPast)
+            log.add("custom mode has run")
+            loop.run(until: .distantPast)
+            usual.remove()
+            special.remove()
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries == ["custom", "custom mode has run", "common"])
+    }
+
+    @Test func `a burst of posts to a sleeping loop wakes it once`() throws {
+        let center = NotificationCenter()
+        let target = try RunLoopThread(name: "target")
+        let count = Atomic64()
+        let token = center.addObserver(forName: Self.tick, on: target.runLoop) { _ in count.add() }
+        let gate = Gate()
+        let held = Gate()
+        target.runLoop.perform {
+            held.open()
+            #expect(gate.wait())
+        }
+        #expect(held.wait())
+        let before = target.runLoop.statistics.kernelWrites
+        for _ in 0..<1_000 { center.post(name: Self.tick) }
+        // The loop is held in a block, so it is awake: not even one write was needed.
+        #expect(target.runLoop.statistics.kernelWrites == before)
+        gate.open()
+        try target.runLoop.performAndWait {}
+        #expect(count.value == 1_000)
+        token.remove()
+        target.stop()
+        target.join()
+    }
+
+    @Test func `what waits when the loop's thread ends is counted and let go of`() throws {
+        let center = NotificationCenter()
+        let target = try RunLoopThread(name: "target")
+        let redirector = NotificationRedirector.of(target.runLoop)
+        let token = center.addObserver(forName: Self.tick, on: target.runLoop) { _ in }
+        let held = Gate()
+        let gate = Gate()
+        target.runLoop.perform {
+            held.open()
+            #expect(gate.wait())
+            target.stop()
+        }
+        #expect(held.wait())
+        weak var sender: Canary?
+        do {
+            let canary = Canary()
+            sender = canary
+            for _ in 0..<5 { center.post(name: Self.tick, object: canary) }
+        }
+        #expect(sender != nil)
+        // Some may still be served by the pass that is under way; the rest must be accounted for.
+        gate.open()
+        target.join()
+        #expect((token.deliveryCounts?.delivered ?? 0) + redirector.undeliveredCount == 5)
+        #expect(sender == nil)
+        center.post(name: Self.tick)
+        #expect(token.deliveryCounts?.delivered ?? 0 <= 5)
+    }
+
+    private final class Canary: Sendable {}
+
+    @Test(arguments: [NotificationRedirector.Capacity.Policy.dropOldest, .dropNewest])
+    func `a bounded observer gets as many as may wait, and the drops are counted`(
+        policy: NotificationRedirector.Capacity.Policy
+    ) throws {
+        let center = NotificationCenter()
+        let log = Log<Int>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let token = center.addObserver(forName: Self.tick, on: loop, capacity: .bounded(3, policy)) {
+                note in
+                log.add(note.userInfo["number"] as? Int ?? -1)
+            }
+            try poster.runLoop.performAndWait {
+                for number in 0..<10 { center.post(name: Self.tick, userInfo: ["number": number]) }
+            }
+            loop.run(until: .distantPast)
+            #expect(
+                token.deliveryCounts
+                    == NotificationRedirector.Counts(delivered: 3, dropped: 7, undelivered: 0))
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries == (policy == .dropOldest ? [7, 8, 9] : [0, 1, 2]))
+    }
+
+    @Test func `a poster waits for room, and nothing is lost`() throws {
+        let center = NotificationCenter()
+        let log = Log<Int>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let token = center.addObserver(
+                forName: Self.tick, on: loop, capacity: .bounded(1, .block(until: .seconds(60)))
+            ) { note in
+                log.add(note.userInfo["number"] as? Int ?? -1)
+                if log.entries.count == 100 { loop.stop() }
+            }
+            poster.runLoop.perform {
+                for number in 0..<100 { center.post(name: Self.tick, userInfo: ["number": number]) }
+            }
+            loop.add(Port<Void>(), forMode: .default) {}
+            loop.run(until: .now + .seconds(60))
+            #expect(
+                token.deliveryCounts
+                    == NotificationRedirector.Counts(delivered: 100, dropped: 0, undelivered: 0))
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries == Array(0..<100))
+    }
+
+    @Test func `a poster that waits for room on the loop's own thread is not kept waiting`() throws {
+        let center = NotificationCenter()
+        let log = Log<Int>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let token = center.addObserver(
+                forName: Self.tick, on: loop, capacity: .bounded(1, .block(until: .seconds(60)))
+            ) { _ in log.add(1) }
+            try poster.runLoop.performAndWait { center.post(name: Self.tick) }
+            center.post(name: Self.tick)
+            loop.run(until: .distantPast)
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries == [1, 1])
+    }
+
+    @Test func `of those that say the same the first one is delivered`() throws {
+        let center = NotificationCenter()
+        let log = Log<Int>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let token = center.addObserver(forName: nil, on: loop, capacity: .coalescing(.onName)) { note in
+                log.add(note.userInfo["number"] as? Int ?? -1)
+            }
+            try poster.runLoop.performAndWait {
+                for number in 0..<10 {
+                    center.post(name: .init("name \(number % 2)"), userInfo: ["number": number])
+                }
+            }
+            loop.run(until: .distantPast)
+            #expect(
+                token.deliveryCounts
+                    == NotificationRedirector.Counts(delivered: 2, dropped: 0, undelivered: 0))
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries == [0, 1])
+    }
+
+    @Test func `a handler is let go of on its loop's thread`() throws {
+        let center = NotificationCenter()
+        let log = Log<Bool>()
+        let target = try RunLoopThread(name: "target")
+        let loop = target.runLoop
+        let token = try loop.performAndWait {
+            let confined = Confined(loop, log)
+            return loop.addObserver(forName: Self.tick, in: center) { _ in confined.use() }
+        }
+        token.remove()
+        try loop.performAndWait {}
+        #expect(log.entries == [true])
+        target.stop()
+        target.join()
+    }
+
+    /// Says on which thread it goes.
+    private final class Confined {
+        private let loop: RunLoop
+        private let log: Log<Bool>
+        init(_ loop: RunLoop, _ log: Log<Bool>) {
+            self.loop = loop
+            self.log = log
+        }
+        func use() {}
+        deinit { log.add(loop.isCurrent) }
+    }
+
+    private final class Atomic64: Sendable {
+        private let count = Atomic<Int>(0)
+        var value: Int { count.load(ordering: .relaxed) }
+        func add() { count.add(1, ordering: .relaxed) }
+    }
+}
