@@ -1,0 +1,117 @@
+internal import Glibc
+internal import RunLoops
+internal import Synchronization
+
+/// Two descriptors that are connected, both non-blocking.
+///
+/// A test closes them itself, at its end: their object may go as soon as it is not used any more.
+public final class Wire: Sendable {
+    /// The end that a test watches; of a pipe, the one that reads.
+    public let near: CInt
+
+    /// The other end; of a pipe, the one that writes.
+    public let far: CInt
+
+    /// What is still to be closed.
+    private let open: Mutex<[CInt]>
+
+    private init(near: CInt, far: CInt) {
+        self.near = near
+        self.far = far
+        open = Mutex([near, far])
+    }
+
+    /// Makes a pipe.
+    ///
+    /// - Returns: Its two ends.
+    /// - Throws: `SystemError` if there is no descriptor left.
+    public static func pipe() throws -> Wire {
+        var ends: [CInt] = [0, 0]
+        // Safe, here and below: the kernel fills an array of two.
+        if unsafe Glibc.pipe(&ends) != 0 { throw SystemError(call: "pipe", code: errno) }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        return Wire(near: ends[0], far: ends[1])
+    }
+
+    /// Makes a pair of connected stream sockets.
+    ///
+    /// - Returns: The two sockets.
+    /// - Throws: `SystemError` if there is no descriptor left.
+    public static func sockets() throws -> Wire {
+        var ends: [CInt] = [0, 0]
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        if unsafe socketpair(AF_UNIX, type, 0, &ends) != 0 {
+            throw SystemError(call: "socketpair", code: errno)
+        }
+        return Wire(near: ends[0], far: ends[1])
+    }
+
+    /// Writes bytes at the far end.
+    ///
+    /// - Parameter count: How many.
+    /// - Returns: How many went.
+    @discardableResult
+    public func send(_ count: Int = 1) -> Int { Wire.write(count, to: far) }
+
+    /// Writes at the near end of a pair of sockets until no more fits.
+    public func fill() { while Wire.write(4_096, to: near) > 0 {} }
+
+    /// Reads at the near end until it is empty.
+    ///
+    /// - Returns: How many bytes there were.
+    @discardableResult
+    public func drain() -> Int { Wire.drain(near) }
+
+    /// Reads at the far end until it is empty.
+    ///
+    /// - Returns: How many bytes there were.
+    @discardableResult
+    public func drainFar() -> Int { Wire.drain(far) }
+
+    /// Whether the far end reads the end of what the near one sends: nobody has it open any more.
+    ///
+    /// - Returns: Whether the near end is closed.
+    public func isNearClosed() -> Bool {
+        var byte: UInt8 = 0
+        // Safe: the kernel writes at most our one byte.
+        return unsafe read(far, &byte, 1) == 0
+    }
+
+    /// Closes one end, or what is still open.
+    ///
+    /// - Parameter descriptor: The end; nil for both. One that is closed is left alone.
+    public func close(_ descriptor: CInt? = nil) {
+        open.withLock { open in
+            for end in open where descriptor ?? end == end { Glibc.close(end) }
+            open.removeAll { descriptor ?? $0 == $0 }
+        }
+    }
+
+    /// Leaves the near end to somebody else to close.
+    ///
+    /// - Returns: The near end.
+    public func giveAwayNear() -> CInt {
+        open.withLock { open in open.removeAll { $0 == near } }
+        return near
+    }
+
+    private static func write(_ count: Int, to descriptor: CInt) -> Int {
+        let bytes = [UInt8](repeating: 1, count: count)
+        // Safe: the kernel only reads our array.
+        return unsafe Glibc.write(descriptor, bytes, count)
+    }
+
+    private static func drain(_ descriptor: CInt) -> Int {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        var total = 0
+        while true {
+            // Safe: the kernel writes at most the array's length.
+            let count = unsafe read(descriptor, &bytes, bytes.count)
+            if count <= 0 { return total }
+            total += count
+        }
+    }
+}
