@@ -107,7 +107,9 @@ extension LoopCore {
         }
         if holdsWork(passEndWork) { return false }
         if deadline <= now { return false }
-        return (timers.nextWake ?? .never) > now
+        // A block or an observer of this pass may have taken the last input out: then the run ends, and a sleep
+        // would have nothing to end it.
+        return (timers.nextWake ?? .never) > now && !isFinished
     }
 
     /// Looks at the kernel without sleeping: what a pass does that has other work.
