@@ -1,0 +1,195 @@
+import RunLoops
+import TestSupport
+import Testing
+
+/// Blocks that run after a while, unless they are cancelled.
+@Suite struct DelayedPerformTests {
+    private let custom = RunLoop.Mode("custom")
+    private let hour = Duration.seconds(3_600)
+
+    @Test func `a block never runs before its time`() throws {
+        try onLoopThread { loop in
+            let ranAt = Log<ContinuousClock.Instant>()
+            var earliest: [ContinuousClock.Instant] = []
+            for milliseconds in [7, 3, 5, 0] {
+                earliest.append(.now + .milliseconds(milliseconds))
+                loop.perform(after: .milliseconds(milliseconds)) { ranAt.add(.now) }
+            }
+            loop.run()
+            #expect(ranAt.entries.count == 4)
+            for (ran, earliest) in zip(ranAt.entries, earliest.sorted()) { #expect(ran >= earliest) }
+        }
+    }
+
+    @Test func `after zero or less a block still runs in a later pass, in order of giving`() throws {
+        try onLoopThread { loop in
+            let log = Log<Int>()
+            loop.perform(after: .zero) { log.add(1) }
+            loop.perform(after: .seconds(-5)) { log.add(2) }
+            loop.perform(after: .zero) { log.add(3) }
+            #expect(log.entries == [])
+            #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)
+            #expect(log.entries == [1, 2, 3])
+        }
+    }
+
+    @Test func `a block that another thread gives wakes the loop when its time comes`() throws {
+        let thread = try RunLoopThread(name: "sleeper")
+        defer { thread.stop() }
+        #expect(thread.runLoop.waitUntilAsleep())
+        let ran = Gate()
+        let earliest = ContinuousClock.now + .milliseconds(2)
+        thread.runLoop.perform(after: .milliseconds(2)) {
+            #expect(ContinuousClock.now >= earliest)
+            #expect(thread.runLoop.isCurrent)
+            ran.open()
+        }
+        #expect(ran.wait())
+    }
+
+    @Test func `a block waits for one of its modes, and runs once`() throws {
+        try onLoopThread { [custom] loop in
+            let log = Log<String>()
+            loop.perform(after: .zero, inModes: [custom, .init("other")]) { log.add("custom") }
+            loop.perform(after: .zero) { log.add("common") }
+            loop.run(until: .now)
+            #expect(log.entries == ["common"])
+            loop.run(in: custom, until: .now)
+            loop.run(in: .init("other"), until: .now)
+            #expect(log.entries == ["common", "custom"])
+        }
+    }
+
+    @Test func `dropping the handle does not cancel`() throws {
+        try onLoopThread { loop in
+            let log = Log<String>()
+            do { _ = loop.perform(after: .milliseconds(1)) { log.add("ran") } }
+            loop.run()
+            #expect(log.entries == ["ran"])
+        }
+    }
+
+    @Test func `cancelled in time on the loop's thread, a block never runs and is let go of`() throws {
+        try onLoopThread { [hour] loop in
+            let log = Log<String>()
+            let later = loop.perform(after: .milliseconds(1)) { [canary = Canary { log.add("gone") }] in
+                canary.sing()
+                log.add("ran")
+            }
+            #expect(later.cancel() == .cancelled)
+            #expect(log.entries == ["gone"])
+            loop.perform(after: .milliseconds(2)) { log.add("later one ran") }
+            loop.run()
+            #expect(log.entries == ["gone", "later one ran"])
+            #expect(later.cancel() == .cancelled)
+            // Nothing is left of a cancelled one that would keep the mode alive.
+            loop.perform(after: hour) {}.cancel()
+            #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)
+        }
+    }
+
+    @Test func `cancelled in time by another thread, a block never runs and is let go of`() throws {
+        try onLoopThread { loop in
+            let log = Log<String>()
+            let later = loop.perform(after: .milliseconds(1)) { [canary = Canary { log.add("gone") }] in
+                canary.sing()
+                log.add("ran")
+            }
+            try BareThread {
+                #expect(later.cancel() == .cancelled)
+                log.add("cancelled")
+            }.join()
+            #expect(log.entries == ["gone", "cancelled"])
+            loop.perform(after: .milliseconds(2)) { log.add("later one ran") }
+            #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)
+            #expect(log.entries == ["gone", "cancelled", "later one ran"])
+        }
+    }
+
+    @Test func `cancelled before the loop has heard of it, a block never runs`() throws {
+        try onLoopThread { loop in
+            let log = Log<String>()
+            try BareThread {
+                let later = loop.perform(after: .zero) { log.add("ran") }
+                #expect(later.cancel() == .cancelled)
+            }.join()
+            #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)
+            #expect(log.entries == [])
+        }
+    }
+
+    @Test func `too late, cancelling says that the block is running, then that it has run`() throws {
+        let thread = try RunLoopThread(name: "target")
+        defer { thread.stop() }
+        let (started, release) = (Gate(), Gate())
+        let later = thread.runLoop.perform(after: .zero) {
+            started.open()
+            #expect(release.wait())
+        }
+        #expect(started.wait())
+        #expect(later.cancel() == .running)
+        release.open()
+        try thread.runLoop.performAndWait {}
+        #expect(later.cancel() == .ran)
+    }
+
+    @Test func `a block that cancels itself is running`() throws {
+        try onLoopThread { loop in
+            let handle = Log<DelayedPerform>()
+            let answers = Log<DelayedPerform.Cancellation>()
+            handle.add(loop.perform(after: .zero) { answers.add(handle.entries[0].cancel()) })
+            loop.run()
+            #expect(answers.entries == [.running])
+            #expect(handle.entries[0].cancel() == .ran)
+        }
+    }
+
+    @Test func `a block that has run is let go of, though its handle is held`() throws {
+        try onLoopThread { loop in
+            let gone = Log<String>()
+            let later = loop.perform(after: .zero) { [canary = Canary { gone.add("gone") }] in canary.sing() }
+            loop.run()
+            #expect(gone.entries == ["gone"])
+            #expect(later.cancel() == .ran)
+        }
+    }
+
+    @Test func `whatever the race, a block either is cancelled or runs`() throws {
+        let thread = try RunLoopThread(name: "target")
+        defer { thread.stop() }
+        for round in 0..<500 {
+            let log = Log<String>()
+            let later = thread.runLoop.perform(after: .microseconds(round % 20)) { log.add("ran") }
+            for _ in 0..<(round % 50) { _ = ContinuousClock.now }
+            let answer = later.cancel()
+            try thread.runLoop.performAndWait {}
+            // It was running when it was too late, and what was given after it has run since.
+            #expect(log.entries == (answer == .cancelled ? [] : ["ran"]))
+        }
+    }
+
+    @Test func `a block that waits when its loop ends is destroyed`() throws {
+        let thread = try RunLoopThread(name: "short")
+        let gone = Gate()
+        thread.runLoop.perform(after: hour) { [canary = Canary(gone)] in canary.sing() }
+        try thread.runLoop.performAndWait {}
+        thread.stop()
+        #expect(thread.join(before: .now + .seconds(30)))
+        #expect(gone.wait())
+    }
+
+    @Test func `on a loop that has ended a block is destroyed as soon as its handle goes`() throws {
+        let thread = try RunLoopThread(name: "short")
+        thread.stop()
+        #expect(thread.join(before: .now + .seconds(30)))
+        let log = Log<String>()
+        do {
+            let later = thread.runLoop.perform(after: .zero) { [canary = Canary { log.add("gone") }] in
+                canary.sing()
+                log.add("ran")
+            }
+            #expect(later.cancel() == .cancelled)
+        }
+        #expect(log.entries == ["gone"])
+    }
+}
