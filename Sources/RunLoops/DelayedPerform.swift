@@ -31,8 +31,11 @@ public final class DelayedPerform: Sendable {
 
     private let state: Mutex<State>
     private let loop: RunLoop
+    /// Weak, because the timer's handler holds this object: the loop keeps the timer, and when the loop ends both
+    /// go, and the block with them.
+    ///
     /// `nonisolated(unsafe)`: the loop's thread only.
-    nonisolated(unsafe) private var timer: Timer?
+    nonisolated(unsafe) private weak var timer: Timer?
 
     init(_ loop: RunLoop, _ block: @escaping @Sendable () -> Void) {
         self.loop = loop
