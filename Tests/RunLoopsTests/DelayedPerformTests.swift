@@ -106,6 +106,14 @@ import Testing
         }
     }
 
+    @Test func `nothing of a cancelled block keeps its mode alive`() throws {
+        try onLoopThread { [custom, hour] loop in
+            let later = loop.perform(after: hour, inModes: [custom]) {}
+            try BareThread { later.cancel() }.join()
+            #expect(loop.run(in: custom, until: .now + .seconds(5)) == .finished)
+        }
+    }
+
     @Test func `cancelled before the loop has heard of it, a block never runs`() throws {
         try onLoopThread { loop in
             let log = Log<String>()
