@@ -31,14 +31,16 @@ public final class DelayedPerform: Sendable {
 
     private let state: Mutex<State>
     private let loop: RunLoop
+    private let modes: [RunLoop.Mode]
     /// Weak, because the timer's handler holds this object: the loop keeps the timer, and when the loop ends both
     /// go, and the block with them.
     ///
     /// `nonisolated(unsafe)`: the loop's thread only.
     nonisolated(unsafe) private weak var timer: Timer?
 
-    init(_ loop: RunLoop, _ block: @escaping @Sendable () -> Void) {
+    init(_ loop: RunLoop, _ modes: [RunLoop.Mode], _ block: @escaping @Sendable () -> Void) {
         self.loop = loop
+        self.modes = modes
         state = Mutex(.pending(block))
     }
 
@@ -62,7 +64,8 @@ public final class DelayedPerform: Sendable {
             if loop.coreIfCurrent != nil {
                 endTimer()
             } else {
-                loop.perform { self.endTimer() }
+                // In the modes that the timer keeps alive.
+                loop.perform(inModes: modes) { self.endTimer() }
             }
         }
         return result
@@ -76,7 +79,7 @@ public final class DelayedPerform: Sendable {
     /// Sets the timer.
     ///
     /// The loop's thread only.
-    func schedule(at date: Moment, inModes modes: [RunLoop.Mode], _ fileID: StaticString, _ line: Int) {
+    func schedule(at date: Moment, _ fileID: StaticString, _ line: Int) {
         guard case .pending = state.withLock({ $0 }) else { return }
         let timer = Timer(fireAt: date.instant, interval: .zero, repeats: false, fileID: fileID, line: line) {
             _ in

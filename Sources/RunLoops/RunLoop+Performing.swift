@@ -131,12 +131,12 @@ extension RunLoop {
             misuse("RunLoop.perform(after:): no mode, so the block would never run; use [.common]")
         }
         let date = Moment.now().advanced(by: max(delay.nanosecondsRoundedUp, 0))
-        let delayed = DelayedPerform(self, block)
+        let delayed = DelayedPerform(self, modes, block)
         if coreIfCurrent != nil {
-            delayed.schedule(at: date, inModes: modes, fileID, line)
+            delayed.schedule(at: date, fileID, line)
         } else {
             perform(inModes: modes, fileID: fileID, line: line) {
-                delayed.schedule(at: date, inModes: modes, fileID, line)
+                delayed.schedule(at: date, fileID, line)
             }
         }
         return delayed
