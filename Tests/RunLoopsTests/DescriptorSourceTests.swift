@@ -1,0 +1,278 @@
+import Glibc
+import RunLoops
+import TestSupport
+import Testing
+
+/// What a descriptor source reports, and when.
+@Suite struct DescriptorSourceTests {
+    private typealias Readiness = DescriptorSource.Readiness
+
+    private let custom = RunLoop.Mode("custom")
+
+    @Test func `what was readable before the source was added is reported`() throws {
+        for trigger in [DescriptorSource.Trigger.level, .edge] {
+            try onLoopThread { loop in
+                let wire = try Wire.pipe()
+                defer { wire.close() }
+                wire.send()
+                var reported: [Readiness] = []
+                let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { source, ready in
+                    reported.append(ready)
+                    #expect(source.descriptor == wire.near)
+                    #expect(wire.drain() == 1)
+                }
+                try loop.add(source, forMode: .default)
+                let result = loop.run(in: .default, until: .hang, returnAfterSourceHandled: true)
+                #expect(result == .handledSource)
+                #expect(reported == [.readable])
+            }
+        }
+    }
+
+    @Test func `what another thread writes wakes the loop`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            let source = DescriptorSource(wire.near, interest: .read) { _, _ in wire.drain() }
+            try loop.add(source, forMode: .default)
+            let writer = try BareThread {
+                #expect(loop.waitUntilAsleep())
+                wire.send()
+            }
+            let result = loop.run(in: .default, until: .hang, returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+            writer.join()
+        }
+    }
+
+    @Test func `a socket is reported writable, and readable too when something comes`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.sockets()
+            defer { wire.close() }
+            var reported: [Readiness] = []
+            let source = DescriptorSource(wire.near, interest: [.read, .write]) { _, ready in
+                reported.append(ready)
+            }
+            try loop.add(source, forMode: .default)
+            serve(loop, once: source)
+            wire.send()
+            serve(loop, once: source)
+            wire.fill()
+            serve(loop, once: source)
+            #expect(reported == [.writable, [.readable, .writable], .readable])
+        }
+    }
+
+    @Test func `room in a full socket is reported when the other end has read`() throws {
+        for trigger in [DescriptorSource.Trigger.level, .edge] {
+            try onLoopThread { loop in
+                let wire = try Wire.sockets()
+                defer { wire.close() }
+                wire.fill()
+                var reported: [Readiness] = []
+                let source = DescriptorSource(wire.near, interest: .write, trigger: trigger) { _, ready in
+                    reported.append(ready)
+                }
+                try loop.add(source, forMode: .default)
+                loop.run(until: .now)
+                #expect(reported == [])
+                wire.drainFar()
+                serve(loop, once: source)
+                #expect(reported == [.writable])
+            }
+        }
+    }
+
+    @Test func `the other end's closing is reported, with what is left to read`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            var reported: [Readiness] = []
+            let source = DescriptorSource(wire.near, interest: .read) { _, ready in
+                reported.append(ready)
+                wire.drain()
+            }
+            try loop.add(source, forMode: .default)
+            wire.send()
+            wire.close(wire.far)
+            serve(loop, once: source)
+            serve(loop, once: source)
+            #expect(reported == [[.readable, .hangUp], .hangUp])
+        }
+    }
+
+    @Test func `a socket whose other end has ended writing hangs up`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.sockets()
+            defer { wire.close() }
+            var reported: [Readiness] = []
+            let source = DescriptorSource(wire.near, interest: .read) { _, ready in reported.append(ready) }
+            try loop.add(source, forMode: .default)
+            shutdown(wire.far, CInt(SHUT_WR))
+            serve(loop, once: source)
+            #expect(reported == [[.readable, .hangUp]])
+        }
+    }
+
+    @Test func `a pipe that nobody reads any more is an error`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            var reported: [Readiness] = []
+            let source = DescriptorSource(wire.far, interest: .write) { _, ready in reported.append(ready) }
+            try loop.add(source, forMode: .default)
+            wire.close(wire.near)
+            serve(loop, once: source)
+            #expect(reported == [[.writable, .error]])
+        }
+    }
+
+    @Test func `what is not asked for is not reported`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.sockets()
+            defer { wire.close() }
+            wire.send()
+            wire.fill()
+            let source = DescriptorSource(wire.near, interest: .write) { _, _ in
+                Issue.record("it is readable only")
+            }
+            try loop.add(source, forMode: .default)
+            loop.run(until: .now)
+        }
+    }
+
+    @Test func `a handler that leaves something is called again in each pass`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            wire.send(3)
+            var passes: [Int] = []
+            let source = DescriptorSource(wire.near, interest: .read) { _, _ in
+                passes.append(loop.statistics.passes)
+                if passes.count == 5 { loop.stop() }
+            }
+            try loop.add(source, forMode: .default)
+            let first = loop.statistics.passes + 1
+            #expect(loop.run(in: .default, until: .hang) == .stopped)
+            #expect(passes == Array(first..<first + 5))
+        }
+    }
+
+    @Test func `an edge-triggered handler is called once for what came, and anew for what comes`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            wire.send(3)
+            var calls = 0
+            let source = DescriptorSource(wire.near, interest: .read, trigger: .edge) { _, _ in calls += 1 }
+            try loop.add(source, forMode: .default)
+            for _ in 0..<5 { loop.run(until: .now) }
+            #expect(calls == 1)
+            // It was not read, and still this is new.
+            wire.send()
+            for _ in 0..<5 { loop.run(until: .now) }
+            #expect(calls == 2)
+        }
+    }
+
+    @Test func `an edge that comes while the handler runs is not lost`() throws {
+        try onLoopThread { loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            wire.send()
+            var read: [Int] = []
+            let source = DescriptorSource(wire.near, interest: .read, trigger: .edge) { _, _ in
+                read.append(wire.drain())
+                if read.count > 1 { return }
+                wire.send(2)
+                // Here the loop hears of it, and cannot call the handler.
+                loop.run(until: .now)
+            }
+            try loop.add(source, forMode: .default)
+            for _ in 0..<3 { loop.run(until: .now) }
+            #expect(read == [1, 2])
+        }
+    }
+
+    @Test func `what another handler of the same pass has read is not reported any more`() throws {
+        for trigger in [DescriptorSource.Trigger.level, .edge] {
+            try onLoopThread { loop in
+                let (one, other) = (try Wire.pipe(), try Wire.pipe())
+                defer {
+                    one.close()
+                    other.close()
+                }
+                one.send()
+                other.send()
+                var calls = 0
+                for wire in [one, other] {
+                    let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { _, _ in
+                        calls += 1
+                        one.drain()
+                        other.drain()
+                    }
+                    try loop.add(source, forMode: .default)
+                }
+                for _ in 0..<3 { loop.run(until: .now) }
+                #expect(calls == 1)
+                other.send()
+                loop.run(until: .now)
+                #expect(calls == 2)
+            }
+        }
+    }
+
+    @Test func `a descriptor is served in its modes only, and what came meanwhile is kept`() throws {
+        for trigger in [DescriptorSource.Trigger.level, .edge] {
+            try onLoopThread { [custom] loop in
+                let wire = try Wire.pipe()
+                defer { wire.close() }
+                var modes: [RunLoop.Mode?] = []
+                let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { _, _ in
+                    modes.append(loop.currentMode)
+                    wire.drain()
+                }
+                try loop.add(source, forMode: custom)
+                #expect(loop.run(in: .default, until: .hang) == .finished)
+                loop.run(in: custom, until: .now)
+                wire.send()
+                loop.perform { wire.send() }
+                loop.run(until: .now)
+                #expect(modes == [])
+                loop.run(in: custom, until: .now)
+                #expect(modes == [custom])
+                try loop.add(source, forMode: .default)
+                wire.send()
+                loop.run(until: .now)
+                loop.remove(source, forMode: custom)
+                wire.send()
+                #expect(loop.run(in: custom, until: .hang) == .finished)
+                #expect(modes == [custom, .default])
+            }
+        }
+    }
+
+    @Test func `a descriptor in the common modes is in those that become common later`() throws {
+        try onLoopThread { [custom] loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            var calls = 0
+            let source = DescriptorSource(wire.near, interest: .read) { _, _ in calls += 1 }
+            try loop.add(source, forMode: .common)
+            wire.send()
+            loop.run(in: custom, until: .now)
+            #expect(calls == 0)
+            loop.addCommonMode(custom)
+            loop.run(in: custom, until: .now)
+            #expect(calls == 1)
+            loop.remove(source, forMode: .common)
+            #expect(loop.run(in: custom, until: .hang) == .finished)
+        }
+    }
+}
+
+/// Runs until a source has been served, in a pass of its own.
+private func serve(_ loop: RunLoop, once source: DescriptorSource) {
+    #expect(source.isValid)
+    #expect(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
+}
