@@ -47,8 +47,11 @@ struct EventBase: ~Copyable {
     /// - Parameter blocking: Whether to sleep until something is ready.
     @inline(never)
     func wait(blocking: Bool) {
+        // Once in either case: without it libevent asks again until nothing is ready, which for a level-triggered
+        // descriptor that nobody has read is never.
+        let flags = blocking ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK
         // Safe: the base is ours, on the one thread that uses it, and not inside one of its own callbacks.
-        let result = unsafe event_base_loop(pointer, blocking ? EVLOOP_ONCE : EVLOOP_NONBLOCK)
+        let result = unsafe event_base_loop(pointer, flags)
         if result < 0 {
             fatalError(
                 "RunLoop: the kernel refuses to wait (errno \(errno)); was a descriptor of the loop's closed?"
