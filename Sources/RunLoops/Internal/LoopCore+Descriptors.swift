@@ -27,6 +27,9 @@ extension LoopCore {
                 if source.serve(in: self) { handled = true }
             } else if source.membership.loop != nil {
                 elsewhere.append(source)
+            } else {
+                // Removed meanwhile, and no longer in the list, should it be added again.
+                source.isReady = false
             }
         }
         // Ready in a mode that an outer run is in: it serves them when this run has returned.
