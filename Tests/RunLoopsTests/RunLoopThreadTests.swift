@@ -1,0 +1,228 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Threads that run their loop.
+@Suite struct RunLoopThreadTests {
+    @Test func `the loop is running when the initializer returns`() throws {
+        let thread = try RunLoopThread(name: "worker")
+        defer { thread.stop() }
+        #expect(thread.runLoop.statistics.passes > 0)
+        #expect(thread.runLoop.waitUntilAsleep())
+        let (mode, isCurrent) = try thread.runLoop.performAndWait {
+            (thread.runLoop.currentMode, thread.runLoop.isCurrent)
+        }
+        #expect(mode == .default)
+        #expect(isCurrent)
+        #expect(!thread.runLoop.isCurrent)
+    }
+
+    @Test func `thread and loop have the name that was given`() throws {
+        let thread = try RunLoopThread(name: "worker")
+        defer { thread.stop() }
+        #expect(thread.name == "worker")
+        #expect(thread.runLoop.name == "worker")
+        #expect(thread.runLoop.description == "run loop \"worker\"")
+    }
+
+    @Test(arguments: [
+        ("worker", "worker"), ("fifteen bytes..", "fifteen bytes.."), ("sixteen bytes...", "sixteen bytes.."),
+        ("ääääääää", "äääääää"), ("fourteen bytesé", "fourteen bytes"), ("👨‍👩‍👧‍👦", ""), ("", ""),
+    ]) func `the system sees the first 15 bytes of the name, whole characters only`(
+        name: String, seen: String
+    ) throws {
+        let thread = try RunLoopThread(name: name)
+        defer { thread.stop() }
+        #expect(try thread.runLoop.performAndWait { contents(of: "/proc/thread-self/comm") } == seen + "\n")
+        #expect(thread.runLoop.name == name)
+    }
+
+    @Test func `stopping ends the thread and its loop`() throws {
+        let thread = try RunLoopThread(name: "short")
+        thread.stop()
+        #expect(thread.join())
+        #expect(!thread.runLoop.perform {})
+        // Again is harmless, both.
+        thread.stop()
+        #expect(thread.join())
+    }
+
+    @Test func `stopping ends runs inside handlers too`() throws {
+        let thread = try RunLoopThread(name: "nested")
+        let loop = thread.runLoop
+        let inner = RunLoop.Mode("inner")
+        let results = Log<RunLoop.RunResult>()
+        let isInside = Gate()
+        loop.perform {
+            loop.perform(inModes: [inner]) {
+                loop.perform(inModes: [.default]) { isInside.open() }
+                results.add(loop.run(in: .default))
+            }
+            loop.add(Timer(timeInterval: .seconds(3_600), repeats: false) { _ in }, forMode: inner)
+            results.add(loop.run(in: inner))
+            // One that begins after the stop ends at once.
+            results.add(loop.run(in: inner))
+        }
+        #expect(isInside.wait())
+        thread.stop()
+        #expect(thread.join(before: .hang))
+        #expect(results.entries == [.stopped, .stopped, .stopped])
+    }
+
+    @Test func `stopping the loop ends a run, not the thread`() throws {
+        let thread = try RunLoopThread(name: "worker")
+        for _ in 0..<10 {
+            thread.runLoop.stop()
+            #expect(try thread.runLoop.performAndWait { thread.runLoop.currentMode } == .default)
+        }
+        #expect(!thread.join(before: .now))
+        thread.stop()
+        #expect(thread.join(before: .hang))
+    }
+
+    @Test func `a thread goes on when the last reference to it has gone`() throws {
+        let loop: RunLoop
+        do {
+            let thread = try RunLoopThread(name: "left alone")
+            loop = thread.runLoop
+        }
+        #expect(try loop.performAndWait { loop.isCurrent })
+        loop.inbox.request(.end)
+    }
+
+    @Test func `a thread can stop itself`() throws {
+        let thread = try RunLoopThread(name: "suicidal")
+        thread.runLoop.perform { thread.stop() }
+        #expect(thread.join(before: .hang))
+    }
+
+    @Test func `joining gives up at its deadline, and not before`() throws {
+        let thread = try RunLoopThread(name: "worker")
+        #expect(!thread.join(before: .now - .seconds(1)))
+        let deadline = ContinuousClock.now + .milliseconds(3)
+        #expect(!thread.join(before: deadline))
+        #expect(ContinuousClock.now >= deadline)
+        thread.stop()
+        #expect(thread.join(before: .hang))
+    }
+
+    @Test func `any number of threads may join, before and after the end`() throws {
+        let thread = try RunLoopThread(name: "worker")
+        let joiners = try (0..<4).map { _ in
+            try BareThread { #expect(thread.join(before: .hang)) }
+        }
+        thread.stop()
+        for joiner in joiners { joiner.join() }
+        #expect(thread.join(before: .now - .seconds(1)))
+    }
+
+    @Test func `who has joined finds what the loop held destroyed`() throws {
+        let gone = Log<String>()
+        let thread = try RunLoopThread(name: "worker")
+        thread.runLoop.perform(inModes: [.init("never run")]) { [canary = Canary { gone.add("gone") }] in
+            canary.sing()
+        }
+        thread.stop()
+        #expect(thread.join(before: .hang))
+        #expect(gone.entries == ["gone"])
+    }
+
+    @Test func `a stack has the size that was asked for`() throws {
+        let size = 24 << 20
+        let thread = try RunLoopThread(name: "deep", stackSize: size - 1)
+        defer { thread.stop() }
+        let found = try thread.runLoop.performAndWait { sizeOfStack() }
+        #expect(found >= size - (1 << 20))
+    }
+
+    @Test(arguments: [0, 1, -1, 1 << 60, .max]) func `a stack size that the system refuses is an error`(
+        size: Int
+    ) {
+        #expect(throws: SystemError.self) { try RunLoopThread(name: "refused", stackSize: size) }
+    }
+
+    @Test func `a thread runs on the processors that were named`() throws {
+        let mine = processors()
+        let first = try #require(mine.split { !$0.isNumber }.first)
+        let thread = try RunLoopThread(name: "bound", processors: [try #require(Int(first))])
+        defer { thread.stop() }
+        #expect(try thread.runLoop.performAndWait { processors() } == first)
+        let free = try RunLoopThread(name: "free")
+        defer { free.stop() }
+        #expect(try free.runLoop.performAndWait { processors() } == mine)
+    }
+
+    @Test(arguments: [[], [-1], [1_000_000], [1_023]] as [Set<Int>])
+    func `processors that the system refuses are an error`(processors: Set<Int>) {
+        #expect(throws: SystemError(call: "pthread_setaffinity_np", code: EINVAL)) {
+            try RunLoopThread(name: "refused", processors: processors)
+        }
+    }
+
+    @Test func `a detached thread has a loop, which ends when the block returns`() throws {
+        let (gone, name) = (Gate(), Log<String>())
+        try RunLoopThread.detach(name: "detached") { loop in
+            name.add(contents(of: "/proc/thread-self/comm"))
+            #expect(loop.isCurrent)
+            #expect(loop.currentMode == nil)
+            loop.perform { [canary = Canary(gone)] in
+                canary.sing()
+                Issue.record("nobody runs the loop")
+            }
+        }
+        #expect(gone.wait())
+        #expect(name.entries == ["detached\n"])
+    }
+
+    @Test func `a thousand threads leave no descriptor behind`() async {
+        // A process of its own that may hold few descriptors: a leak makes the initializer throw.
+        await #expect(processExitsWith: .success) {
+            try limitDescriptors(to: 64)
+            for number in 0..<1_000 {
+                let thread = try RunLoopThread(name: "thread \(number)")
+                thread.stop()
+                joinNow(thread)
+            }
+        }
+    }
+}
+
+/// Joining blocks, so it takes a function that is not asynchronous.
+private func joinNow(_ thread: RunLoopThread) { thread.join() }
+
+/// What a small file of the system's says.
+private func contents(of path: String) -> String {
+    // Safe: the kernel reads the path, and fills no more than the array.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    var count = 0
+    while count < bytes.count {
+        let part = unsafe bytes.withUnsafeMutableBytes {
+            unsafe read(descriptor, $0.baseAddress! + count, 4_096)
+        }
+        if part <= 0 { break }
+        count += part
+    }
+    return String(decoding: bytes[..<count], as: UTF8.self)
+}
+
+/// The processors that the calling thread may use, as the system writes them.
+private func processors() -> Substring {
+    let status = contents(of: "/proc/thread-self/status").split(separator: "\n")
+    return status.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last ?? ""
+}
+
+/// The size of the piece of memory in which the calling thread's stack is.
+private func sizeOfStack() -> Int {
+    var local = 0
+    // Safe: only the address is used.
+    let address = unsafe withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
+    for line in contents(of: "/proc/self/maps").split(separator: "\n") {
+        let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
+        if bounds.count == 2, (bounds[0]..<bounds[1]).contains(address) { return Int(bounds[1] - bounds[0]) }
+    }
+    return 0
+}
