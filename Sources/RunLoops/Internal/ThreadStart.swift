@@ -36,7 +36,9 @@ final class ThreadStart: Sendable {
         unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
         if let stackSize {
             let page = sysconf(CInt(_SC_PAGESIZE))
-            let code = unsafe pthread_attr_setstacksize(&attributes, (stackSize + page - 1) / page * page)
+            let (padded, isTooLarge) = stackSize.addingReportingOverflow(page - 1)
+            let code =
+                isTooLarge ? EINVAL : unsafe pthread_attr_setstacksize(&attributes, padded / page * page)
             if code != 0 { throw SystemError(call: "pthread_attr_setstacksize", code: code) }
         }
         var thread = pthread_t()
