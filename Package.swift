@@ -38,8 +38,9 @@ let package = Package(
                 "RunLoops", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
         .target(
-            name: "TestSupport", dependencies: ["RunLoops"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["RunLoops", "CAllocations"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "TestSupport"], swiftSettings: settings),
