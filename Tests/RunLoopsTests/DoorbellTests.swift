@@ -1,0 +1,99 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// A word that says that somebody rang, and what the receiver sleeps on.
+@Suite struct DoorbellTests {
+    @Test func `however often it is rung, an armed bell gives its node once`() {
+        let bell = Doorbell()
+        let node = PortCore.makeNode()
+        defer { PortCore.discard(node) }
+        let first = bell.ring()
+        #expect(first == nil)
+        bell.arm(with: node)
+        let rings = (0..<100).map { _ in bell.ring() }
+        #expect(rings.compactMap { $0 } == [node])
+        #expect(rings.first == node)
+        let isRung = bell.isRung
+        #expect(isRung)
+    }
+
+    @Test func `a bell that was rung is not armed, one that is quiet is`() {
+        let bell = Doorbell()
+        let node = PortCore.makeNode()
+        defer { PortCore.discard(node) }
+        _ = bell.ring()
+        let whileRung = bell.armUnlessRung(with: node)
+        #expect(!whileRung)
+        let quiet = Doorbell()
+        let whileQuiet = quiet.armUnlessRung(with: node)
+        #expect(whileQuiet)
+        let isRung = quiet.isRung
+        #expect(!isRung)
+    }
+
+    @Test func `taking the arming back leaves a ring in place`() {
+        let bell = Doorbell()
+        let node = PortCore.makeNode()
+        defer { PortCore.discard(node) }
+        let fromQuiet = bell.disarm()
+        #expect(fromQuiet == nil)
+        bell.arm(with: node)
+        let fromArmed = bell.disarm()
+        #expect(fromArmed == node)
+        let quiet = bell.isRung
+        #expect(!quiet)
+        _ = bell.ring()
+        let fromRung = bell.disarm()
+        #expect(fromRung == nil)
+        let rung = bell.isRung
+        #expect(rung)
+    }
+
+    @Test func `what a sender wrote before it rang is seen by the answer`() throws {
+        // The second ring of a round meets the answer to the first: it may find the bell rung still, and then
+        // leaves it at that, so the answer must see what it wrote.
+        let box = Box()
+        let written = Shared(0)
+        let seen = Shared(0)
+        let turns = Shared(0)
+        let isOver = Shared(0)
+        let receiver = try Threads(1) { _ in
+            let node = PortCore.makeNode()
+            defer { PortCore.discard(node) }
+            while isOver.value.load(ordering: .relaxed) == 0 {
+                if box.bell.isRung {
+                    box.bell.arm(with: node)
+                    seen.value.store(written.value.load(ordering: .relaxed), ordering: .relaxed)
+                }
+                turns.value.add(1, ordering: .releasing)
+            }
+        }
+        var lost = 0
+        var number = 0
+        let end = ContinuousClock.now + .milliseconds(200)
+        while ContinuousClock.now < end {
+            for _ in 0..<2 {
+                number += 1
+                for _ in 0..<number % 64 { _ = turns.value.load(ordering: .relaxed) }
+                written.value.store(number, ordering: .relaxed)
+                _ = box.bell.ring()
+            }
+            while box.bell.isRung {}
+            // The receiver has begun to answer the last ring; two turns later it has seen what it will see.
+            let turn = turns.value.load(ordering: .acquiring)
+            while turns.value.load(ordering: .acquiring) < turn + 2 {}
+            if seen.value.load(ordering: .relaxed) != number { lost += 1 }
+        }
+        isOver.value.store(1, ordering: .relaxed)
+        try receiver.join()
+        #expect(lost == 0, "of \(number) rings")
+    }
+}
+
+/// A bell that threads can share.
+private final class Box: Sendable {
+    let bell = Doorbell()
+}
