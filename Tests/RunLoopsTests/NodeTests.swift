@@ -1,0 +1,147 @@
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// One message in raw memory.
+@Suite struct NodeTests {
+    /// Exactly as large as a node holds.
+    private struct Largest: Equatable {
+        var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4, 5, 6)
+        static func == (left: Largest, right: Largest) -> Bool { left.words == right.words }
+    }
+
+    /// One byte more than a node holds.
+    private struct TooLarge: Equatable {
+        var largest = Largest()
+        var byte: UInt8 = 7
+    }
+
+    /// Aligned as much as Swift's types are.
+    private struct Aligned: Equatable {
+        var lanes = SIMD4<UInt64>(1, 2, 3, 4)
+    }
+
+    /// Counts itself, and needs a box.
+    private struct LargeCounted {
+        let counted: Counted
+        var words = Largest()
+    }
+
+    @Test func `what fits into 48 bytes is held inline, the rest is boxed`() {
+        #expect(Node.holdsInline(Void.self))
+        #expect(Node.holdsInline(Largest.self))
+        #expect(Node.holdsInline(BlockMessage.self))
+        #expect(Node.holdsInline(Aligned.self))
+        #expect(!Node.holdsInline(TooLarge.self))
+    }
+
+    @Test func `a message comes out as it was put in, inline or boxed`() {
+        let node = PortCore.makeNode()
+        defer { PortCore.discard(node) }
+        node.store(Largest())
+        #expect(node.move(Largest.self) == Largest())
+        node.store(TooLarge())
+        #expect(node.move(TooLarge.self) == TooLarge())
+        node.store(Aligned())
+        #expect(node.move(Aligned.self) == Aligned())
+        node.store("a string that is too long to be kept in its own sixteen bytes")
+        #expect(node.move(String.self).hasPrefix("a string"))
+    }
+
+    @Test func `a message leaves the node's link and kind alone`() {
+        let node = PortCore.makeNode()
+        let next = PortCore.makeNode()
+        defer {
+            PortCore.discard(node)
+            PortCore.discard(next)
+        }
+        node.kind = .blockInModes
+        node.next = next
+        node.store(Largest(words: (.max, .max, .max, .max, .max, .max)))
+        #expect(node.kind == .blockInModes)
+        #expect(node.next == next)
+        node.kind = .signal
+        node.next = nil
+        #expect(node.move(Largest.self) == Largest(words: (.max, .max, .max, .max, .max, .max)))
+    }
+
+    @Test func `a node holds its message's references once, inline or boxed`() {
+        let alive = Shared(0)
+        let node = PortCore.makeNode()
+        defer { PortCore.discard(node) }
+        node.store(Counted(alive))
+        #expect(alive.count == 1)
+        _ = node.move(Counted.self)
+        #expect(alive.count == 0)
+        node.store(LargeCounted(counted: Counted(alive)))
+        #expect(alive.count == 1)
+        _ = node.move(LargeCounted.self)
+        #expect(alive.count == 0)
+    }
+
+    @Test func `looking at a small message leaves it in`() {
+        let node = PortCore.makeNode()
+        defer { PortCore.discard(node) }
+        node.store(7)
+        #expect(node.peek(Int.self) == 7)
+        #expect(node.move(Int.self) == 7)
+    }
+
+    @Test(.enabled(if: Allocations.areCounted))
+    func `an inline message allocates nothing, a boxed one its box`() {
+        let node = PortCore.makeNode()
+        defer { PortCore.discard(node) }
+        let inline = Allocations.count {
+            node.store(Largest())
+            _ = node.move(Largest.self)
+        }
+        #expect(inline == 0)
+        let boxed = Allocations.count {
+            node.store(TooLarge())
+            _ = node.move(TooLarge.self)
+        }
+        #expect(boxed == 1)
+    }
+}
+
+/// Nodes in the order in which they were sent.
+@Suite struct NodeListTests {
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func `whatever is added and taken, a list is the queue that an array is`(
+        seed: UInt64
+    ) {
+        var random = SplitMix64(seed: seed)
+        let nodes = (0..<60).map { _ in PortCore.makeNode() }
+        defer { for node in nodes { PortCore.discard(node) } }
+        var unused = nodes[...]
+        var list = NodeList()
+        var expected: [Node] = []
+        while let node = unused.popFirst() {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0:
+                list.prepend(node)
+                expected.insert(node, at: 0)
+            case 1:
+                // A list of several, or of none.
+                let others = unused.prefix(.random(in: 0...3, using: &random))
+                unused = unused.dropFirst(others.count)
+                var tail = NodeList()
+                for other in others { tail.append(other) }
+                list.append(tail)
+                expected += others
+            case 2: #expect(list.popFirst() == (expected.isEmpty ? nil : expected.removeFirst()))
+            default:
+                list.append(node)
+                expected.append(node)
+            }
+            #expect(list.count == expected.count)
+            #expect(list.isEmpty == expected.isEmpty)
+            #expect(list.first == expected.first)
+        }
+        var all = list.removeAll()
+        #expect(list.isEmpty)
+        while let node = all.popFirst() { #expect(node == expected.removeFirst()) }
+        #expect(expected.isEmpty)
+    }
+}
