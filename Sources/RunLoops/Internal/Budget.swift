@@ -13,12 +13,21 @@ struct Budget {
     private var interval = 1
     private var deadline = Moment.never
 
+    /// No time is left.
+    private var isOverdue = false
+
+    /// Whether the next message would be refused, as far as is known without asking the clock.
+    var isSpent: Bool { isOverdue || served == Budget.messages }
+
     /// Whether one more message may be served.
     mutating func spend(now: () -> Moment = Moment.now) -> Bool {
-        if served == Budget.messages { return false }
+        if isSpent { return false }
         if served == nextReading {
             let now = now()
-            if now >= deadline { return false }
+            if now >= deadline {
+                isOverdue = true
+                return false
+            }
             if deadline == .never { deadline = now.advanced(by: Budget.nanoseconds) }
             nextReading += interval
             interval = min(interval * 2, Budget.longestInterval)

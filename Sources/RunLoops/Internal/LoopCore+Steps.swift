@@ -45,12 +45,15 @@ extension LoopCore {
         return serve(ports, &budget)
     }
 
-    /// Serves the inputs of one step, each once.
+    /// Serves the inputs of one step, each once, as far as the budget goes.
+    ///
+    /// Those that it does not reach stay in front: sent to the back unserved, they would never be reached
+    /// behind one that always has more.
     private func serve(_ queue: ReadyQueue, _ budget: inout Budget) -> Bool {
         var handled = false
         var rest = queue.count
         guard rest > 0, let mode = currentMode else { return false }
-        while rest > 0, let signal = queue.next(in: mode) {
+        while rest > 0, !budget.isSpent, let signal = queue.next(in: mode) {
             rest -= 1
             guard let input = signal.input else { continue }
             let served = input.serve(in: self, &budget)
