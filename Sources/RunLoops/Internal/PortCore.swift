@@ -257,7 +257,6 @@ final class PortCore: Sendable {
     /// - Returns: False if there is something, or the port was closed.
     func arm(with signal: Signal) -> Bool {
         if unsafe !backlog.value.isEmpty { return false }
-        if mailbox.current.isArmed { return true }
         // A sender that came to wait while the last messages were handed out may have missed that there is room.
         if limit > 0 {
             handedOut.store(handedOut.load(ordering: .relaxed), ordering: .sequentiallyConsistent)

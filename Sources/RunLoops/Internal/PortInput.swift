@@ -73,6 +73,7 @@ final class PortInput: SignalledInput {
             loop.removeFromLoop(self)
             return Served()
         }
+        if signal.isOut { return Served() }
         guard let mode = loop.currentMode, let deliver = handler(for: mode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
@@ -112,7 +113,7 @@ final class PortInput: SignalledInput {
         loop.inbox.counters.messages.add(served)
         if core.isClosed { loop.removeFromLoop(self) }
         let isLeft = self.signal != nil
-        return Served(calledHandler: served > 0, hasMore: isLeft && !core.arm(with: signal))
+        return Served(calledHandler: served > 0, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
     }
 
     func didLeave(_ loop: LoopCore) {

@@ -18,6 +18,13 @@ final class Signal: @unchecked Sendable {
     ///
     /// The loop's thread only.
     var isQueued = false
+    /// Whether somebody else may send the node.
+    ///
+    /// Then the loop will hear of it, and the input must neither be served nor armed before: a run inside a handler
+    /// would find what a sender has queued and not yet announced, and arm with a node that is on its way.
+    ///
+    /// The loop's thread only.
+    private(set) var isOut = false
 
     init(inbox: Inbox, input: any SignalledInput) {
         self.inbox = inbox
@@ -35,26 +42,34 @@ final class Signal: @unchecked Sendable {
     }
 
     /// Gives out the reference that goes with the node.
+    ///
+    /// The loop's thread only.
     func retainedNode() -> Node {
+        precondition(!isOut, "the node is in one place")
+        isOut = true
         _ = unsafe Unmanaged.passRetained(self)
         return node
     }
 
     /// Takes the reference back.
+    ///
+    /// The loop's thread only.
     static func takeRetained(_ node: Node) -> Signal {
         // Safe: the node is that of a signal, and comes with the reference of `retainedNode`.
-        let unmanaged = unsafe node.peek(Unmanaged<Signal>.self)
-        return unsafe unmanaged.takeRetainedValue()
+        let signal = unsafe node.peek(Unmanaged<Signal>.self).takeRetainedValue()
+        signal.isOut = false
+        return signal
     }
 
     /// Tells the loop.
     ///
     /// Any thread; the caller hands over the reference that came with the node.
     static func send(_ node: Node) {
-        let inbox = unsafe node.peek(Unmanaged<Signal>.self).takeUnretainedValue().inbox
+        let signal = unsafe node.peek(Unmanaged<Signal>.self)
+        let inbox = unsafe signal.takeUnretainedValue().inbox
         if !inbox.send(Mailbox.Chain(node)) {
             // The loop has ended. The input was told, and nobody waits for this signal.
-            _ = takeRetained(node)
+            unsafe signal.release()
         }
     }
 }
