@@ -136,6 +136,8 @@ extension PortCore {
     func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node) -> Void) {
         if loop.hasEnded || isClosed { return }
         guard claim.take(for: loop.inbox) else {
+            // Closed since, by a thread that holds the claim while it destroys what is queued.
+            if isClosed { return }
             misuse("RunLoop.add(port): the port made at \(origin) is in another loop; remove it there first")
         }
         let joined: PortInput
