@@ -19,7 +19,7 @@ final class PortCore: Sendable {
     /// How many senders wait.
     ///
     /// Written under the lock of `waitingSenders`.
-    private let waitingCount = Atomic<Int>(0)
+    let waitingCount = Atomic<Int>(0)
 
     /// 0 for none.
     let limit: UInt64
