@@ -133,7 +133,9 @@ final class PortCore: Sendable {
         if waitingCount.load(ordering: .relaxed) > 0 { return 1 }
         let sequence = mailbox.acquireCurrent().sequence
         let left = (handedOut.load(ordering: .acquiring) &+ limit &- sequence) & Mailbox.Word.sequenceMask
-        return max(1, min(wanted, Int(left)))
+        // Between the two readings others may have sent and the receiver handed out; and a batch of more than the
+        // limit would wait for ever.
+        return max(1, min(wanted, Int(min(left, limit))))
     }
 
     /// Pushes if there is room; `.raced` means that there is none.
