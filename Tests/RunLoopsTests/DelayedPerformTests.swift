@@ -36,7 +36,7 @@ import Testing
     @Test func `a block that another thread gives wakes the loop when its time comes`() throws {
         let thread = try RunLoopThread(name: "sleeper")
         defer { thread.stop() }
-        #expect(thread.runLoop.waitUntilAsleep())
+        waitUntilAsleep(thread.runLoop)
         let ran = Gate()
         let earliest = ContinuousClock.now + .milliseconds(2)
         thread.runLoop.perform(after: .milliseconds(2)) {

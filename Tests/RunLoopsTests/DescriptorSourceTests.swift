@@ -36,7 +36,7 @@ import Testing
             let source = DescriptorSource(wire.near, interest: .read) { _, _ in wire.drain() }
             try loop.add(source, forMode: .default)
             let writer = try BareThread {
-                #expect(loop.waitUntilAsleep())
+                waitUntilAsleep(loop)
                 wire.send()
             }
             let result = loop.run(in: .default, until: .hang, returnAfterSourceHandled: true)

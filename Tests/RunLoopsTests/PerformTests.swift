@@ -13,7 +13,7 @@ import Testing
         thread.runLoop.perform {
             Timer.scheduledTimer(withTimeInterval: .seconds(3_600), repeats: false) { _ in }
         }
-        #expect(thread.runLoop.waitUntilAsleep())
+        waitUntilAsleep(thread.runLoop)
         thread.runLoop.perform { performed.open() }
         #expect(performed.wait())
         #expect(thread.runLoop.statistics.timerFires == 0)

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -192,12 +191,7 @@ import Testing
 
 /// Waits until so many senders wait at a port.
 func waitUntilSendersWait<Message>(_ count: Int, at port: Port<Message>) {
-    let end = ContinuousClock.now + .seconds(30)
-    while port.core.waitingCount.load(ordering: .sequentiallyConsistent) < count {
-        if ContinuousClock.now > end {
-            Issue.record("the senders do not wait")
-            return
-        }
-        sched_yield()
+    waitUntil("\(count) senders wait") {
+        port.core.waitingCount.load(ordering: .sequentiallyConsistent) >= count
     }
 }

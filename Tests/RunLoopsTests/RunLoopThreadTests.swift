@@ -10,7 +10,7 @@ import Testing
         let thread = try RunLoopThread(name: "worker")
         defer { thread.stop() }
         #expect(thread.runLoop.statistics.passes > 0)
-        #expect(thread.runLoop.waitUntilAsleep())
+        waitUntilAsleep(thread.runLoop)
         let (mode, isCurrent) = try thread.runLoop.performAndWait {
             (thread.runLoop.currentMode, thread.runLoop.isCurrent)
         }

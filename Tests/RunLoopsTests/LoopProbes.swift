@@ -1,0 +1,29 @@
+import Glibc
+import Testing
+
+@testable import RunLoops
+
+/// Waits, without a gate, until something holds that other threads bring about.
+func waitUntil(_ what: String, _ holds: () -> Bool) {
+    let end = ContinuousClock.now + .seconds(30)
+    while !holds() {
+        if ContinuousClock.now > end {
+            Issue.record("it does not come to be: \(what)")
+            return
+        }
+        sched_yield()
+    }
+}
+
+/// Waits until a loop sleeps in the kernel, or is about to and will not look at its mailbox any more.
+func waitUntilAsleep(_ loop: RunLoop) { waitUntil("the loop sleeps") { loop.inbox.mailbox.current.isArmed } }
+
+extension RunLoop {
+    /// Makes one pass without sleeping.
+    func pass(in mode: Mode = .default) { run(in: mode, until: .distantPast) }
+}
+
+extension ExitTest.Result {
+    /// What the process wrote before it ended.
+    var message: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}
