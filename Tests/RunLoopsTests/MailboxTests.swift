@@ -112,6 +112,24 @@ import Testing
         }
     }
 
+    @Test func `a refused chain is as it was, and ends where its sender ended it`() {
+        let mailbox = Box()
+        let nodes = (0..<5).map { _ in PortCore.makeNode() }
+        defer { discard(nodes) }
+        mailbox.pushNodes(nodes[0...0])
+        let seen = mailbox.mailbox.current
+        mailbox.pushNodes(nodes[1...1])
+        let refused = chain(nodes[2...4])
+        guard case .raced = mailbox.mailbox.tryPush(refused, onto: seen) else {
+            Issue.record("a push onto an old word succeeded")
+            return
+        }
+        #expect(refused.newest == nodes[4])
+        #expect(nodes[4].next == nodes[3] && nodes[3].next == nodes[2])
+        #expect(nodes[2].next == nil)
+        #expect(mailbox.take() == [nodes[0], nodes[1]])
+    }
+
     @Test(arguments: 0..<50 as Range<UInt64>)
     func `whatever is done to it, a mailbox is the queue that an array is`(
         seed: UInt64
