@@ -45,7 +45,11 @@ struct Mailbox: ~Copyable, Sendable {
         let (exchanged, _) = word.weakCompareExchange(
             expected: seen.bits, desired: seen.pushing(chain).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
-        guard exchanged else { return .raced }
+        guard exchanged else {
+            // As it was: if the nodes are refused after all, their sender walks them to their end.
+            chain.oldest.next = nil
+            return .raced
+        }
         return seen.isArmed ? .queuedToArmed(signal: seen.node) : .queued
     }
 
