@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that what it compares with never reaches users of the libraries.
+var settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// A new compiler's new warning must not stop anyone from measuring, only us from committing it.
+if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .error)) }
+
+let package = Package(
+    name: "runloop-bench",
+    products: [.executable(name: "runloop-bench", targets: ["runloop-bench"])],
+    dependencies: [
+        .package(name: "swift-run-loops", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    ],
+    targets: [
+        .target(name: "CYardsticks"),
+        .target(name: "CAllocationCounter"),
+        .target(name: "CThreadControl"),
+        .executableTarget(
+            name: "runloop-bench",
+            dependencies: [
+                "CYardsticks", "CAllocationCounter", "CThreadControl",
+                .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// The calling thread's number, as the kernel knows it.
+int32_t bench_thread(void);
+
+/// Lets a thread of this process run on these processors only; false if the kernel refuses.
+bool bench_pin(int32_t thread, const int32_t *processors, int32_t count);
+
+/// Fills in the processors that the calling thread may use, in order, and returns how many there are.
+int32_t bench_usable_processors(int32_t *processors, int32_t capacity);
+
+/// The processor that the calling thread is on.
+int32_t bench_processor(void);
+
+/// What all threads of this process have used, also those that a library started and hides.
+typedef struct {
+    /// Processor time, user and kernel.
+    double seconds;
+    /// Times a thread gave up its processor to wait, and times it was made to.
+    int64_t voluntary_switches, involuntary_switches;
+} bench_usage;
+
+bench_usage bench_usage_now(void);
+
+/// Nanoseconds on the monotonic clock.
+int64_t bench_now(void);
+
+/// Tells the processor that this thread is spinning.
+static inline void bench_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb" ::: "memory");
+#endif
+}

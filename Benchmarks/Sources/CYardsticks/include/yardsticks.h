@@ -1,0 +1,46 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// What the kernel and plain C can do on this machine. Everything else is reported as a ratio to these.
+
+/// A thread's place to sleep: an eventfd watched by an epoll, edge-triggered and never read.
+///
+/// The least that a loop needs which must also be able to watch descriptors.
+typedef struct {
+    int epoll;
+    int event;
+} bench_bed;
+
+/// Opens both descriptors; false, with nothing left open, if the kernel refuses.
+bool bench_bed_open(bench_bed *bed);
+
+void bench_bed_close(bench_bed *bed);
+
+/// Ends one sleep, the current or the next.
+void bench_bed_wake(const bench_bed *bed);
+
+/// Sleeps until woken since the last sleep.
+void bench_bed_sleep(const bench_bed *bed);
+
+/// A mutex-free list with one malloc per message: the yardstick "list".
+typedef struct bench_list bench_list;
+
+/// Takes one message on the consumer's thread.
+typedef void (*bench_receive)(void *context, int64_t value);
+
+/// NULL if memory or descriptors run out.
+bench_list *bench_list_create(void);
+
+/// Frees the list and what is still in it. No thread may be in another call.
+void bench_list_destroy(bench_list *list);
+
+/// Adds a message; writes the eventfd only if the consumer had announced its sleep. Any thread.
+void bench_list_push(bench_list *list, int64_t value);
+
+/// Serves messages in order, sleeping when there are none, until stopped. One thread.
+void bench_list_run(bench_list *list, bench_receive receive, void *context);
+
+/// Ends `bench_list_run` once what was pushed before is served. Any thread.
+void bench_list_stop(bench_list *list);

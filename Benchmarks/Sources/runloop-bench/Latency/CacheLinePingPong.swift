@@ -1,0 +1,67 @@
+internal import CThreadControl
+internal import Synchronization
+
+/// Isolates the hardware: two threads on two processors, each watching a word that the other writes.
+///
+/// Read its p50 to know the machine: no spinning loop answers sooner. On a virtual machine it may differ
+/// several times over from run to run, as the host moves the processors, and throughputs go with it.
+final class CacheLinePingPong: PingPong, @unchecked Sendable {
+    // Safe because the words are atomic and live as long as this object, which the threads' jobs hold.
+    private let words: UnsafeMutablePointer<Words>
+    private let near = WorkerThread()
+    private let far = WorkerThread()
+    private let rally: Rally
+
+    /// Two words on lines of their own.
+    private struct Words: ~Copyable {
+        let ping = Atomic<Int>(0)
+        let padding = InlineArray<31, Int>(repeating: 0)
+        let pong = Atomic<Int>(0)
+    }
+
+    private static let end = -1
+
+    init(rally: Rally) {
+        self.rally = rally
+        words = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 128)
+            .bindMemory(to: Words.self, capacity: 1)
+        words.initialize(to: Words())
+    }
+
+    deinit {
+        words.deinitialize(count: 1)
+        UnsafeMutableRawPointer(words).deallocate()
+    }
+
+    var nearThreads: [ThreadNumber] { [near.number] }
+    var farThreads: [ThreadNumber] { [far.number] }
+
+    func start() {
+        near.run { [self] in
+            words.pointee.ping.store(0, ordering: .relaxed)
+            far.run { [self] in answer() }
+            rally.begin()
+            var number = 0
+            repeat {
+                number += 1
+                words.pointee.ping.store(number, ordering: .releasing)
+                while words.pointee.pong.load(ordering: .acquiring) != number { bench_pause() }
+            } while rally.returned()
+            words.pointee.ping.store(Self.end, ordering: .releasing)
+            far.wait()
+        }
+    }
+
+    private func answer() {
+        var last = 0
+        while last != Self.end {
+            let number = words.pointee.ping.load(ordering: .acquiring)
+            if number == last {
+                bench_pause()
+            } else {
+                words.pointee.pong.store(number, ordering: .releasing)
+            }
+            last = number
+        }
+    }
+}

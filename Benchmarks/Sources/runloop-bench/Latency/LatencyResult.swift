@@ -1,0 +1,89 @@
+internal import Foundation
+internal import Histogram
+
+/// What the rounds of one subject in one placement add up to.
+///
+/// Round trips are recorded, and halved when read: one way is half a round trip, for all alike.
+struct LatencyResult {
+    let subject: PingPongSubject
+    /// Every round trip of every round, in nanoseconds.
+    private var roundTrips = LatencyResult.histogram()
+    /// The round trips of the latest round.
+    private var latest = LatencyResult.histogram()
+    /// One figure a round, one way, in nanoseconds.
+    private(set) var medians: [Double] = []
+    private(set) var ninetyNinths: [Double] = []
+    /// What all rounds used.
+    private(set) var usage = Usage()
+    /// Spins that had work, in all rounds.
+    private var spinHits: Int?
+
+    init(subject: PingPongSubject) { self.subject = subject }
+
+    private static func histogram() -> Histogram<UInt64> {
+        Histogram(highestTrackableValue: 100_000_000_000, numberOfSignificantValueDigits: .three)
+    }
+
+    /// Adds a round.
+    ///
+    /// - Parameters:
+    ///   - samples: Its round trips.
+    ///   - gap: The pace that was asked for. A round trip that takes longer than the gap kept later pings
+    ///     from being sent when they were due; the histogram adds what those would have seen.
+    ///   - usage: What the round used.
+    ///   - spinHits: How often a side that spun had work.
+    mutating func add(_ samples: UnsafeBufferPointer<Int64>, gap: Duration, usage: Usage, spinHits: Int?) {
+        latest.reset()
+        for sample in samples {
+            let value = UInt64(max(1, sample))
+            if gap > .zero {
+                latest.recordCorrectedValue(value, expectedInterval: UInt64(gap.nanoseconds))
+            } else {
+                latest.record(value)
+            }
+        }
+        if samples.isEmpty { return }
+        medians.append(Double(latest.valueAtPercentile(50)) / 2)
+        ninetyNinths.append(Double(latest.valueAtPercentile(99)) / 2)
+        roundTrips.add(latest)
+        self.usage += usage
+        if let spinHits { self.spinHits = (self.spinHits ?? 0) + spinHits }
+    }
+
+    /// The time one way that this share of all samples did not exceed, in nanoseconds.
+    func percentile(_ percentile: Double) -> Double { Double(roundTrips.valueAtPercentile(percentile)) / 2 }
+
+    /// The row of the table, beside the yardstick of the same placement.
+    func row(yardstick: LatencyResult?) -> Table.Row {
+        var row = Table.Row(name: subject.rawValue)
+        let hops = Double(roundTrips.totalCount) * 2
+        guard hops > 0 else { return row }
+        row.figures = [
+            "p50": percentile(50), "p90": percentile(90), "p99": percentile(99), "p99.9": percentile(99.9),
+            "max": Double(roundTrips.max) / 2, "samples": hops / 2,
+            "processorsBusy": usage.seconds / usage.elapsed, "processorSeconds": usage.seconds,
+            "contextSwitchesPerHop": Double(usage.contextSwitches) / hops,
+        ]
+        if let spinHits { row.figures["spinHitsPerHop"] = Double(spinHits) / hops }
+        if let yardstick, let ratio = Spread(ratios: medians, to: yardstick.medians) {
+            row.figures["ratio"] = ratio.median
+            row.figures["ratioLow"] = ratio.lowerQuartile
+            row.figures["ratioHigh"] = ratio.upperQuartile
+        }
+        return row
+    }
+
+    /// The distribution one way, in steps of a twentieth of a decade.
+    func distribution() -> Chart.Distribution {
+        var shares: [Int: Double] = [:]
+        for step in roundTrips.recordedValues() {
+            let bin = Int((log10(Double(step.value) / 2) * 20).rounded(.down))
+            shares[bin, default: 0] += Double(step.count) / Double(roundTrips.totalCount)
+        }
+        return Chart.Distribution(
+            name: subject.rawValue, role: subject.role, median: percentile(50), ninetyNinth: percentile(99),
+            bins: shares.sorted { $0.key < $1.key }.map {
+                Chart.Bin(start: pow(10, Double($0.key) / 20), share: $0.value)
+            })
+    }
+}

@@ -1,0 +1,51 @@
+internal import CThreadControl
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// A plain thread that runs one job after another.
+///
+/// Kept between rounds, so that no round pays for making a thread, nor for what libraries set up the first
+/// time they meet one.
+final class WorkerThread: Sendable {
+    private let jobs = Mutex<[@Sendable () -> Void]>([])
+    private let queued = DispatchSemaphore(value: 0)
+    private let finished = DispatchSemaphore(value: 0)
+    private let identity = Atomic<ThreadNumber>(0)
+
+    /// The thread, for pinning.
+    var number: ThreadNumber { identity.load(ordering: .acquiring) }
+
+    /// Starts the thread and waits until it has a number.
+    init() {
+        run { [self] in identity.store(.current, ordering: .releasing) }
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let result = pthread_create(&thread, nil, WorkerThread.main, context)
+        precondition(result == 0, "a few threads always fit")
+        pthread_detach(thread)
+        wait()
+    }
+
+    /// Begins a job on the thread, once the jobs before it have ended.
+    func run(_ job: @escaping @Sendable () -> Void) {
+        jobs.withLock { $0.append(job) }
+        queued.signal()
+    }
+
+    /// Waits until one more job has ended than were waited for before.
+    func wait() { finished.wait() }
+
+    // The thread never ends: the program does.
+    private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+        context in
+        guard let context else { return nil }
+        let worker = Unmanaged<WorkerThread>.fromOpaque(context).takeRetainedValue()
+        while true {
+            worker.queued.wait()
+            let job = worker.jobs.withLock { $0.removeFirst() }
+            job()
+            worker.finished.signal()
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+
+/// How a figure is written.
+enum NumberFormat: String, Codable {
+    /// Nanoseconds, written as microseconds.
+    case microseconds
+    /// A quotient.
+    case ratio
+    /// A rate, written in millions.
+    case millions
+    /// How often something happens for each of something else; few are expected.
+    case perMessage
+    /// A bound of a target: as short as it goes.
+    case bound
+    /// A whole number.
+    case whole
+    /// A share of one.
+    case percent
+
+    /// The figure's text; a dash for none.
+    func text(_ value: Double?) -> String {
+        guard let value, value.isFinite else { return "–" }
+        switch self {
+        case .microseconds: return Self.digits(value / 1000)
+        case .ratio: return Self.digits(value)
+        case .millions: return Self.digits(value / 1e6)
+        case .perMessage:
+            return value == 0 ? "0" : String(format: abs(value) < 0.001 ? "%.6f" : "%.4f", value)
+        case .bound: return String(format: "%g", value)
+        case .whole: return String(format: "%.0f", value)
+        case .percent: return String(format: "%.1f %%", value * 100)
+        }
+    }
+
+    /// Three digits that mean something.
+    private static func digits(_ value: Double) -> String {
+        switch abs(value) {
+        case ..<0.1: String(format: "%.4f", value)
+        case ..<10: String(format: "%.2f", value)
+        case ..<100: String(format: "%.1f", value)
+        default: String(format: "%.0f", value)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+
+/// The pieces that charts are drawn from.
+///
+/// Colours are the page's, so that they follow light and dark.
+enum SVG {
+    /// How wide every chart is, in its own units; the page scales it.
+    static let width = 920.0
+    /// Where the plot begins; names stand left of it.
+    static let plotStart = 265.0
+    /// Where the plot ends; figures stand right of it.
+    static let plotEnd = 765.0
+
+    /// A whole chart.
+    static func chart(title: String, height: Double, _ parts: [String]) -> String {
+        """
+        <svg viewBox="0 0 \(number(width)) \(number(height))" role="img" aria-label="\(escaped(title))">
+        \(parts.joined(separator: "\n"))
+        </svg>
+        """
+    }
+
+    /// A line of text whose baseline begins, or with `anchor` ends or is centred, at a point.
+    static func text(
+        _ text: String, x: Double, y: Double, anchor: String = "start", style: String = ""
+    ) -> String {
+        "<text x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">\(escaped(text))</text>"
+    }
+
+    /// A straight line.
+    static func line(x1: Double, y1: Double, x2: Double, y2: Double, style: String) -> String {
+        "<line x1=\"\(number(x1))\" y1=\"\(number(y1))\" x2=\"\(number(x2))\" y2=\"\(number(y2))\" class=\"\(style)\"/>"
+    }
+
+    /// A filled box.
+    static func box(
+        x: Double, y: Double, width: Double, height: Double, style: String, opacity: Double = 1
+    ) -> String {
+        "<rect x=\"\(number(x))\" y=\"\(number(y))\" width=\"\(number(max(width, 0.5)))\" "
+            + "height=\"\(number(height))\" class=\"\(style)\" fill-opacity=\"\(number(opacity))\"/>"
+    }
+
+    /// A filled shape.
+    static func shape(_ points: [(x: Double, y: Double)], style: String) -> String {
+        let list = points.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")
+        return "<polygon points=\"\(list)\" class=\"\(style)\"/>"
+    }
+
+    /// Text that HTML takes for text.
+    static func escaped(_ text: String) -> String {
+        text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+            .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+    }
+
+    private static func number(_ value: Double) -> String { String(format: "%.4g", value) }
+}
