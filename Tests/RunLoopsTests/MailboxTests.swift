@@ -285,7 +285,7 @@ import Testing
 private final class Box: Sendable {
     let mailbox = Mailbox()
 
-    var isClosed: Bool { mailbox.isClosed }
+    var isClosed: Bool { mailbox.current.isClosed }
 
     /// Pushes onto a mailbox that nobody sleeps on.
     func pushNodes(_ nodes: ArraySlice<Node>) {

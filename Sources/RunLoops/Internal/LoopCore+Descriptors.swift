@@ -29,7 +29,7 @@ extension LoopCore {
                 elsewhere.append(source)
             } else {
                 // Removed meanwhile, and no longer in the list, should it be added again.
-                source.isReady = false
+                source.watch.isReady = false
             }
         }
         // Ready in a mode that an outer run is in: it serves them when this run has returned.

@@ -18,17 +18,16 @@ extension LoopCore {
         // Runs inside a block put the mode back, so it is the same for all of them.
         guard let mode = currentMode else { return }
         let end = blocks.end
-        var performed = 0
         var releaser = NodeReleaser()
         while blocks.examined < end, budget.spend(),
             let node = blocks.next(in: mode, isCommon: modeIsCommon, before: end)
         {
             let message = node.move(BlockMessage.self)
             releaser.release(node)
+            // Before the call: who has been answered by a block finds it counted.
+            inbox.counters.messages.add()
             callHandler(message.origin, message.body)
-            performed += 1
         }
-        inbox.counters.messages.add(performed)
     }
 
     /// Serves the manual sources that were signalled when the step began.

@@ -88,8 +88,8 @@ final class PortInput: SignalledInput {
         guard core.bell.isRung else { return Served() }
         // Armed before the call, so that a ring during it is not lost.
         core.bell.arm(with: signal.retainedNode())
-        loop.callHandler(core.origin) { deliver(signal.node) }
         loop.inbox.counters.messages.add()
+        loop.callHandler(core.origin) { deliver(signal.node) }
         // Closed by another thread before the bell was armed: nobody rings any more.
         return Served(calledHandler: true, hasMore: self.signal != nil && core.isClosed)
     }
@@ -107,10 +107,10 @@ final class PortInput: SignalledInput {
         {
             rest -= 1
             served += 1
+            loop.inbox.counters.messages.add()
             loop.callHandler(core.origin) { deliver(node) }
             releaser.release(node)
         }
-        loop.inbox.counters.messages.add(served)
         if core.isClosed { loop.removeFromLoop(self) }
         let isLeft = self.signal != nil
         return Served(calledHandler: served > 0, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
