@@ -27,6 +27,9 @@ public struct Notification: Sendable {
     /// The line on which it was made.
     public let line: Int
 
+    /// Who waits until it is delivered.
+    var receipt: Receipt?
+
     /// Makes a notification.
     ///
     /// - Parameters:

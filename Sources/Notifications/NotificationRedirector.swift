@@ -165,6 +165,33 @@ extension NotificationCenter {
     }
 }
 
+extension NotificationCenter {
+    /// Posts a notification, and waits until the observers on other threads have been called, too.
+    ///
+    /// One that is dropped for want of room counts as over. This thread's own loop does not run meanwhile.
+    ///
+    /// - Parameters:
+    ///   - notification: What has happened.
+    ///   - deadline: When to stop waiting; nil for never. What is under way is delivered all the same.
+    /// - Throws: ``/RunLoops/PerformError``: the deadline passed, a loop ended before it had delivered, or something waits to
+    ///   be delivered on this very thread, which it will be when this thread's loop runs.
+    ///
+    /// > Thread safety: any thread.
+    @available(*, noasync, message: "this blocks the thread")
+    public func postAndWait(
+        _ notification: Notification, before deadline: ContinuousClock.Instant? = nil
+    ) throws(PerformError) {
+        let receipt = Receipt()
+        var awaited = notification
+        awaited.receipt = receipt
+        post(awaited)
+        receipt.leave()
+        if receipt.isForPoster.load(ordering: .relaxed) { throw .wouldDeadlock }
+        if !receipt.wait(until: deadline ?? .distantFuture) { throw .timedOut }
+        if receipt.wasLost.load(ordering: .relaxed) { throw .loopEnded }
+    }
+}
+
 extension RunLoop {
     /// Registers a handler that is called on this loop's thread, and may hold what is confined to it.
     ///

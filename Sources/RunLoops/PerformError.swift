@@ -1,4 +1,4 @@
-/// A block that was waited for did not run.
+/// What was waited for on another thread was not done.
 ///
 /// > Thread safety: a value.
 public enum PerformError: Error, Hashable, Sendable {
@@ -6,6 +6,8 @@ public enum PerformError: Error, Hashable, Sendable {
     case timedOut
     /// The loop's thread ended before the block had started.
     case loopEnded
+    /// The wait would be for the thread that waits.
+    case wouldDeadlock
 }
 
 extension PerformError: CustomStringConvertible {
@@ -14,6 +16,7 @@ extension PerformError: CustomStringConvertible {
         switch self {
         case .timedOut: "the deadline passed before the loop had started the block"
         case .loopEnded: "the loop's thread ended before it had started the block"
+        case .wouldDeadlock: "the wait would be for the thread that waits"
         }
     }
 }

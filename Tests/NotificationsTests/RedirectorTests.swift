@@ -218,6 +218,91 @@ import Testing
         #expect(log.entries == [0, 1])
     }
 
+    @Test func `a poster that waits goes on when every loop has delivered`() throws {
+        let center = NotificationCenter()
+        let targets = try (0..<3).map { try RunLoopThread(name: "target \($0)") }
+        let count = Atomic64()
+        let tokens = targets.map { target in
+            center.addObserver(forName: Self.tick, on: target.runLoop) { _ in count.add() }
+        }
+        for round in 1...100 {
+            try center.postAndWait(Notification(name: Self.tick))
+            #expect(count.value == 3 * round)
+        }
+        for token in tokens { token.remove() }
+        for target in targets { target.stop() }
+        for target in targets { target.join() }
+    }
+
+    @Test func `a poster that waits does so until the deadline, for a loop's end, and not for itself`() throws
+    {
+        let center = NotificationCenter()
+        try onLoopThread { loop in
+            let other = try RunLoopThread(name: "other")
+            let token = center.addObserver(forName: Self.tick, on: loop) { _ in }
+            other.runLoop.perform { center.post(name: Self.tick) }
+            try other.runLoop.performAndWait {}
+            // Something waits for this loop already, so this thread's post waits behind it.
+            #expect(throws: PerformError.wouldDeadlock) {
+                try center.postAndWait(Notification(name: Self.tick))
+            }
+            _ = try other.runLoop.performAndWait {
+                #expect(throws: PerformError.timedOut) {
+                    try center.postAndWait(Notification(name: Self.tick), before: .distantPast)
+                }
+            }
+            token.remove()
+            other.stop()
+            other.join()
+        }
+        let ended = try RunLoopThread(name: "ended")
+        let token = center.addObserver(forName: Self.tick, on: ended.runLoop) { _ in }
+        ended.stop()
+        ended.join()
+        #expect(throws: PerformError.loopEnded) { try center.postAndWait(Notification(name: Self.tick)) }
+        #expect(token.deliveryCounts?.undelivered == 1)
+    }
+
+    @Test func `many notifications to several loops arrive in order, with few writes to the kernel`() throws {
+        let perPoster = 25_000
+        let center = NotificationCenter()
+        let targets = try (0..<3).map { try RunLoopThread(name: "target \($0)") }
+        let posters = try (0..<4).map { try RunLoopThread(name: "poster \($0)") }
+        let disorder = Atomic64()
+        var tokens: [ObservationToken] = []
+        for target in targets {
+            tokens.append(
+                try target.runLoop.performAndWait {
+                    var next = [Int](repeating: 0, count: 4)
+                    return target.runLoop.addObserver(forName: Self.tick, in: center) { note in
+                        let poster = note.userInfo["poster"] as? Int ?? 0
+                        let number = note.userInfo["number"] as? Int ?? -1
+                        if next[poster] != number { disorder.add() }
+                        next[poster] = number + 1
+                    }
+                })
+        }
+        for (index, poster) in posters.enumerated() {
+            poster.runLoop.perform {
+                for number in 0..<perPoster {
+                    center.post(name: Self.tick, userInfo: ["poster": index, "number": number])
+                }
+            }
+        }
+        for poster in posters { try poster.runLoop.performAndWait {} }
+        for target in targets { try target.runLoop.performAndWait {} }
+        #expect(disorder.value == 0)
+        for (token, target) in zip(tokens, targets) {
+            #expect(token.deliveryCounts?.delivered == 4 * perPoster)
+            // A write ends a sleep, so there are at most as many as sleeps, and the one that is to come.
+            let statistics = target.runLoop.statistics
+            #expect(statistics.kernelWrites <= statistics.wakeUps + 1)
+        }
+        for token in tokens { token.remove() }
+        for thread in targets + posters { thread.stop() }
+        for thread in targets + posters { thread.join() }
+    }
+
     @Test func `a handler is let go of on its loop's thread`() throws {
         let center = NotificationCenter()
         let log = Log<Bool>()

@@ -47,6 +47,9 @@ final class RedirectedObserver: Sendable {
             deliver(notification)
             return
         }
+        if let receipt = notification.receipt, redirector.runLoop.isCurrent {
+            receipt.isForPoster.store(true, ordering: .relaxed)
+        }
         let delivery = Delivery(notification, self)
         switch capacity.kind {
         case .unlimited: break
@@ -192,6 +195,7 @@ final class Delivery: Sendable {
     init(_ notification: Notification, _ observer: RedirectedObserver) {
         self.notification = notification
         self.observer = observer
+        notification.receipt?.enter()
     }
 
     var modes: [RunLoop.Mode] { observer.modes }
@@ -208,7 +212,11 @@ final class Delivery: Sendable {
     }
 
     deinit {
-        if !isAccountedFor.load(ordering: .acquiring) { observer.lost() }
+        if !isAccountedFor.load(ordering: .acquiring) {
+            observer.lost()
+            notification.receipt?.wasLost.store(true, ordering: .relaxed)
+        }
+        notification.receipt?.leave()
     }
 }
 
