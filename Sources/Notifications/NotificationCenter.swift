@@ -1,3 +1,4 @@
+internal import RunLoops
 internal import Synchronization
 
 /// Tells everybody who wants to know that something has happened.
@@ -25,7 +26,7 @@ public final class NotificationCenter: Sendable {
     let everyName: ObserverMap<EveryName>
     /// Those who observe a type of message.
     let messages: ObserverMap<ObjectIdentifier>
-    private let methods = Mutex<[ObjectIdentifier: [MethodObservation]]>([:])
+    private let methods = Guarded<[ObjectIdentifier: [MethodObservation]]>([:])
 
     /// The only key of a map that has one.
     struct EveryName: ObserverKey {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A block that a loop runs after a while, and that can be cancelled until then.
 ///
 /// ``RunLoop/perform(after:inModes:fileID:line:_:)`` makes it.
@@ -29,7 +27,7 @@ public final class DelayedPerform: Sendable {
         case cancelled
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
     private let loop: RunLoop
     private let modes: [RunLoop.Mode]
     /// Weak, because the timer's handler holds this object: the loop keeps the timer, and when the loop ends both
@@ -41,7 +39,7 @@ public final class DelayedPerform: Sendable {
     init(_ loop: RunLoop, _ modes: [RunLoop.Mode], _ block: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.modes = modes
-        state = Mutex(.pending(block))
+        state = Guarded(.pending(block))
     }
 
     /// Keeps the block from running, if it is in time.

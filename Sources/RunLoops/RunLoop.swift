@@ -1,5 +1,4 @@
 internal import CThreads
-internal import Synchronization
 
 /// The thread's run loop: it sleeps until there is work, calls the handlers on its thread, and sleeps again.
 ///
@@ -31,10 +30,10 @@ public final class RunLoop: Sendable {
     /// loop's is set before anybody can have the loop.
     nonisolated(unsafe) private var ownCore: LoopCore?
 
-    private let storedName = Mutex("")
+    private let storedName = Guarded("")
 
     /// What other modules keep for the loop and all threads.
-    let sharedObjects = Mutex<[ObjectIdentifier: WeakObject]>([:])
+    let sharedObjects = Guarded<[ObjectIdentifier: WeakObject]>([:])
 
     private init(isMain: Bool) throws(SystemError) {
         inbox = try Inbox()

@@ -20,7 +20,7 @@ import Testing
 
     /// The recipe by hand: a queue, a lock and a signal port in the common modes, and one method for all of it.
     private final class Mailroom: Sendable {
-        private let queue = Mutex<[Notification]>([])
+        private let queue = Guarded<[Notification]>([])
         private let port = Port<Void>()
         private let loop = RunLoop.current
         private let handle: @Sendable (Notification) -> Void
@@ -132,7 +132,7 @@ import Testing
             var failures = 0
             var total = 0
         }
-        private let state = Mutex(State())
+        private let state = Guarded(State())
 
         var failures: Int { state.withLock { $0.failures } }
         var total: Int { state.withLock { $0.total } }

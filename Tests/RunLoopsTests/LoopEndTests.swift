@@ -1,6 +1,5 @@
 import Glibc
 import RunLoops
-import Synchronization
 import TestSupport
 import Testing
 
@@ -177,7 +176,7 @@ import Testing
 
 /// What became of many blocks.
 private final class Counts: Sendable {
-    private let stored = Mutex((taken: 0, ran: 0, gone: 0))
+    private let stored = Guarded((taken: 0, ran: 0, gone: 0))
 
     func taken() { stored.withLock { $0.taken += 1 } }
     func ran() { stored.withLock { $0.ran += 1 } }

@@ -1,8 +1,8 @@
-internal import Synchronization
+internal import RunLoops
 
 /// What happened, in order, from any thread.
 public final class Log<Entry: Sendable>: Sendable {
-    private let stored = Mutex<[Entry]>([])
+    private let stored = Guarded<[Entry]>([])
 
     /// Makes an empty log.
     public init() {}

@@ -1,5 +1,4 @@
 public import RunLoops
-internal import Synchronization
 
 /// Runs the body of a test on a thread of its own, with that thread's loop, which the body runs as it likes.
 ///
@@ -25,5 +24,5 @@ public func onLoopThread<Result: Sendable>(
 public struct TestHangs: Error {}
 
 private final class Box<Result: Sendable>: Sendable {
-    let outcome = Mutex<Swift.Result<Result, any Error>?>(nil)
+    let outcome = Guarded<Swift.Result<Result, any Error>?>(nil)
 }

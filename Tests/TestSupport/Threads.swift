@@ -1,10 +1,9 @@
 internal import RunLoops
-internal import Synchronization
 
 /// Threads that a test has started, each with a number and a loop, and that it waits for.
 public final class Threads: Sendable {
     private let done: [Gate]
-    private let failure = Mutex<(any Error)?>(nil)
+    private let failure = Guarded<(any Error)?>(nil)
 
     /// Starts so many threads.
     ///

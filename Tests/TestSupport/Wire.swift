@@ -1,6 +1,5 @@
 internal import Glibc
 internal import RunLoops
-internal import Synchronization
 
 /// Two descriptors that are connected, both non-blocking.
 ///
@@ -13,12 +12,12 @@ public final class Wire: Sendable {
     public let far: CInt
 
     /// What is still to be closed.
-    private let open: Mutex<[CInt]>
+    private let open: Guarded<[CInt]>
 
     private init(near: CInt, far: CInt) {
         self.near = near
         self.far = far
-        open = Mutex([near, far])
+        open = Guarded([near, far])
     }
 
     /// Makes a pipe.

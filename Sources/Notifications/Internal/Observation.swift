@@ -1,4 +1,5 @@
 internal import CThreads
+internal import RunLoops
 internal import Synchronization
 
 /// One registration of an observer, without the type of what it observes.
@@ -20,7 +21,7 @@ class Observation: @unchecked Sendable {
     private let life = Atomic<UInt64>(ObservationLife.active.bits)
 
     /// Those who wait for the last call to return, and whether it has.
-    private let end = Mutex(End())
+    private let end = Guarded(End())
 
     private struct End {
         var hasCome = false

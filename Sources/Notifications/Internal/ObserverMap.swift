@@ -1,3 +1,4 @@
+internal import RunLoops
 internal import Synchronization
 
 /// What observations can be registered under.
@@ -28,7 +29,7 @@ final class ObserverMap<Key: ObserverKey>: Sendable {
 
     /// A shard, alone on its cache lines.
     private final class Shard: Sendable {
-        let entries = Mutex<[Key: Entry]>([:])
+        let entries = Guarded<[Key: Entry]>([:])
         private let padding = InlineArray<14, UInt64>(repeating: 0)
     }
 

@@ -10,7 +10,7 @@ final class RedirectedObserver: Sendable {
     let observation: TypedObservation<Notification>
 
     /// What waits of a bounded observer, oldest first; an unlimited one keeps no account.
-    private let waiting = Mutex(Waiting())
+    private let waiting = Guarded(Waiting())
     private let delivered = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
     private let undelivered = Atomic<Int>(0)

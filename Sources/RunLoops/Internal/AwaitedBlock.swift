@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A block that somebody waits for, from being given to its result.
 final class AwaitedBlock<Result: Sendable>: Sendable {
     private enum State {
@@ -16,7 +14,7 @@ final class AwaitedBlock<Result: Sendable>: Sendable {
         var notify: (@Sendable () -> Void)?
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = Guarded(Contents())
 
     /// Sets what is called once the outcome is decided, which may be at once.
     func onOutcome(_ notify: @escaping @Sendable () -> Void) {

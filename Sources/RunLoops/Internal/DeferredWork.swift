@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Work that waits for a step of a pass: its end, or the moment at which the loop has nothing to do.
 ///
 /// The loop asks when it comes to that step. What is added while it is done waits for the next time.

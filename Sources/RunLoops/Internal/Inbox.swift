@@ -30,7 +30,7 @@ final class Inbox: Sendable {
     /// Nil while nobody asked for it.
     ///
     /// Taken by the loop only when it times a handler.
-    let longestHandler = Mutex<LongestHandler?>(nil)
+    let longestHandler = Guarded<LongestHandler?>(nil)
     let wakeup: Wakeup
 
     /// Sent to make the loop look at `requests`; in the mailbox only while `requests` is not 0.

@@ -1,5 +1,4 @@
 internal import DequeModule
-internal import Synchronization
 
 /// The part of a loop that only its own thread touches.
 ///

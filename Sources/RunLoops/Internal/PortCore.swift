@@ -36,7 +36,7 @@ final class PortCore: Sendable {
     /// Written by the receiver only.
     private let handedOut = Atomic<UInt64>(0)
     private let closedFlag = Atomic<Bool>(false)
-    private let waitingSenders = Mutex(WaitingSenders())
+    private let waitingSenders = Guarded(WaitingSenders())
 
     /// Which loop receives; whoever has it may touch the two below.
     let claim = Claim()

@@ -1,6 +1,5 @@
 internal import CThreads
 internal import Glibc
-internal import Synchronization
 
 /// Starts one thread with a loop, and tells whoever started it how that went.
 final class ThreadStart: Sendable {
@@ -10,7 +9,7 @@ final class ThreadStart: Sendable {
 
     /// Opened when the loop runs, or has failed to.
     private let ready = ThreadGate()
-    private let outcome = Mutex<Result<RunLoop, SystemError>?>(nil)
+    private let outcome = Guarded<Result<RunLoop, SystemError>?>(nil)
 
     /// Opened when the loop has ended.
     let ended = ThreadGate()
