@@ -9,6 +9,9 @@ import Testing
 @Suite struct RedirectorTests {
     private static let tick = Notification.Name("tick")
 
+    /// Runs until nothing is left to deliver in a mode, however many passes that takes.
+    private func deliverAll(on loop: RunLoop, in mode: RunLoop.Mode = .default) { loop.run(in: mode) }
+
     @Test func `a removal on the loop's thread keeps what is queued from being delivered`() throws {
         let center = NotificationCenter()
         let log = Log<Int>()
@@ -17,7 +20,7 @@ import Testing
             let token = center.addObserver(forName: Self.tick, on: loop) { _ in log.add(1) }
             try poster.runLoop.performAndWait { for _ in 0..<10 { center.post(name: Self.tick) } }
             token.remove()
-            loop.run(until: .distantPast)
+            deliverAll(on: loop)
             poster.stop()
             poster.join()
         }
@@ -39,7 +42,7 @@ import Testing
             try poster.runLoop.performAndWait { center.post(name: Self.tick, userInfo: ["text": "other"]) }
             center.post(name: Self.tick, userInfo: ["text": "own, in turn"])
             log.add("queued")
-            loop.run(until: .distantPast)
+            deliverAll(on: loop)
             token.remove()
             poster.stop()
             poster.join()
@@ -58,9 +61,9 @@ import Testing
                 log.add("custom")
             }
             try poster.runLoop.performAndWait { center.post(name: Self.tick) }
-            loop.run(in: custom, until: .distantPast)
+            deliverAll(on: loop, in: custom)
             log.add("custom mode has run")
-            loop.run(until: .distantPast)
+            deliverAll(on: loop)
             usual.remove()
             special.remove()
             poster.stop()
@@ -139,7 +142,7 @@ import Testing
             try poster.runLoop.performAndWait {
                 for number in 0..<10 { center.post(name: Self.tick, userInfo: ["number": number]) }
             }
-            loop.run(until: .distantPast)
+            deliverAll(on: loop)
             #expect(
                 token.deliveryCounts
                     == NotificationRedirector.Counts(delivered: 3, dropped: 7, undelivered: 0))
@@ -186,7 +189,7 @@ import Testing
             ) { _ in log.add(1) }
             try poster.runLoop.performAndWait { center.post(name: Self.tick) }
             center.post(name: Self.tick)
-            loop.run(until: .distantPast)
+            deliverAll(on: loop)
             token.remove()
             poster.stop()
             poster.join()
@@ -207,7 +210,7 @@ import Testing
                     center.post(name: .init("name \(number % 2)"), userInfo: ["number": number])
                 }
             }
-            loop.run(until: .distantPast)
+            deliverAll(on: loop)
             #expect(
                 token.deliveryCounts
                     == NotificationRedirector.Counts(delivered: 2, dropped: 0, undelivered: 0))
