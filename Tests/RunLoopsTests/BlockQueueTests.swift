@@ -1,0 +1,154 @@
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Which block runs next in which mode.
+@Suite struct BlockQueueTests {
+    private let other = RunLoop.Mode("other")
+
+    /// Puts a block in line that adds its number to the log; no modes are the common ones.
+    private func append(_ number: Int, _ modes: [RunLoop.Mode]?, to queue: inout BlockQueue, _ log: Log<Int>)
+    {
+        let node = SlabCache.takeNode()
+        node.kind = modes == nil ? .block : .blockInModes
+        let origin = SourceLocation(#fileID, #line)
+        node.store(BlockMessage(body: { log.add(number) }, modes: modes, origin: origin))
+        queue.append(node)
+    }
+
+    /// Runs the next block, and says whether there was one.
+    private func runNext(
+        _ queue: inout BlockQueue, in mode: RunLoop.Mode, isCommon: Bool, before end: Int
+    ) -> Bool {
+        guard let node = queue.next(in: mode, isCommon: isCommon, before: end) else { return false }
+        var releaser = NodeReleaser()
+        node.move(BlockMessage.self).body()
+        releaser.release(node)
+        return true
+    }
+
+    private func runAll(_ queue: inout BlockQueue, in mode: RunLoop.Mode, isCommon: Bool) {
+        let end = queue.end
+        while runNext(&queue, in: mode, isCommon: isCommon, before: end) {}
+    }
+
+    /// Takes out what is left, whatever its modes.
+    private func runRest(_ queue: inout BlockQueue) {
+        var rest = queue.removeAll()
+        var releaser = NodeReleaser()
+        while let node = rest.popFirst() {
+            node.move(BlockMessage.self).body()
+            releaser.release(node)
+        }
+    }
+
+    @Test func `blocks run in order, each once`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        for number in 0..<10 { append(number, nil, to: &queue, log) }
+        runAll(&queue, in: .default, isCommon: true)
+        runAll(&queue, in: .default, isCommon: true)
+        #expect(log.entries == Array(0..<10))
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `a block waits for its mode and keeps its place`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        append(0, [other], to: &queue, log)
+        append(1, nil, to: &queue, log)
+        append(2, [other, .common], to: &queue, log)
+        append(3, [other], to: &queue, log)
+        append(4, [.default], to: &queue, log)
+        runAll(&queue, in: .default, isCommon: true)
+        #expect(log.entries == [1, 2, 4])
+        append(5, [other], to: &queue, log)
+        queue.modeDidChange()
+        runAll(&queue, in: other, isCommon: false)
+        #expect(log.entries == [1, 2, 4, 0, 3, 5])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `common blocks run in a mode only while that is common`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        append(0, nil, to: &queue, log)
+        append(1, [.common], to: &queue, log)
+        #expect(!queue.holdsBlock(for: other, isCommon: false))
+        runAll(&queue, in: other, isCommon: false)
+        #expect(log.entries == [])
+        queue.modeDidChange()
+        #expect(queue.holdsBlock(for: other, isCommon: true))
+        runAll(&queue, in: other, isCommon: true)
+        #expect(log.entries == [0, 1])
+    }
+
+    @Test func `a sweep ends before what was added after it began`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        append(0, [other], to: &queue, log)
+        append(1, nil, to: &queue, log)
+        let end = queue.end
+        append(2, nil, to: &queue, log)
+        while runNext(&queue, in: .default, isCommon: true, before: end) {}
+        #expect(log.entries == [1])
+        runAll(&queue, in: .default, isCommon: true)
+        #expect(log.entries == [1, 2])
+        runRest(&queue)
+    }
+
+    @Test func `a sweep inside a sweep moves the outer one on`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        for number in 0..<4 { append(number, nil, to: &queue, log) }
+        let end = queue.end
+        let first = runNext(&queue, in: .default, isCommon: true, before: end)
+        #expect(first)
+        runAll(&queue, in: .default, isCommon: true)
+        append(4, nil, to: &queue, log)
+        let more = runNext(&queue, in: .default, isCommon: true, before: end)
+        #expect(!more)
+        #expect(log.entries == [0, 1, 2, 3])
+        runRest(&queue)
+    }
+
+    @Test func `blocks that were put aside are given back too, first ones first`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        append(0, [other], to: &queue, log)
+        append(1, [.default], to: &queue, log)
+        append(2, [other], to: &queue, log)
+        runAll(&queue, in: .default, isCommon: true)
+        append(3, nil, to: &queue, log)
+        runRest(&queue)
+        #expect(log.entries == [1, 0, 2, 3])
+        #expect(queue.isEmpty)
+    }
+
+    @Test(arguments: 0..<100 as Range<UInt64>) func `in any mix of modes, each sender's order is kept`(
+        seed: UInt64
+    ) {
+        var random = SplitMix64(seed: seed)
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        let modes = [RunLoop.Mode.default, other, RunLoop.Mode("third")]
+        var wanted: [(number: Int, modes: Set<RunLoop.Mode>)] = []
+        var expected: [Int] = []
+        for number in 0..<100 {
+            let chosen = modes.filter { _ in Bool.random(using: &random) }
+            if !chosen.isEmpty {
+                append(number, chosen, to: &queue, log)
+                wanted.append((number, Set(chosen)))
+            }
+            if number % 7 == 0, let mode = modes.randomElement(using: &random) {
+                queue.modeDidChange()
+                runAll(&queue, in: mode, isCommon: false)
+                expected += wanted.filter { $0.modes.contains(mode) }.map(\.number)
+                wanted.removeAll { $0.modes.contains(mode) }
+                #expect(log.entries == expected)
+            }
+        }
+        runRest(&queue)
+    }
+}
