@@ -36,6 +36,14 @@ import Testing
         #expect(next(.max - 5, every: 2, now: .max - 1) == (.max, 2))
     }
 
+    @Test func `a grid that began in the distant past goes on from now`() {
+        let (date, missed) = next(.min, every: 1_000, now: 5_000_000_000)
+        #expect(date > 5_000_000_000)
+        #expect(date <= 5_000_001_000)
+        #expect(missed == 9_223_372_041_854_775)
+        #expect(next(.min, every: 1, now: 5) == (6, .max))
+    }
+
     @Test(arguments: 0..<300 as Range<UInt64>) func `the next date is the first one of the grid after now`(
         seed: UInt64
     ) {

@@ -99,6 +99,19 @@ import Testing
         }
     }
 
+    @Test func `a timer may begin in the distant past`() throws {
+        try onLoopThread { loop in
+            var fires = 0
+            let timer = Timer(fireAt: .distantPast, interval: .microseconds(500), repeats: true) { timer in
+                fires += 1
+                if fires == 3 { timer.invalidate() }
+            }
+            loop.add(timer, forMode: .default)
+            loop.run()
+            #expect(fires == 3)
+        }
+    }
+
     @Test func `a date set while the timer's mode does not run counts when it does`() throws {
         try onLoopThread { loop in
             let other = RunLoop.Mode("other")
