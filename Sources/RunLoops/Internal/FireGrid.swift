@@ -9,8 +9,9 @@ enum FireGrid {
     /// - Returns: Both.
     static func next(after date: Moment, interval: Int64, now: Moment) -> (date: Moment, missed: Int) {
         if now < date { return (date.advanced(by: interval), 0) }
-        let missed = (now.nanoseconds - date.nanoseconds) / interval
-        let (span, overflow) = interval.multipliedReportingOverflow(by: missed + 1)
-        return (overflow ? .never : date.advanced(by: span), Int(missed))
+        // Unsigned: from the distant past until now is more than an `Int64` can count.
+        let late = UInt64(bitPattern: now.nanoseconds &- date.nanoseconds)
+        let (missed, sinceLast) = late.quotientAndRemainder(dividingBy: UInt64(interval))
+        return (now.advanced(by: interval - Int64(sinceLast)), Int(clamping: missed))
     }
 }
