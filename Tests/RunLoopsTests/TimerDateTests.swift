@@ -181,6 +181,22 @@ import Testing
         }
     }
 
+    @Test func `nor does it if the timer came due while its mode did not run`() throws {
+        try onLoopThread { loop in
+            let other = RunLoop.Mode("other")
+            var fires = 0
+            let overdue = Timer(fireAt: .now, interval: .seconds(100), repeats: true) { _ in
+                fires += 1
+                loop.run(in: other, until: .distantPast)
+            }
+            loop.add(overdue, forMode: other)
+            let later = Timer(fireAt: .now, interval: .zero, repeats: false) { _ in overdue.fire() }
+            loop.add(later, forMode: .default)
+            loop.run()
+            #expect(fires == 1)
+        }
+    }
+
     @Test func `a date set in a handler that was fired by hand is kept`() throws {
         try onLoopThread { loop in
             let date = Instant.now + .seconds(200)
