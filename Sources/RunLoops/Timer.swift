@@ -197,7 +197,7 @@ extension Timer: LoopInput {
         }
         if membership.loop == nil { sequence = core.timers.makeSequence() }
         core.add(self, to: mode)
-        if !isFiring { plan() }
+        plan()
     }
 
     func didLeave(_ loop: LoopCore) {
@@ -207,9 +207,9 @@ extension Timer: LoopInput {
         if loop.hasEnded { invalidate() }
     }
 
-    /// Plans the next fire, unless it is planned.
+    /// Plans the next fire, unless it is planned; while the handler runs, that waits for the handler's end.
     func plan() {
-        guard plannedFire == nil, isValid, let loop = membership.loop else { return }
+        guard plannedFire == nil, isValid, !isFiring, let loop = membership.loop else { return }
         plannedFire = loop.timers.add(self, date: date, tolerance: toleranceNanoseconds, sequence: sequence)
     }
 
