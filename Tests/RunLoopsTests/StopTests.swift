@@ -57,6 +57,15 @@ import Testing
         }
     }
 
+    @Test func `a stop by an entry observer ends the run before its first pass`() throws {
+        try onLoopThread { loop in
+            addPort(to: loop)
+            loop.add(RunLoop.Observer(activities: .entry) { _, _ in loop.stop() }, forMode: .default)
+            #expect(loop.run(in: .default) == .stopped)
+            #expect(loop.statistics.passes == 0)
+        }
+    }
+
     @Test func `a stop in a handler lets the pass finish its steps`() throws {
         try onLoopThread { loop in
             let log = Log<String>()
