@@ -24,6 +24,7 @@ extension LoopCore {
 
         notifyObservers(.entry)
         defer { notifyObservers(.exit) }
+        takeMail()
         if takeStop() { return .stopped }
         now = Moment.now()
         while true {
