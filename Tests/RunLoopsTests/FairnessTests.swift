@@ -99,6 +99,33 @@ import Testing
         }
     }
 
+    @Test func `a port that is always full of quick messages does not starve another one`() throws {
+        try starvesNoPort(backlog: 300) {}
+    }
+
+    @Test func `a port whose messages take long does not starve another one`() throws {
+        try starvesNoPort(backlog: 2) { work() }
+    }
+
+    /// A port that gets a message for each that it delivers, and so never has fewer than `backlog`.
+    private func starvesNoPort(backlog: Int, _ body: @escaping @Sendable () -> Void) throws {
+        try onLoopThread { loop in
+            let busy = Port<Int>(queueLimit: .unlimited)
+            let quiet = Port<Int>()
+            var delivered = 0
+            loop.add(busy, forMode: .default) { number in
+                body()
+                delivered += 1
+                if delivered < 2_000 { try? busy.send(number) } else { loop.stop() }
+            }
+            loop.add(quiet, forMode: .default) { _ in loop.stop() }
+            try busy.send(contentsOf: 0..<backlog)
+            try quiet.send(1)
+            loop.run()
+            #expect(delivered < 1_000)
+        }
+    }
+
     /// How many of `entries` were made in each pass.
     private func perPass(_ passes: [Int]) -> [Int] {
         Dictionary(grouping: passes, by: { $0 }).sorted { $0.key < $1.key }.map(\.value.count)
@@ -130,11 +157,6 @@ import Testing
     }
 
     @Test func `blocks and messages that take long end the pass's budget by their time`() throws {
-        /// Keeps the processor busy for longer than a budget.
-        @Sendable func work() {
-            let end = Moment.now().advanced(by: Budget.nanoseconds)
-            while Moment.now() < end {}
-        }
         try onLoopThread { loop in
             let log = Log<Int>()
             for _ in 0..<10 {
@@ -186,4 +208,10 @@ import Testing
             #expect(perPass(log.entries) == Array(repeating: 1, count: 10))
         }
     }
+}
+
+/// Keeps the processor busy for as long as a budget lasts.
+private func work() {
+    let end = Moment.now().advanced(by: Budget.nanoseconds)
+    while Moment.now() < end {}
 }
