@@ -57,7 +57,8 @@ extension LoopCore {
             guard let input = signal.input else { continue }
             let served = input.serve(in: self, &budget)
             if served.calledHandler { handled = true }
-            if served.hasMore { becameReady(signal) }
+            if !served.hasMore { continue }
+            if budget.isSpent && !served.calledHandler { queue.prepend(signal) } else { becameReady(signal) }
         }
         return handled
     }

@@ -17,6 +17,13 @@ final class ReadyQueue {
         queued.append(signal)
     }
 
+    /// Puts a signal back in front, unless it is in line again.
+    func prepend(_ signal: Signal) {
+        if signal.isQueued { return }
+        signal.isQueued = true
+        queued.prepend(signal)
+    }
+
     /// The next input in this mode.
     func next(in mode: RunLoop.Mode) -> Signal? {
         while !queued.isEmpty {
