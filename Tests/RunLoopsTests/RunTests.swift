@@ -234,6 +234,21 @@ import Testing
         }
     }
 
+    @Test func `the limit date is not nil while a block waits`() throws {
+        try onLoopThread { loop in
+            let log = Log<Int>()
+            @Sendable func again(_ number: Int) {
+                log.add(number)
+                if number < 5 { loop.perform { again(number + 1) } }
+            }
+            loop.perform { again(1) }
+            #expect(loop.limitDate(forMode: .default) == .distantFuture)
+            loop.run()
+            #expect(loop.limitDate(forMode: .default) == nil)
+            #expect(log.entries == [1, 2, 3, 4, 5])
+        }
+    }
+
     @Test func `the limit date is nil if the last timer fired in the pass`() throws {
         try onLoopThread { loop in
             loop.add(Timer(fireAt: .now, interval: .zero, repeats: false) { _ in }, forMode: .default)
