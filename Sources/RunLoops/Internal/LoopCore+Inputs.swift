@@ -79,7 +79,7 @@ extension LoopCore {
             next = min(next ?? .never, timer.date)
         }
         if let next { return next }
-        return modes.isAlive(mode) || isMain && modes.isCommon(mode) ? .never : nil
+        return holdsAnything(in: mode, isCommon: modes.isCommon(mode)) ? .never : nil
     }
 
     // MARK: - End

@@ -91,9 +91,14 @@ extension LoopCore {
     /// Whether the current mode can never become ready again, and nothing waits in it.
     private var isFinished: Bool {
         guard let mode = currentMode, !hasEnded else { return true }
-        if modes.isAlive(mode) || isMain && modeIsCommon { return false }
-        return !blocks.holdsBlock(for: mode, isCommon: modeIsCommon)
-            && !holdsWork(passEndWork)
+        return !holdsAnything(in: mode, isCommon: modeIsCommon)
+    }
+
+    /// Whether a run in this mode would have something to serve or to wait for.
+    func holdsAnything(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        if modes.isAlive(mode) || isMain && isCommon { return true }
+        return blocks.holdsBlock(for: mode, isCommon: isCommon)
+            || passEndWork.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }
 
     /// Whether nothing is there to be done in the current mode before `deadline`.
