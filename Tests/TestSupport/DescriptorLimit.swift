@@ -1,11 +1,13 @@
+internal import Dispatch
 internal import Glibc
 internal import RunLoops
 
 /// Limits how many descriptors this process may hold: for a process of a test's own.
 ///
-/// - Parameter count: How many.
+/// - Parameter count: How many; no number from it on is given out.
 /// - Throws: `SystemError` if the system refuses.
 public func limitDescriptors(to count: Int) throws {
+    if !isRuntimeWarm { throw TestHangs() }
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
     // Safe, both: the kernel reads and fills our own value.
@@ -13,3 +15,11 @@ public func limitDescriptors(to count: Int) throws {
     limit.rlim_cur = rlim_t(count)
     if unsafe setrlimit(resource, &limit) != 0 { throw SystemError(call: "setrlimit", code: errno) }
 }
+
+/// The runtime under the tests opens descriptors of its own for its first timer, late, and does not survive it
+/// if there is none: it is made to before.
+private let isRuntimeWarm: Bool = {
+    let gate = Gate()
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { gate.open() }
+    return gate.wait()
+}()
