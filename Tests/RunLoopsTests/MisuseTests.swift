@@ -134,7 +134,7 @@ import Testing
     @Test func `a loop's own descriptor is not for others to close`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "worker")
-            #expect(thread.runLoop.waitUntilAsleep())
+            waitUntilAsleep(thread.runLoop)
             close(thread.runLoop.inbox.wakeup.descriptor)
             thread.runLoop.perform {}
         }
