@@ -120,6 +120,21 @@ import Testing
         }
     }
 
+    @Test func `a run inside a block, in another mode, runs that mode's blocks in order`() throws {
+        try onLoopThread { [custom] loop in
+            let log = Log<Int>()
+            loop.perform(inModes: [custom]) { log.add(1) }
+            loop.perform {
+                // By now the loop has passed over the first one, and not yet looked at the last.
+                #expect(loop.run(in: custom, until: .hang) == .finished)
+                log.add(3)
+            }
+            loop.perform(inModes: [custom]) { log.add(2) }
+            #expect(loop.run(in: .default, until: .hang) == .finished)
+            #expect(log.entries == [1, 2, 3])
+        }
+    }
+
     @Test(arguments: 0..<100 as Range<UInt64>)
     func `whatever modes run, blocks of one mode keep their order, and none runs in another`(
         seed: UInt64
