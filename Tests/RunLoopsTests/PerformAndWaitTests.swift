@@ -131,10 +131,16 @@ import Testing
     @Test func `a cancelled task stops waiting, and the block never starts`() async throws {
         let thread = try RunLoopThread(name: "busy")
         defer { thread.stop() }
-        let release = Gate()
+        let (isHeld, release) = (Gate(), Gate())
         let log = Log<String>()
-        thread.runLoop.perform { #expect(release.wait()) }
+        thread.runLoop.perform {
+            isHeld.open()
+            #expect(release.wait())
+        }
+        while !isHeld.wait(seconds: 0) { await Task.yield() }
         let task = Task { try await thread.runLoop.performAndWait { log.add("late") } }
+        // The loop is held, so the block stays where it was sent to: when it is there, the task waits.
+        while thread.runLoop.inbox.mailbox.current.node == nil { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         release.open()
