@@ -1,0 +1,17 @@
+import TestSupport
+import Testing
+
+/// What the articles of Notifications show compiles and runs.
+@Suite struct ArticleTests {
+    @Test(arguments: try Documentation.articles(of: "Notifications"))
+    func `every block of Swift stands in a snippet that compiles`(page: String) throws {
+        for block in try Documentation.blocks(of: page, missingIn: "NotificationsTests") {
+            Issue.record("\(page) has a block that no snippet has:\n\(block)")
+        }
+    }
+
+    @Test(arguments: try Documentation.articles(of: "Notifications"))
+    func `a block of code says which language it is in`(page: String) throws {
+        #expect(try Documentation.strayMarkers(of: page).isEmpty)
+    }
+}

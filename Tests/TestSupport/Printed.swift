@@ -1,0 +1,17 @@
+/// What a snippet prints: it stands in for the standard output.
+public final class Printed: Sendable {
+    private let log = Log<String>()
+
+    /// Makes one that has printed nothing.
+    public init() {}
+
+    /// The lines, in order.
+    public var lines: [String] { log.entries }
+
+    /// Takes what `print` would have printed.
+    ///
+    /// - Parameter items: What makes up the line.
+    public func callAsFunction(_ items: Any...) {
+        log.add(items.map { "\($0)" }.joined(separator: " "))
+    }
+}
