@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the articles of Notifications show compiles and runs.
+/// What the articles of Notifications show compiles and runs, and what they link to is there.
 @Suite struct ArticleTests {
     @Test(arguments: try Documentation.articles(of: "Notifications"))
     func `every block of Swift stands in a snippet that compiles`(page: String) throws {
@@ -13,5 +13,10 @@ import Testing
     @Test(arguments: try Documentation.articles(of: "Notifications"))
     func `a block of code says which language it is in`(page: String) throws {
         #expect(try Documentation.strayMarkers(of: page).isEmpty)
+    }
+
+    @Test(arguments: try Documentation.articles(of: "Notifications"))
+    func `every link to a file of the package leads to one`(page: String) throws {
+        #expect(try Documentation.brokenLinks(of: page).isEmpty)
     }
 }

@@ -32,15 +32,9 @@ import Testing
         #expect(commands.first?.text.hasPrefix("apt-get update && apt-get install -y ") == true)
     }
 
-    @Test func `every link of the README to a file of the package leads to one`() throws {
-        let text = try Documentation.text(of: "README.md")
-        let targets = text.components(separatedBy: "](").dropFirst().compactMap {
-            $0.components(separatedBy: ")").first
-        }
-        #expect(!targets.isEmpty)
-        for target in targets {
-            #expect(FileManager.default.fileExists(atPath: Documentation.root + target), "\(target)")
-        }
+    @Test(arguments: try pages()) func `every link to a file of the package leads to one`(page: String) throws
+    {
+        #expect(try Documentation.brokenLinks(of: page).isEmpty)
     }
 
     @Test func `no file of the libraries imports Foundation`() throws {

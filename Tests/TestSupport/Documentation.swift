@@ -69,6 +69,21 @@ public enum Documentation {
         return markers.filter { !known.contains($0) } + unclosed
     }
 
+    /// The links of a page to files of the package that are not there.
+    ///
+    /// - Parameter page: Where the page is, from the package's directory.
+    /// - Returns: Where they lead.
+    /// - Throws: If the page cannot be read.
+    public static func brokenLinks(of page: String) throws -> [String] {
+        let directory = URL(filePath: root + page).deletingLastPathComponent()
+        let targets = try text(of: page).components(separatedBy: "](").dropFirst().compactMap {
+            $0.components(separatedBy: ")").first
+        }
+        return targets.filter {
+            !FileManager.default.fileExists(atPath: directory.appending(path: $0).standardized.path)
+        }
+    }
+
     /// What a file contains.
     ///
     /// - Parameter path: Where it is, from the package's directory.

@@ -1,0 +1,115 @@
+import Notifications
+import RunLoops
+import TestSupport
+import Testing
+
+/// What the methods of a class print: a class in a function cannot use what belongs to the function.
+private let print = Printed()
+
+/// The code of the article "Delivery".
+@Suite struct DeliverySnippets {
+    @Test func `observers are called in order before the post returns`() {
+        let print = Printed()
+        let center = NotificationCenter()
+        let every = center.addObserver(forName: nil) { note in print("first:", note.name.rawValue) }
+        let one = center.addObserver(forName: .didConnect) { _ in print("second") }
+        center.post(name: .didConnect)
+        print("the post has returned")
+        every.remove()
+        one.remove()
+        #expect(print.lines == ["first: com.example.didConnect", "second", "the post has returned"])
+    }
+
+    @Test func `a method is called until its object is removed`() {
+        let center = NotificationCenter()
+        final class Screen: Sendable {
+            func showConnection(_ note: Notification) { print("connected") }
+        }
+
+        let screen = Screen()
+        center.addObserver(screen, Screen.showConnection, name: .didConnect)
+        center.post(name: .didConnect)
+        center.removeObserver(screen)
+        center.post(name: .didConnect)
+        #expect(print.lines == ["connected"])
+    }
+
+    @Test func `a message reaches those who observe its subject`() {
+        let print = Printed()
+        let center = NotificationCenter()
+        final class Feed: Sendable {}
+        struct PriceChanged: NotificationMessage {
+            typealias Subject = Feed
+            let price: Int
+        }
+
+        let feed = Feed()
+        let token = center.addObserver(of: feed, for: PriceChanged.self) { message in print(message.price) }
+        center.post(PriceChanged(price: 7), subject: feed)
+        center.post(PriceChanged(price: 8), subject: Feed())
+        token.remove()
+        #expect(print.lines == ["7"])
+    }
+
+    @Test func `a task awaits notifications, and learns what it has missed`() async throws {
+        let print = Printed()
+        let center = NotificationCenter()
+
+        func follow(_ center: NotificationCenter) async {
+            var notes = center.notifications(named: .didConnect, bufferingPolicy: .newest(64))
+                .makeAsyncIterator()
+            while let note = await notes.next() {
+                print(note.userInfo["host"] ?? "nobody", "after", notes.droppedCount, "that were missed")
+            }
+        }
+
+        let task = Task { await follow(center) }
+        // Whether the task observes by now, nobody knows.
+        while print.lines.isEmpty {
+            center.post(name: .didConnect, userInfo: ["host": "example.com"])
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        task.cancel()
+        await task.value
+        #expect(print.lines.first == "example.com after 0 that were missed")
+    }
+
+    @Test func `an observer on a loop may hold what no other thread sees`() throws {
+        let print = Printed()
+        let center = NotificationCenter()
+        let screen = try RunLoopThread(name: "screen")
+        let token = try screen.runLoop.performAndWait {
+            var connections = 0
+            return RunLoop.current.addObserver(forName: .didConnect, in: center) { _ in
+                connections += 1
+                print("connection", connections)
+            }
+        }
+        for _ in 1...2 { center.post(name: .didConnect) }
+        try screen.runLoop.performAndWait {}
+        print(token.deliveryCounts?.delivered ?? 0, "delivered")
+        token.remove()
+        screen.stop()
+        #expect(print.lines == ["connection 1", "connection 2", "2 delivered"])
+    }
+
+    @Test func `of what an observer on a loop cannot take the oldest goes`() throws {
+        let print = Printed()
+        try onLoopThread { _ in
+            let center = NotificationCenter()
+            let poster = try RunLoopThread(name: "poster")
+            let token = center.addObserver(
+                forName: .didConnect, on: .current, capacity: .bounded(2, .dropOldest)
+            ) { note in
+                print("number", note.userInfo["number"] ?? 0)
+            }
+            try poster.runLoop.performAndWait {
+                for number in 1...5 { center.post(name: .didConnect, userInfo: ["number": number]) }
+            }
+            RunLoop.current.run(until: .now)
+            print(token.deliveryCounts?.dropped ?? 0, "dropped")
+            poster.stop()
+        }
+        #expect(print.lines == ["number 4", "number 5", "3 dropped"])
+    }
+}
