@@ -4,7 +4,7 @@ import Testing
 
 /// The list in the README: one test for each line of it, and no more; the rules behind them have tests of their own.
 ///
-/// The last line, no Foundation, is a test of ``ReadmeTests``.
+/// The line about notifications is a test of the module Notifications; the last one, no Foundation, of ``ReadmeTests``.
 @Suite struct ReadmePromiseTests {
     @Test func `modes: what is in another mode waits and is not lost`() throws {
         try onLoopThread { loop in
