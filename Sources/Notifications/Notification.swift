@@ -15,7 +15,7 @@ public struct Notification: Sendable {
     /// notification keeps it alive.
     public let object: (any AnyObject & Sendable)?
 
-    /// Facts about it, by key.
+    /// Facts about it, by key; empty if there are none.
     public let userInfo: [String: any Sendable]
 
     /// The identity of its sender: that of ``object``, or one given alone by a sender that is confined to a thread.

@@ -5,7 +5,8 @@ internal import Synchronization
 ///
 /// A post calls the observers at once, one after the other, on the thread that posts, and returns when the last one has. They
 /// are called in the order in which they were registered, those that observe every name included. Who registers during a
-/// post is not called for it. An observer may post, register and remove; no lock is held while it is called.
+/// post is not called for it; who is removed during it, and was not called yet, is not called any more. An observer may
+/// post, register and remove; no lock is held while it is called. <doc:Delivery> has the whole of it.
 ///
 /// ```swift
 /// let token = NotificationCenter.default.addObserver(forName: .didConnect) { note in log(note) }
@@ -53,6 +54,9 @@ public final class NotificationCenter: Sendable {
     /// Calls everybody who observes the notification, and returns when the last one has.
     ///
     /// Legal everywhere, also from a `deinit` and inside an observer.
+    ///
+    /// Observers on a loop are called later, unless it is this thread's: the post does not wait for them. It waits for
+    /// room if the ``NotificationRedirector/Capacity`` of one of them says so.
     ///
     /// - Parameter notification: What has happened.
     /// - Complexity: O(*n*) for *n* observers of the name, and those of every name.
@@ -128,7 +132,7 @@ public final class NotificationCenter: Sendable {
     ///     the handler is not called any more.
     ///   - handler: Called on the thread that posts.
     /// - Returns: A token: the observation ends when it is removed, or when its last copy goes. The handler is let go of
-    ///   then.
+    ///   then, or when the last call of it returns.
     ///
     /// > Thread safety: any thread.
     public func addObserver(
@@ -144,8 +148,9 @@ public final class NotificationCenter: Sendable {
 
     /// Registers a method of an object.
     ///
-    /// The object is held weakly: it is kept alive while its method is called, and forgotten when it dies. Registered twice,
-    /// it is called twice.
+    /// The object is held weakly: it is kept alive while its method is called, and not called any more once it has died. It
+    /// need not be removed before. If the call has the last reference to it, it is destroyed on the thread that posts.
+    /// Registered twice, it is called twice.
     ///
     /// ```swift
     /// center.addObserver(self, ScoreView.scoreDidChange, name: .scoreDidChange)
@@ -155,9 +160,10 @@ public final class NotificationCenter: Sendable {
     ///   - observer: Who observes.
     ///   - method: The method, as `Type.method`.
     ///   - name: What is observed; nil for everything.
-    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive.
+    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive, and once it has gone
+    ///     the method is not called any more.
     ///
-    /// > Thread safety: any thread.
+    /// > Thread safety: any thread, and the method is called on the one that posts.
     public func addObserver<Observer: AnyObject & Sendable>(
         _ observer: Observer, _ method: @escaping @Sendable (Observer) -> (Notification) -> Void,
         name: Notification.Name?, object: (any AnyObject & Sendable)? = nil
@@ -178,6 +184,7 @@ public final class NotificationCenter: Sendable {
     /// Ends the observations that were registered with a method of an object.
     ///
     /// As ``ObservationToken/remove()``: no call of them starts any more. Removing what is not registered is harmless.
+    /// Observations that have a token are not meant, whatever their handler holds.
     ///
     /// - Parameters:
     ///   - observer: Who observes.
@@ -205,9 +212,9 @@ public final class NotificationCenter: Sendable {
 
     /// Ends an observation.
     ///
-    /// The same as the token's own ``ObservationToken/remove()``.
+    /// The same as the token's own ``ObservationToken/remove()``, whichever center gave the token.
     ///
-    /// - Parameter token: What ``addObserver(forName:object:using:)`` gave.
+    /// - Parameter token: What registering gave.
     ///
     /// > Thread safety: any thread.
     public func removeObserver(_ token: ObservationToken) { token.remove() }

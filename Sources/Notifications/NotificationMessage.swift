@@ -9,7 +9,8 @@
 /// center.post(PriceChanged(price: 7), subject: feed)
 /// ```
 ///
-/// Messages and notifications do not meet: an observer of names, or of every name, sees no message.
+/// Messages and notifications do not meet: an observer of names, or of every name, sees no message. Messages are told apart
+/// by their type alone.
 public protocol NotificationMessage: Sendable {
     /// What a message is about, usually who posts it.
     associatedtype Subject: AnyObject & Sendable
@@ -17,6 +18,8 @@ public protocol NotificationMessage: Sendable {
 
 extension NotificationCenter {
     /// Calls everybody who observes messages of this type, and returns when the last one has.
+    ///
+    /// In the order in which they were registered, as ``post(_:)`` does.
     ///
     /// - Parameters:
     ///   - message: What has happened.
@@ -35,6 +38,8 @@ extension NotificationCenter {
     }
 
     /// Registers a handler for messages of a type.
+    ///
+    /// Registered twice, it is called twice.
     ///
     /// - Parameters:
     ///   - subject: Whose messages are observed; nil for anybody's, and for those without a subject. It is not kept alive,

@@ -2,16 +2,17 @@ public import RunLoops
 
 /// Posts notifications later, on its loop's thread, and merges those that say the same.
 ///
-/// A queue belongs to one loop and posts to one center. What is enqueued as soon as possible is posted at the end of a pass
-/// of the loop, before it sleeps; what is enqueued for idle time when the loop is about to sleep. Both in the order in
-/// which they were enqueued, the first always before the second. What an observer enqueues goes to the next round.
+/// A queue belongs to one loop and posts to one center. What is enqueued as soon as possible is posted in the pass that is
+/// under way, when its handlers have been called and before the loop sleeps. What is enqueued for idle time is posted only
+/// when the loop is about to sleep. Both in the order in which they were enqueued. What an observer enqueues goes to the
+/// next round. <doc:Coalescing> says when each is posted.
 ///
 /// ```swift
 /// NotificationQueue.default.enqueue(Notification(name: .layoutNeeded), postingStyle: .asap)
 /// ```
 ///
-/// While a notification waits to be posted as soon as possible, its modes have something to do: a run in them does not
-/// finish before. One that waits for idle time does not keep a run going.
+/// While a notification waits to be posted as soon as possible, its modes have something to do: a run in them is not
+/// ``/RunLoops/RunLoop/RunResult/finished`` before. One that waits for idle time does not keep a run going.
 ///
 /// > Thread safety: ``enqueue(_:postingStyle:coalesceMask:keeping:forModes:)`` and
 /// > ``dequeueNotifications(matching:coalesceMask:)`` from any thread; observers are called on the loop's.
@@ -26,6 +27,10 @@ public final class NotificationQueue: Sendable {
     nonisolated(unsafe) private let lines: QueueLines
 
     /// The current loop's queue for the default center, made now if it has none.
+    ///
+    /// It is the same object each time on one thread, and another one on each thread.
+    ///
+    /// > Thread safety: any thread, each with its own. Not in asynchronous code.
     @available(*, noasync, message: "the thread may change at any await; keep the queue you want")
     public static var `default`: NotificationQueue {
         RunLoop.current.companion(ObjectIdentifier(NotificationQueue.self)) { NotificationQueue() }
@@ -33,9 +38,11 @@ public final class NotificationQueue: Sendable {
 
     /// Makes one more queue for the current loop.
     ///
-    /// The loop keeps what it has to post until the loop ends.
+    /// The loop keeps what it has to post until the loop ends, also when the queue itself has gone.
     ///
-    /// - Parameter notificationCenter: Where it posts.
+    /// - Parameter notificationCenter: Where it posts. It is kept alive as long.
+    ///
+    /// > Thread safety: any thread, for its own loop. Not in asynchronous code.
     @available(
         *, noasync, message: "the thread may change at any await; perform a block on the loop you want"
     )
@@ -50,17 +57,22 @@ public final class NotificationQueue: Sendable {
 
     /// Leaves a notification to be posted.
     ///
-    /// Called on another thread it is handed over to the loop's, which wakes it.
+    /// Called on another thread it is handed over to the loop's, which wakes it: it is enqueued there, and all that is said
+    /// here happens there, when the loop runs in one of the modes.
     ///
     /// - Parameters:
     ///   - notification: What has happened.
     ///   - postingStyle: When it is posted. ``PostingStyle/now`` posts it before this returns, after taking what is like it out
-    ///     of the queue; only if the loop runs in one of the modes, or does not run.
-    ///   - coalesceMask: What makes a queued notification, whenever it is to be posted, one that says the same.
-    ///   - survivor: Which of those that say the same is posted.
-    ///   - modes: The modes in which it may be posted; nil for the default mode. The common modes stand for each of them.
-    /// - Returns: False if the loop's thread has ended.
+    ///     of the queue. If the loop runs, but in none of the modes, it is not posted at all.
+    ///   - coalesceMask: What makes a queued notification, whatever its style and its modes, one that says the same. An empty
+    ///     mask lets all of them wait.
+    ///   - survivor: Which of those that say the same is posted; without meaning for ``PostingStyle/now``.
+    ///   - modes: The modes in which it may be posted, at least one; nil for the default mode. The common modes stand for
+    ///     each of them.
+    /// - Returns: False if the loop's thread has ended: then it is let go of.
     /// - Complexity: O(1), however many wait.
+    ///
+    /// > Thread safety: any thread.
     @discardableResult
     public func enqueue(
         _ notification: Notification, postingStyle: PostingStyle,
@@ -102,7 +114,9 @@ public final class NotificationQueue: Sendable {
     ///
     /// - Parameters:
     ///   - notification: What they are compared with.
-    ///   - coalesceMask: What must be alike; with nothing, nothing is taken out.
+    ///   - coalesceMask: What must be alike, whatever their style and their modes; with nothing, nothing is taken out.
+    ///
+    /// > Thread safety: any thread.
     public func dequeueNotifications(
         matching notification: Notification, coalesceMask: NotificationCoalescing
     ) {
@@ -117,13 +131,13 @@ public final class NotificationQueue: Sendable {
 extension NotificationQueue {
     /// When a notification is posted.
     ///
-    /// The numbers are Foundation's.
+    /// The numbers are Foundation's. <doc:Coalescing> says where in a pass each has its place.
     ///
     /// > Thread safety: a value.
     public enum PostingStyle: UInt, Sendable {
         /// When the loop is about to sleep. A run that is about to end does not post it; the next one does.
         case whenIdle = 1
-        /// At the end of the pass.
+        /// In the pass that is under way, when its handlers have been called and before the loop sleeps.
         case asap = 2
         /// At once.
         case now = 3
@@ -151,11 +165,13 @@ extension NotificationQueue {
     ///
     /// > Thread safety: a value.
     public enum Survivor: Sendable {
-        /// The one that waits already, in its place.
+        /// The one that waits already, in its place, with its style and its modes; those of the new one count for nothing.
         case first
-        /// The new one, last in line.
+        /// The new one, last in line, with its own style and modes. All that wait and say the same are taken out.
         case latest
-        /// One made from the one that waits and the new one, in the place of the one that waits.
+        /// One made from the one that waits longest and the new one, in the place of the one that waits.
+        ///
+        /// - Precondition: What is made has the name and the sender of the old one.
         case merge(@Sendable (_ old: Notification, _ new: Notification) -> Notification)
     }
 }

@@ -5,13 +5,14 @@ internal import Synchronization
 ///
 /// There is one redirector for a loop, however many observers and centers it serves: the notifications for all of them go
 /// through one queue, and a loop that is awake is not woken. What one thread posts reaches each observer in that order.
-/// A post on the loop's own thread is delivered at once if nothing waits before it, and else waits in turn: nothing
-/// overtakes.
+/// A post on the loop's own thread is delivered at once if nothing waits for any of them, in whatever mode, and else waits
+/// in turn: nothing overtakes.
 ///
 /// Usually it stays in the background of ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)``.
 ///
-/// While the loop does not run, or runs in other modes, notifications wait. When its thread ends, those that wait are let go of
-/// and counted, and the observers are forgotten.
+/// While the loop does not run, or runs in other modes, notifications wait. Observers do not keep a run going; what waits for
+/// them does. When the thread ends, what waits is let go of and counted, and its observers are forgotten.
+/// <doc:Delivery> has the whole of it.
 ///
 /// > Thread safety: any thread.
 public final class NotificationRedirector: Sendable {
@@ -25,7 +26,9 @@ public final class NotificationRedirector: Sendable {
     /// The loop's redirector.
     ///
     /// - Parameter runLoop: The loop.
-    /// - Returns: The same one each time, as long as somebody holds it.
+    /// - Returns: The same one each time, as long as somebody holds it. Every observer on the loop does.
+    ///
+    /// > Thread safety: any thread.
     public static func of(_ runLoop: RunLoop) -> NotificationRedirector {
         // The loop must not hold what holds the loop.
         runLoop.shared(ObjectIdentifier(NotificationRedirector.self)) { NotificationRedirector(runLoop) }
@@ -33,7 +36,10 @@ public final class NotificationRedirector: Sendable {
 
     private init(_ runLoop: RunLoop) { self.runLoop = runLoop }
 
-    /// How many notifications were on their way when the loop ended, or were posted after it, of all observers.
+    /// How many notifications have been let go of because the loop has ended, of all observers.
+    ///
+    /// Those that were on their way then, and the first one that is posted to each observer after it: that observer is
+    /// forgotten, and what is posted later is not counted. Hold the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
     /// Whether a post on this thread is delivered at once.
@@ -70,7 +76,7 @@ extension NotificationRedirector {
 
         /// What happens when as many wait as may.
         public enum Policy: Hashable, Sendable {
-            /// The one that has waited longest is dropped.
+            /// The one that has waited longest is dropped, and the new one waits.
             case dropOldest
             /// The new one is dropped.
             case dropNewest
@@ -99,9 +105,9 @@ extension NotificationRedirector {
 
         /// Of those that say the same one waits: the first.
         ///
-        /// The others are not drops.
+        /// The others are not drops, and are not counted. One that is posted while the handler is called waits again.
         ///
-        /// - Parameter mask: What they have in common.
+        /// - Parameter mask: What they have in common; with nothing, all wait.
         /// - Returns: The capacity.
         public static func coalescing(_ mask: NotificationQueue.NotificationCoalescing) -> Capacity {
             Capacity(kind: .coalescing(mask))
@@ -124,16 +130,16 @@ extension NotificationRedirector {
 extension NotificationCenter {
     /// Registers a handler that is called on the thread of a loop, whichever thread posts.
     ///
-    /// A post returns without waiting for it.
+    /// A post returns without waiting for it. Registered twice, it is called twice. It does not keep a run of the loop going.
     ///
     /// - Parameters:
     ///   - name: What is observed; nil for everything.
     ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive, but a notification
-    ///     that waits keeps its own.
+    ///     that waits keeps its own. Once it has gone, nothing more is taken for the handler.
     ///   - loop: The loop.
     ///   - modes: The modes in which the handler may be called; at least one.
     ///   - capacity: How many notifications may wait, and what happens with more.
-    ///   - handler: Called on the loop's thread; destroyed there, too.
+    ///   - handler: Called on the loop's thread; destroyed there, too, unless the thread has ended by then.
     /// - Returns: A token: the observation ends when it is removed, or when its last copy goes. What waits then is
     ///   not delivered.
     ///
@@ -200,11 +206,13 @@ extension RunLoop {
     /// - Parameters:
     ///   - name: What is observed; nil for everything.
     ///   - object: Whose notifications are observed; nil for anybody's.
-    ///   - center: Where.
+    ///   - center: Where they are posted.
     ///   - modes: The modes in which the handler may be called; at least one.
     ///   - capacity: How many notifications may wait, and what happens with more.
-    ///   - handler: Called on the loop's thread; destroyed there, too.
-    /// - Returns: A token.
+    ///   - handler: Called on the loop's thread; destroyed there, too, unless the thread has ended by then. It need not be
+    ///     `@Sendable`.
+    /// - Returns: A token: the observation ends when it is removed, or when its last copy goes. What waits then is
+    ///   not delivered. Any thread may hold and remove it.
     ///
     /// > Thread safety: the loop's own thread only.
     public func addObserver(
@@ -224,5 +232,10 @@ extension RunLoop {
 
 extension ObservationToken {
     /// What has become of the notifications for an observer on a loop; nil for one that is called on the posting thread.
+    ///
+    /// Not counted: what waits, what was merged, and what was not delivered because the observation was removed. The counts
+    /// stay after the end.
+    ///
+    /// > Thread safety: any thread. The three numbers are read one after the other.
     public var deliveryCounts: NotificationRedirector.Counts? { registration.target?.counts }
 }

@@ -2,9 +2,10 @@ internal import Synchronization
 
 /// Notifications or messages as they are posted, for a task to await one after the other.
 ///
-/// Observing begins when the sequence is iterated. The posting thread never waits: what comes while the task is busy is kept
-/// as the ``BufferingPolicy`` says, and what that drops is counted in ``Iterator/droppedCount``. The sequence ends when
-/// its task is cancelled, and when the center goes.
+/// Observing begins when the sequence is iterated: with `makeAsyncIterator()`, or with the head of a `for await` loop. The
+/// posting thread never waits: what comes while the task is busy is kept as the ``BufferingPolicy`` says, and what that
+/// drops is counted in ``Iterator/droppedCount``. The sequence ends when its task is cancelled, and when the center
+/// goes; what is kept then is still given.
 ///
 /// ```swift
 /// var notes = center.notifications(named: .didConnect, bufferingPolicy: .newest(64)).makeAsyncIterator()
@@ -21,9 +22,9 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
     public enum BufferingPolicy: Hashable, Sendable {
         /// Everything: a task that is too slow costs memory.
         case unbounded
-        /// The first so many; what comes later is dropped.
+        /// The first so many, at least 1; what comes later is dropped.
         case oldest(Int)
-        /// The last so many; what came before is dropped.
+        /// The last so many, at least 1; what came before is dropped.
         case newest(Int)
     }
 
@@ -92,7 +93,7 @@ extension ObservationSequence {
             self.token = token
         }
 
-        /// How many were dropped since observing began.
+        /// How many were dropped since observing began, for this iterator and its copies together.
         public var droppedCount: Int { drops.count.load(ordering: .relaxed) }
 
         /// The next one.
@@ -140,7 +141,8 @@ extension NotificationCenter {
     /// - Parameters:
     ///   - subject: Whose messages are observed; nil for anybody's. It is not kept alive.
     ///   - type: The type.
-    ///   - bufferingPolicy: What is kept for a task that is busy.
+    ///   - bufferingPolicy: What is kept for a task that is busy. There is no default, as for
+    ///     ``notifications(named:object:bufferingPolicy:)``.
     /// - Returns: The sequence. It does not keep the center.
     ///
     /// > Thread safety: any thread.

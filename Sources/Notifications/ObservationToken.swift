@@ -2,6 +2,8 @@ internal import RunLoops
 
 /// Keeps an observation going: it ends when the last copy of its token goes, or when it is removed.
 ///
+/// A token that is not kept ends its observation at once. <doc:Delivery> says what the end means.
+///
 /// > Thread safety: any thread.
 public final class ObservationToken: Sendable {
     let registration: Registration
@@ -14,11 +16,17 @@ public final class ObservationToken: Sendable {
     ///
     /// That holds on every thread, for posts that are under way, and for notifications that wait in a queue. A call that had begun
     /// on another thread may still run; ``removeAndWait()`` and ``removed()`` wait for it. Again is harmless.
+    ///
+    /// > Thread safety: any thread, also the handler's own.
     public func remove() { registration.remove() }
 
     /// Ends the observation, and waits until no call of its handler runs.
     ///
+    /// The calling thread's own loop does not run meanwhile. Two handlers that wait for each other's end wait for ever.
+    ///
     /// - Precondition: Not called from the handler itself, whose end it would wait for.
+    ///
+    /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread; await removed() instead")
     public func removeAndWait() {
         if registration.isRunningHere {
@@ -34,7 +42,9 @@ public final class ObservationToken: Sendable {
 
     /// Ends the observation, and waits until no call of its handler runs, without blocking a thread.
     ///
-    /// Not to be awaited from the handler itself.
+    /// Cancelling the task does not end the wait. Not to be awaited while the handler waits for this task.
+    ///
+    /// > Thread safety: any task.
     public func removed() async {
         registration.remove()
         await withCheckedContinuation { continuation in
