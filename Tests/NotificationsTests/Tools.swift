@@ -1,0 +1,54 @@
+import Notifications
+import RunLoops
+import TestSupport
+import Testing
+
+extension Notification.Name {
+    static let a = Notification.Name("a")
+    static let b = Notification.Name("b")
+    static let c = Notification.Name("c")
+}
+
+extension Notification {
+    /// Makes a notification that a test tells from others of its name.
+    init(_ name: Name, _ text: String, object: (any AnyObject & Sendable)? = nil) {
+        self.init(name: name, object: object, userInfo: ["text": text])
+    }
+
+    /// What it was made with, or else its name.
+    var text: String { userInfo["text"] as? String ?? name.rawValue }
+}
+
+/// What posts notifications, or is what they are about.
+final class Feed: Sendable {}
+
+/// A center, and what was posted to it.
+final class Recorder: Sendable {
+    let center = NotificationCenter()
+    let log = Log<String>()
+    private let token: ObservationToken
+
+    init() {
+        token = center.addObserver(forName: nil) { [log] note in log.add(note.text) }
+    }
+
+    var texts: [String] { log.entries }
+}
+
+extension RunLoop {
+    /// Makes one pass without sleeping.
+    func pass(in mode: Mode = .default) { run(in: mode, until: .distantPast) }
+
+    /// Gives a mode an input that is never ready, so that a run in it sleeps where it would finish.
+    func keepAlive(_ mode: Mode = .default) { add(ManualSource {}, forMode: mode) }
+
+    /// Has a handler called at certain moments of runs in the default mode.
+    func observe(_ activity: Activity, handler: @escaping () -> Void) {
+        add(Observer(activities: activity) { _, _ in handler() }, forMode: .default)
+    }
+}
+
+extension ExitTest.Result {
+    /// What the process wrote before it ended.
+    var message: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}
