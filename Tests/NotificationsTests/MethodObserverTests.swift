@@ -1,0 +1,200 @@
+import RunLoops
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Notifications
+
+/// Observers that are registered with a method, and are held weakly.
+@Suite struct MethodObserverTests {
+    private final class Screen: Sendable {
+        let log: Log<String>
+        let name: String
+
+        init(_ name: String, _ log: Log<String>) {
+            self.name = name
+            self.log = log
+        }
+
+        deinit { log.add("\(name) gone") }
+
+        func show(_ note: Notification) { log.add("\(name) shows \(note.text)") }
+        func hide(_ note: Notification) { log.add("\(name) hides \(note.text)") }
+    }
+
+    @Test func `an observer is not kept alive, and is not called when it has gone`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        do {
+            let screen = Screen("one", log)
+            center.addObserver(screen, Screen.show, name: .a)
+            center.post(name: .a)
+            #expect(screen.name == "one")
+        }
+        center.post(name: .a)
+        #expect(log.entries == ["one shows a", "one gone"])
+    }
+
+    @Test func `an observer is kept alive while its method is called`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let owner = Mutex<Screen?>(Screen("one", log))
+        let drop = center.addObserver(forName: .b) { _ in owner.withLock { $0 = nil } }
+        if let screen = owner.withLock({ $0 }) {
+            center.addObserver(
+                screen,
+                { screen in
+                    { note in
+                        center.post(name: .b)
+                        screen.show(note)
+                    }
+                }, name: .a)
+        }
+        center.post(name: .a)
+        #expect(log.entries == ["one shows a", "one gone"])
+        drop.remove()
+    }
+
+    @Test func `an observer that another thread lets go of finishes its call, and is not called again`()
+        throws
+    {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let isRunning = Gate()
+        let isReleased = Gate()
+        let owner = Mutex<Screen?>(Screen("one", log))
+        if let screen = owner.withLock({ $0 }) {
+            center.addObserver(
+                screen,
+                { screen in
+                    { note in
+                        isRunning.open()
+                        #expect(isReleased.wait())
+                        screen.show(note)
+                    }
+                }, name: .a)
+        }
+        let poster = try Threads(1) { _ in
+            center.post(name: .a)
+            center.post(name: .a)
+        }
+        #expect(isRunning.wait())
+        owner.withLock { $0 = nil }
+        log.add("let go of")
+        isReleased.open()
+        try poster.join()
+        #expect(log.entries == ["let go of", "one shows a", "one gone"])
+    }
+
+    @Test(arguments: [Notification.Name.a, nil])
+    func `an observer that has gone is forgotten at the next post, with all it was registered with`(
+        name: Notification.Name?
+    ) {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        // One that lives among those that do not, under each name.
+        let living = Screen("living", log)
+        center.addObserver(living, Screen.show, name: .a)
+        center.addObserver(living, Screen.show, name: nil)
+        weak var observation: Observation?
+        do {
+            let screen = Screen("one", log)
+            let canary = Canary { log.add("method let go of") }
+            center.addObserver(screen, { [canary] screen in { _ in canary.sing() } }, name: name)
+            observation = observed(center, name).last
+            #expect(observation != nil)
+        }
+        #expect(log.entries == ["one gone"])
+        center.post(name: .a)
+        let shown = Array(repeating: "living shows a", count: 2)
+        #expect(log.entries.filter { $0 != "method let go of" } == ["one gone"] + shown)
+        #expect(log.entries.contains("method let go of"))
+        // The array that the post has walked may be one of before.
+        #expect(observed(center, name).count == 1)
+        #expect(observation == nil)
+    }
+
+    private func observed(_ center: NotificationCenter, _ name: Notification.Name?) -> [Observation] {
+        Array((name.map { center.names.snapshot(for: $0) } ?? center.everyName.snapshot(for: .init())) ?? [])
+    }
+
+    @Test func `registered twice, it is called twice, and removed at once`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let screen = Screen("one", log)
+        center.addObserver(screen, Screen.show, name: .a)
+        center.addObserver(screen, Screen.show, name: .a)
+        center.post(name: .a)
+        #expect(log.entries == ["one shows a", "one shows a"])
+        center.removeObserver(screen)
+        center.post(name: .a)
+        #expect(log.entries.count == 2)
+    }
+
+    @Test func `an observer is removed by name and object, where nil is any`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let feeds = [Feed(), Feed()]
+        let screen = Screen("one", log)
+        let other = Screen("other", log)
+
+        /// What is called for each name of each object, after one removal.
+        func called(_ name: Notification.Name?, _ object: Feed?) -> [String] {
+            center.removeObserver(screen)
+            for name in [Notification.Name.a, .b] {
+                for feed in feeds { center.addObserver(screen, Screen.show, name: name, object: feed) }
+            }
+            center.addObserver(screen, Screen.hide, name: nil)
+            center.removeObserver(screen, name: name, object: object)
+            let before = log.entries.count
+            center.post(Notification(.a, "a0", object: feeds[0]))
+            center.post(Notification(.b, "b0", object: feeds[0]))
+            center.post(Notification(.b, "b1", object: feeds[1]))
+            return Array(log.entries[before...]).filter { $0.contains("shows") }
+        }
+
+        center.addObserver(other, Screen.hide, name: .a)
+        #expect(called(.c, nil) == ["one shows a0", "one shows b0", "one shows b1"])
+        #expect(called(.a, nil) == ["one shows b0", "one shows b1"])
+        #expect(called(nil, feeds[0]) == ["one shows b1"])
+        #expect(called(.b, feeds[1]) == ["one shows a0", "one shows b0"])
+        #expect(called(nil, nil) == [])
+        #expect(log.entries.filter { $0 == "other hides a0" }.count == 5)
+        #expect(log.entries.filter { $0 == "one hides a0" }.count == 4)
+    }
+
+    @Test func `removing what is not registered is harmless`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let (screen, stranger) = (Screen("one", log), Screen("stranger", log))
+        center.addObserver(screen, Screen.show, name: .a)
+        center.removeObserver(stranger)
+        center.removeObserver(stranger, name: .a)
+        center.removeObserver(screen, name: .b)
+        center.removeObserver(screen, name: .a, object: stranger)
+        center.post(name: .a)
+        center.removeObserver(screen)
+        center.removeObserver(screen)
+        center.post(name: .a)
+        #expect(log.entries == ["one shows a"])
+    }
+
+    @Test func `an observer may remove itself, and others that then are not called`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let (screen, other) = (Screen("one", log), Screen("other", log))
+        center.addObserver(
+            screen,
+            { screen in
+                { note in
+                    screen.show(note)
+                    center.removeObserver(screen)
+                    center.removeObserver(other)
+                }
+            }, name: .a)
+        center.addObserver(other, Screen.show, name: .a)
+        center.post(name: .a)
+        center.post(name: .a)
+        #expect(log.entries == ["one shows a"])
+    }
+}
