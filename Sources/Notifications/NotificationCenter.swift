@@ -36,6 +36,7 @@ public final class NotificationCenter: Sendable {
 
     /// An observer that was registered with a method, to be removed by its identity.
     private struct MethodObservation: Sendable {
+        let observer: WeakReference
         let name: Notification.Name?
         let registration: Registration
     }
@@ -168,17 +169,32 @@ public final class NotificationCenter: Sendable {
         _ observer: Observer, _ method: @escaping @Sendable (Observer) -> (Notification) -> Void,
         name: Notification.Name?, object: (any AnyObject & Sendable)? = nil
     ) {
-        let registration = register(name, object) { [weak observer] notification in
-            guard let observer else { return false }
+        let id = ObjectIdentifier(observer)
+        let registration = register(name, object) { [weak self, weak observer] notification in
+            guard let observer else {
+                self?.forgetMethods(of: id)
+                return false
+            }
             method(observer)(notification)
             return true
         }
-        methods.withLock { methods in
-            let id = ObjectIdentifier(observer)
-            // Those of an object that has died, perhaps at this very address, have been removed or will never be called.
-            methods[id, default: []].removeAll { $0.registration.isRemoved }
-            methods[id, default: []].append(MethodObservation(name: name, registration: registration))
+        let observation = MethodObservation(
+            observer: WeakReference(observer), name: name, registration: registration)
+        // Those of an object that has died, perhaps at this very address, will never be called.
+        forgetMethods(of: id)
+        methods.withLock { $0[id, default: []].append(observation) }
+    }
+
+    /// Forgets the observations of an object that has died, and not those of one that has its identity now.
+    private func forgetMethods(of id: ObjectIdentifier) {
+        // What is let go of may be the last reference to user code's objects: after the lock.
+        let dead = methods.withLock { methods in
+            guard let all = methods[id] else { return [MethodObservation]() }
+            let living = all.filter { $0.observer.isAlive }
+            methods[id] = living.isEmpty ? nil : living
+            return all.filter { !$0.observer.isAlive }
         }
+        _ = dead
     }
 
     /// Ends the observations that were registered with a method of an object.
