@@ -21,7 +21,6 @@ public final class NotificationCenter: Sendable {
     /// Others are independent of it.
     public static let `default` = NotificationCenter()
 
-    private let sequence = Atomic<UInt64>(0)
     let names: ObserverMap<Notification.Name>
     /// Those who observe every name.
     let everyName: ObserverMap<EveryName>
