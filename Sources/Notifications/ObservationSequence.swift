@@ -130,9 +130,10 @@ extension NotificationCenter {
     ) -> ObservationSequence<Notification> {
         let subject = object.map { WeakReference($0) }
         return ObservationSequence(bufferingPolicy: bufferingPolicy) { [weak self] handler in
+            guard let subject else { return self?.addObserver(forName: name, using: handler) }
             // An object that has gone posts nothing any more, and nobody else's are wanted.
-            if let subject, !subject.isAlive { return nil }
-            return self?.addObserver(forName: name, object: subject?.sendable, using: handler)
+            guard let object = subject.sendable else { return nil }
+            return self?.addObserver(forName: name, object: object, using: handler)
         }
     }
 
