@@ -1,5 +1,3 @@
-internal import DequeModule
-
 /// Finds what says the same, however many wait.
 final class CoalescingIndex {
     private struct NameAndSender: Hashable {
@@ -7,69 +5,50 @@ final class CoalescingIndex {
         let sender: ObjectIdentifier?
     }
 
-    /// The entries of a key, oldest first.
-    ///
-    /// Those that are not queued any more go when they come to the front.
-    private struct Bucket {
-        private var entries = Deque<QueueEntry>()
+    private var byName: [Notification.Name: EntryList] = [:]
+    private var bySender: [ObjectIdentifier?: EntryList] = [:]
+    private var byBoth: [NameAndSender: EntryList] = [:]
 
-        mutating func append(_ entry: QueueEntry) { entries.append(entry) }
-
-        mutating func first() -> QueueEntry? {
-            while let entry = entries.first, !entry.isQueued { entries.removeFirst() }
-            return entries.first
-        }
-    }
-
-    private var byName: [Notification.Name: Bucket] = [:]
-    private var bySender: [ObjectIdentifier?: Bucket] = [:]
-    private var byBoth: [NameAndSender: Bucket] = [:]
+    /// How many entries were looked at so far: what all operations have cost.
+    private(set) var examinedCount = 0
 
     func add(_ entry: QueueEntry) {
-        let notification = entry.notification
-        byName[notification.name, default: Bucket()].append(entry)
-        bySender[notification.sender, default: Bucket()].append(entry)
-        let both = NameAndSender(name: notification.name, sender: notification.sender)
-        byBoth[both, default: Bucket()].append(entry)
+        byName[entry.name, default: EntryList()].append(entry)
+        bySender[entry.sender, default: EntryList()].append(entry)
+        byBoth[NameAndSender(name: entry.name, sender: entry.sender), default: EntryList()].append(entry)
     }
 
     /// The oldest entry that is like a notification.
     func first(like notification: Notification, _ mask: NotificationQueue.NotificationCoalescing)
         -> QueueEntry?
     {
+        examinedCount += 1
         switch (mask.contains(.onName), mask.contains(.onSender)) {
         case (true, true):
-            return first(in: &byBoth, NameAndSender(name: notification.name, sender: notification.sender))
-        case (true, false): return first(in: &byName, notification.name)
-        case (false, true): return first(in: &bySender, notification.sender)
+            return byBoth[NameAndSender(name: notification.name, sender: notification.sender)]?.first
+        case (true, false): return byName[notification.name]?.first
+        case (false, true): return bySender[notification.sender]?.first
         case (false, false): return nil
         }
     }
 
-    private func first<Key>(in buckets: inout [Key: Bucket], _ key: Key) -> QueueEntry? {
-        guard let index = buckets.index(forKey: key) else { return nil }
-        if let entry = buckets.values[index].first() { return entry }
-        buckets.remove(at: index)
-        return nil
+    /// Takes an entry out of the queue.
+    ///
+    /// - Returns: Its notification, which the caller lets go of when it is done: what goes with it may be user
+    ///   code's, and may use the queue.
+    func remove(_ entry: QueueEntry) -> Notification? {
+        let notification = entry.takeNotification()
+        entry.track.entries.didRemoveOne(&examinedCount)
+        didRemoveOne(from: &byName, entry.name)
+        didRemoveOne(from: &bySender, entry.sender)
+        didRemoveOne(from: &byBoth, NameAndSender(name: entry.name, sender: entry.sender))
+        return notification
     }
 
-    func remove(_ entry: QueueEntry) {
-        entry.isQueued = false
-        // Sweeps its buckets, so that keys that are not used again do not stay.
-        let notification = entry.notification
-        _ = first(in: &byName, notification.name)
-        _ = first(in: &bySender, notification.sender)
-        _ = first(in: &byBoth, NameAndSender(name: notification.name, sender: notification.sender))
-    }
-
-    /// Puts another notification in an entry's place.
-    func replaceNotification(of entry: QueueEntry, with notification: Notification) {
-        let old = entry.notification
-        if old.name != notification.name || old.sender != notification.sender {
-            fatalError(
-                "NotificationQueue.enqueue: the merged notification has another name or sender; keep those of the old one"
-            )
-        }
-        entry.notification = notification
+    private func didRemoveOne<Key>(from lists: inout [Key: EntryList], _ key: Key) {
+        guard let index = lists.index(forKey: key) else { return }
+        lists.values[index].didRemoveOne(&examinedCount)
+        // Keys that are not used again do not stay.
+        if lists.values[index].first == nil { lists.remove(at: index) }
     }
 }

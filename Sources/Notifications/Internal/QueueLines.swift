@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import RunLoops
 
 /// What a notification queue has to post: one line for the end of a pass, one for idle time.
@@ -7,7 +6,7 @@ internal import RunLoops
 final class QueueLines {
     let asap: QueueLine
     let idle: QueueLine
-    private let index: CoalescingIndex
+    let index: CoalescingIndex
 
     init(_ center: NotificationCenter) {
         index = CoalescingIndex()
@@ -19,57 +18,64 @@ final class QueueLines {
         _ notification: Notification, on line: QueueLine, _ mask: NotificationQueue.NotificationCoalescing,
         _ survivor: NotificationQueue.Survivor, _ modes: [RunLoop.Mode]
     ) {
-        if let first = index.first(like: notification, mask) {
-            switch survivor {
-            case .first: return
-            case .latest: remove(like: notification, mask)
-            case .merge(let merge):
-                index.replaceNotification(of: first, with: merge(first.notification, notification))
-                return
+        guard let first = index.first(like: notification, mask), let old = first.notification else {
+            return line.append(notification, modes)
+        }
+        switch survivor {
+        case .first: return
+        case .latest:
+            // Those that make room go last: what goes with them may enqueue, and comes after this one.
+            let removed = take(like: notification, mask)
+            line.append(notification, modes)
+            withExtendedLifetime(removed) {}
+        case .merge(let merge):
+            let merged = merge(old, notification)
+            if merged.name != old.name || merged.sender != old.sender {
+                fatalError(
+                    "NotificationQueue.enqueue: the merged notification has another name or sender; keep those of the old one"
+                )
+            }
+            if first.isQueued {
+                let replaced = first.exchangeNotification(merged)
+                withExtendedLifetime(replaced) {}
+            } else {
+                // The merging itself has had it posted or taken out.
+                line.append(merged, modes)
             }
         }
-        line.append(notification, modes)
     }
 
     func remove(like notification: Notification, _ mask: NotificationQueue.NotificationCoalescing) {
-        while let entry = index.first(like: notification, mask) { index.remove(entry) }
+        let removed = take(like: notification, mask)
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Takes out all that are alike; what goes with them goes when the caller lets go of them.
+    private func take(like notification: Notification, _ mask: NotificationQueue.NotificationCoalescing)
+        -> [Notification?]
+    {
+        var removed: [Notification?] = []
+        while let entry = index.first(like: notification, mask) { removed.append(index.remove(entry)) }
+        return removed
     }
 }
 
-/// A notification that waits to be posted.
-final class QueueEntry {
-    var notification: Notification
-    /// Its place among all entries of the line.
-    let sequence: Int
-    /// False once it was posted or taken out: then it is only waiting to be swept up.
-    var isQueued = true
+/// The entries for one list of modes, in order.
+final class QueueTrack {
+    let modes: [RunLoop.Mode]
+    var entries = EntryList()
 
-    init(_ notification: Notification, sequence: Int) {
-        self.notification = notification
-        self.sequence = sequence
+    init(_ modes: [RunLoop.Mode]) { self.modes = modes }
+
+    func runs(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        modes.contains { $0 == mode || isCommon && $0 == .common }
     }
 }
 
 /// Entries of one posting style, first come, first posted.
 final class QueueLine: DeferredWork {
-    /// The entries for one list of modes, in order.
-    private struct Track {
-        let modes: [RunLoop.Mode]
-        var entries = Deque<QueueEntry>()
-
-        /// The oldest entry that was not taken out.
-        mutating func first() -> QueueEntry? {
-            while let entry = entries.first, !entry.isQueued { entries.removeFirst() }
-            return entries.first
-        }
-
-        func runs(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-            modes.contains { $0 == mode || isCommon && $0 == .common }
-        }
-    }
-
     /// One for each list of modes that was ever named: a handful.
-    private var tracks: [Track] = []
+    private var tracks: [QueueTrack] = []
     private var nextSequence = 0
     private let center: NotificationCenter
     private let index: CoalescingIndex
@@ -80,14 +86,18 @@ final class QueueLine: DeferredWork {
     }
 
     func append(_ notification: Notification, _ modes: [RunLoop.Mode]) {
-        let entry = QueueEntry(notification, sequence: nextSequence)
+        let track = track(for: modes)
+        let entry = QueueEntry(notification, sequence: nextSequence, track: track)
         nextSequence += 1
         index.add(entry)
-        if let position = tracks.firstIndex(where: { $0.modes == modes }) {
-            tracks[position].entries.append(entry)
-        } else {
-            tracks.append(Track(modes: modes, entries: [entry]))
-        }
+        track.entries.append(entry)
+    }
+
+    private func track(for modes: [RunLoop.Mode]) -> QueueTrack {
+        if let known = tracks.first(where: { $0.modes == modes }) { return known }
+        let track = QueueTrack(modes)
+        tracks.append(track)
+        return track
     }
 
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
@@ -97,22 +107,18 @@ final class QueueLine: DeferredWork {
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         // One by one out of the line, and not all at once: an observer that runs the loop goes on with the next.
         let end = nextSequence
-        while let position = next(in: mode, isCommon), let entry = tracks[position].entries.first,
-            entry.sequence < end
-        {
-            tracks[position].entries.removeFirst()
-            index.remove(entry)
-            center.post(entry.notification)
+        while let entry = next(in: mode, isCommon), entry.sequence < end {
+            if let notification = index.remove(entry) { center.post(notification) }
         }
     }
 
-    /// The track whose first entry is the next in this mode.
-    private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> Int? {
-        var found: (position: Int, sequence: Int)?
-        for position in tracks.indices where tracks[position].runs(in: mode, isCommon: isCommon) {
-            guard let sequence = tracks[position].first()?.sequence else { continue }
-            if sequence < found?.sequence ?? .max { found = (position, sequence) }
+    /// The next entry to be posted in this mode.
+    private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> QueueEntry? {
+        var found: QueueEntry?
+        for track in tracks where track.runs(in: mode, isCommon: isCommon) {
+            guard let entry = track.entries.first else { continue }
+            if entry.sequence < found?.sequence ?? .max { found = entry }
         }
-        return found?.position
+        return found
     }
 }
