@@ -87,7 +87,7 @@ public final class NotificationQueue: Sendable {
         }
         if runLoop.isCurrent {
             enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
-            return true
+            return unsafe !lines.hasEnded
         }
         return runLoop.perform(inModes: modes) {
             self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)

@@ -14,6 +14,9 @@ final class QueueLines {
         idle = QueueLine(center, index)
     }
 
+    /// The loop has ended, and nothing is taken in any more.
+    var hasEnded: Bool { asap.hasEnded }
+
     func enqueue(
         _ notification: Notification, on line: QueueLine, _ mask: NotificationQueue.NotificationCoalescing,
         _ survivor: NotificationQueue.Survivor, _ modes: [RunLoop.Mode]
@@ -77,6 +80,8 @@ final class QueueLine: DeferredWork {
     /// One for each list of modes that was ever named: a handful.
     private var tracks: [QueueTrack] = []
     private var nextSequence = 0
+    /// The loop has ended, and nothing is taken in any more.
+    private(set) var hasEnded = false
     private let center: NotificationCenter
     private let index: CoalescingIndex
 
@@ -86,6 +91,7 @@ final class QueueLine: DeferredWork {
     }
 
     func append(_ notification: Notification, _ modes: [RunLoop.Mode]) {
+        if hasEnded { return }
         let track = track(for: modes)
         let entry = QueueEntry(notification, sequence: nextSequence, track: track)
         nextSequence += 1
@@ -110,6 +116,16 @@ final class QueueLine: DeferredWork {
         while let entry = next(in: mode, isCommon), entry.sequence < end {
             if let notification = index.remove(entry) { center.post(notification) }
         }
+    }
+
+    func discardWork() {
+        hasEnded = true
+        var removed: [Notification?] = []
+        for track in tracks {
+            while let entry = track.entries.first { removed.append(index.remove(entry)) }
+        }
+        tracks = []
+        withExtendedLifetime(removed) {}
     }
 
     /// The next entry to be posted in this mode.

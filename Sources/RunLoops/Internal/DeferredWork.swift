@@ -18,22 +18,32 @@ package protocol DeferredWork: AnyObject {
     ///   - mode: The mode that runs.
     ///   - isCommon: Whether it is one of the common modes.
     func performWork(for mode: RunLoop.Mode, isCommon: Bool)
+
+    /// Lets go of what is there to be done: the loop has ended, and asks no more.
+    func discardWork()
 }
 
 extension RunLoop {
     /// Has the loop ask for work at the end of each pass; pending work keeps its modes alive.
     ///
+    /// If the loop has ended, the work is discarded.
+    ///
     /// - Parameter work: Who is asked, until the loop ends.
     package func addPassEndWork(_ work: any DeferredWork) {
-        core("RunLoop.addPassEndWork", "perform a block on the loop and add it there").passEndWork.append(
-            work)
+        let core = core("RunLoop.addPassEndWork", "perform a block on the loop and add it there")
+        if core.hasEnded { return work.discardWork() }
+        core.passEndWork.append(work)
     }
 
     /// Has the loop ask for work each time it is about to sleep.
     ///
+    /// If the loop has ended, the work is discarded.
+    ///
     /// - Parameter work: Who is asked, until the loop ends.
     package func addIdleWork(_ work: any DeferredWork) {
-        core("RunLoop.addIdleWork", "perform a block on the loop and add it there").idleWork.append(work)
+        let core = core("RunLoop.addIdleWork", "perform a block on the loop and add it there")
+        if core.hasEnded { return work.discardWork() }
+        core.idleWork.append(work)
     }
 
     /// One object per loop and key, made when it is first asked for; it goes with the loop.
@@ -47,7 +57,7 @@ extension RunLoop {
         let core = core("RunLoop.companion", "perform a block on the loop and ask there")
         if let known = core.companions[key] as? Companion { return known }
         let made = make()
-        core.companions[key] = made
+        if !core.hasEnded { core.companions[key] = made }
         return made
     }
 

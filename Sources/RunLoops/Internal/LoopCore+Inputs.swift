@@ -92,14 +92,24 @@ extension LoopCore {
         let (mail, _) = inbox.mailbox.close()
         discard(mail)
         discard(blocks.removeAll())
-        passEndWork = []
-        idleWork = []
-        companions = [:]
+        endDeferredWork()
         while let input = inputs.last { removeFromLoop(input) }
         manualSources.removeAll()
         ports.removeAll()
         overdueTimers = []
         readyDescriptors.removeAll()
+    }
+
+    /// Lets go of deferred work, and of what other modules keep with the loop.
+    private func endDeferredWork() {
+        // Taken out first: what goes with it may be user code's, and may ask the loop for the same again.
+        let works = passEndWork + idleWork
+        let objects = companions
+        passEndWork = []
+        idleWork = []
+        companions = [:]
+        for work in works { work.discardWork() }
+        withExtendedLifetime(objects) {}
     }
 
     /// Destroys messages that will not be served.
