@@ -89,7 +89,13 @@ public final class NotificationQueue: Sendable {
             enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
             return unsafe !lines.hasEnded
         }
-        return runLoop.perform(inModes: modes) {
+        if postingStyle == .now {
+            return runLoop.perform(inModes: modes) {
+                self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
+            }
+        }
+        // In every mode, or what this thread enqueues and takes out for several modes would lose its order.
+        return runLoop.performInEveryMode {
             self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
         }
     }
@@ -123,7 +129,7 @@ public final class NotificationQueue: Sendable {
         if runLoop.isCurrent {
             unsafe lines.remove(like: notification, coalesceMask)
         } else {
-            runLoop.perform { unsafe self.lines.remove(like: notification, coalesceMask) }
+            runLoop.performInEveryMode { unsafe self.lines.remove(like: notification, coalesceMask) }
         }
     }
 }

@@ -45,6 +45,29 @@ extension RunLoop {
         _ block: consuming @escaping @Sendable () -> Void
     ) -> Bool {
         if modes.isEmpty { misuse("RunLoop.perform: no mode, so the block would never run; use [.common]") }
+        return perform(consume block, modes, fileID, line)
+    }
+
+    /// Has a block run on the loop's thread, whatever mode it runs in.
+    ///
+    /// For handing something over: in a mode that knows nothing of it, user code is not to be called.
+    ///
+    /// - Parameters:
+    ///   - fileID: Where it was given, for diagnostics.
+    ///   - line: Where it was given, for diagnostics.
+    ///   - block: What is run.
+    /// - Returns: False if the loop's thread has ended: then the block is destroyed at once.
+    @discardableResult
+    package func performInEveryMode(
+        fileID: StaticString = #fileID, line: Int = #line, _ block: consuming @escaping @Sendable () -> Void
+    ) -> Bool {
+        perform(consume block, [], fileID, line)
+    }
+
+    private func perform(
+        _ block: consuming @escaping @Sendable () -> Void, _ modes: [Mode], _ fileID: StaticString,
+        _ line: Int
+    ) -> Bool {
         let node = SlabCache.takeNode()
         node.kind = .blockInModes
         node.store(BlockMessage(body: consume block, modes: modes, origin: SourceLocation(fileID, line)))

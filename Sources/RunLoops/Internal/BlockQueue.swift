@@ -3,7 +3,7 @@
 /// It fits into a node.
 struct BlockMessage {
     let body: () -> Void
-    /// Nil for the common modes.
+    /// Nil for the common modes, empty for every mode.
     let modes: [RunLoop.Mode]?
     let origin: SourceLocation
 }
@@ -65,7 +65,10 @@ struct BlockQueue {
         switch node.kind {
         case .block: isCommon
         case .blockInModes:
-            node.withBlock { $0.modes?.contains { $0 == mode || isCommon && $0 == .common } ?? isCommon }
+            node.withBlock { block in
+                guard let modes = block.modes else { return isCommon }
+                return modes.isEmpty || modes.contains { $0 == mode || isCommon && $0 == .common }
+            }
         case .signal, .control: preconditionFailure("a block queue holds blocks only")
         }
     }
