@@ -48,6 +48,9 @@ struct EntryList {
     /// The oldest that is queued.
     var first: QueueEntry? { entries.first }
 
+    /// How many are kept, queued or not.
+    var count: Int { entries.count }
+
     mutating func append(_ entry: QueueEntry) { entries.append(entry) }
 
     /// One of the entries is not queued any more.
