@@ -64,7 +64,7 @@ final class PortCore: Sendable {
 
     /// Why a message was not sent.
     @usableFromInline
-    enum Refusal {
+    enum Refusal: Sendable {
         case timedOut
         case invalid
         case wouldDeadlock
