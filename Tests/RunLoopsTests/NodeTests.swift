@@ -103,6 +103,19 @@ import Testing
         }
         #expect(boxed == 1)
     }
+
+    @Test(.enabled(if: Allocations.areCounted)) func `a boxed message leaves no box behind`() async {
+        // A process of its own, in which nothing else allocates.
+        await #expect(processExitsWith: .success) {
+            let node = PortCore.makeNode()
+            let before = Allocations.bytesInUse
+            for _ in 0..<10_000 {
+                node.store(TooLarge())
+                _ = node.move(TooLarge.self)
+            }
+            #expect(Allocations.bytesInUse - before < 10_000)
+        }
+    }
 }
 
 /// Nodes in the order in which they were sent.
