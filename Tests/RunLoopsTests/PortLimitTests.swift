@@ -89,26 +89,30 @@ import Testing
     @Test func `a newcomer does not overtake senders that wait`() throws {
         let port = Port<Int>(queueLimit: 2)
         try port.send(contentsOf: [0, 1])
-        // Two messages need two rooms, so after one is free these still wait.
-        let patient = try Threads(1) { _ in try port.send(contentsOf: [2], before: nil) }
+        // A sender whose two messages go together, so that it still waits when there is room for one.
+        let patient = try Threads(1) { _ in
+            let (first, second) = (PortCore.makeNode(), PortCore.makeNode())
+            first.store(2)
+            first.next = nil
+            second.store(3)
+            second.next = first
+            #expect(port.core.send(second, 2, before: nil) == nil)
+        }
         waitUntilSendersWait(1, at: port)
-        let error = #expect(throws: PortSendError<Int>.self) { try port.send(9, before: .distantPast) }
-        #expect(error?.reason == .timedOut)
         try onLoopThread { loop in
             var received: [Int] = []
             loop.add(port, forMode: .default) { number in
                 received.append(number)
-                // The room of this message went to the one that waited.
                 if number == 0 {
                     let error = #expect(throws: PortSendError<Int>.self) {
                         try port.send(9, before: .distantPast)
                     }
                     #expect(error?.reason == .timedOut)
                 }
-                if number == 2 { loop.stop() }
+                if number == 3 { loop.stop() }
             }
             loop.run(in: .default)
-            #expect(received == [0, 1, 2])
+            #expect(received == [0, 1, 2, 3])
         }
         try patient.join()
     }
