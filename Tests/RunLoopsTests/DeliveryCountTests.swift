@@ -135,9 +135,11 @@ import Testing
     }
 
     @Test(.enabled(if: Allocations.areCounted))
-    func `a sender allocates nothing for a message or a ready block`() throws {
+    func `a sender allocates nothing for a message, a signal or a ready block`() throws {
         try onLoopThread { loop in
             let port = Port<Int>()
+            let signals = Port<Void>()
+            loop.add(signals, forMode: .default) {}
             let block: @Sendable () -> Void = {}
             var received = 0
             loop.add(port, forMode: .default) { _ in received += 1 }
@@ -147,6 +149,7 @@ import Testing
                     try Allocations.count {
                         for number in 0..<1_000 {
                             try port.send(number)
+                            try signals.send()
                             loop.perform(block)
                         }
                     }

@@ -214,6 +214,30 @@ import Testing
         }
     }
 
+    @Test func `a signal that a run inside the handler has heard of stays one when the source is removed`()
+        throws
+    {
+        try onLoopThread { loop in
+            let calls = Shared()
+            let known = Log<ManualSource>()
+            let source = ManualSource {
+                if calls.increment() > 0 { return }
+                known.entries[0].signal()
+                loop.pass()
+                loop.remove(known.entries[0], forMode: .default)
+            }
+            known.add(source)
+            loop.add(source, forMode: .default)
+            source.signal()
+            #expect(loop.run(in: .default) == .finished)
+            #expect(calls.count == 1)
+            loop.add(source, forMode: .default)
+            loop.pass()
+            loop.pass()
+            #expect(calls.count == 2)
+        }
+    }
+
     @Test func `a loop holds its sources, and lets them go when it ends`() throws {
         let alive = Shared()
         let thread = try RunLoopThread(name: "receiver")

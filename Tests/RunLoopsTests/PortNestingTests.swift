@@ -11,7 +11,7 @@ import Testing
             let log = Log<String>()
             loop.add(port, forMode: .default) { number in
                 log.add("begin \(number)")
-                if number == 1 || number == 2 { loop.run(mode: .default, before: .distantFuture) }
+                if number == 1 || number == 2 { loop.run(mode: .default, before: .now + .seconds(10)) }
                 log.add("end \(number)")
             }
             try port.send(contentsOf: [1, 2, 3, 4])
@@ -72,7 +72,7 @@ import Testing
             var received: [String] = []
             loop.add(port, forMode: .default) { number in
                 received.append("default \(number)")
-                if number == 1 { loop.run(mode: modal, before: .distantFuture) }
+                if number == 1 { loop.run(mode: modal, before: .now + .seconds(10)) }
             }
             loop.add(port, forMode: modal) { received.append("modal \($0)") }
             try port.send(contentsOf: [1, 2])
