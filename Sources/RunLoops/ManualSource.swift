@@ -123,12 +123,8 @@ public final class ManualSource: Sendable {
         }
 
         func didLeave(_ loop: LoopCore) {
-            if let node = source.bell.disarm() {
-                _ = Signal.takeRetained(node)
-            } else if isServing && signalledMeanwhile {
-                // The loop has heard of a signal that it will not serve any more: it stays a signal.
-                _ = source.bell.ring()
-            }
+            // A signal that the loop has heard of and not served is in the bell still.
+            if let node = source.bell.disarm() { _ = Signal.takeRetained(node) }
             signal?.input = nil
             signal = nil
             unsafe source.input = nil
