@@ -8,7 +8,7 @@ final class PortInput: SignalledInput {
     private let port: AnyObject
     private var signal: Signal?
 
-    /// A struct and not a tuple: a function in a tuple in an array is wrapped anew each time it is taken out.
+    /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
     private struct Handler {
         let mode: RunLoop.Mode
         let deliver: (Node) -> Void
@@ -16,7 +16,7 @@ final class PortInput: SignalledInput {
 
     /// What a message is delivered to, by the mode that the port was added to.
     private var handlers: [Handler] = []
-    private var commonHandler: ((Node) -> Void)?
+    private var commonHandler: Handler?
     private var isArmedOrReady = false
     /// A handler has taken the port out of a mode: from then on each message asks whether it is still in this one.
     private var hasLeftAMode = false
@@ -32,10 +32,11 @@ final class PortInput: SignalledInput {
 
     /// Keeps a handler for a mode, or for the common ones, unless there is one.
     func add(_ deliver: @escaping (Node) -> Void, for mode: RunLoop.Mode) {
+        let handler = Handler(mode: mode, deliver: deliver)
         if mode == .common {
-            if commonHandler == nil { commonHandler = deliver }
+            if commonHandler == nil { commonHandler = handler }
         } else if !handlers.contains(where: { $0.mode == mode }) {
-            handlers.append(Handler(mode: mode, deliver: deliver))
+            handlers.append(handler)
         }
     }
 
@@ -49,8 +50,8 @@ final class PortInput: SignalledInput {
         }
     }
 
-    private func handler(for mode: RunLoop.Mode) -> ((Node) -> Void)? {
-        for handler in handlers where handler.mode == mode { return handler.deliver }
+    private func handler(for mode: RunLoop.Mode) -> Handler? {
+        for handler in handlers where handler.mode == mode { return handler }
         return commonHandler
     }
 
@@ -74,14 +75,14 @@ final class PortInput: SignalledInput {
             return Served()
         }
         if signal.isOut { return Served() }
-        guard let mode = loop.currentMode, let deliver = handler(for: mode) else {
+        guard let mode = loop.currentMode, let handler = handler(for: mode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
         loop.serving.append(signal)
         defer { loop.serving.removeLast() }
-        if core.merges { return serveRing(signal, deliver, loop) }
+        if core.merges { return serveRing(signal, handler.deliver, loop) }
         hasLeftAMode = false
-        return serveMessages(signal, deliver, loop, mode, &budget)
+        return serveMessages(signal, handler.deliver, loop, mode, &budget)
     }
 
     private func serveRing(_ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore) -> Served {
