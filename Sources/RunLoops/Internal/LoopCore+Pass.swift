@@ -57,6 +57,8 @@ extension LoopCore {
             performIdleWork()
             sleep(until: activation.deadline)
             notifyObservers(.afterWaiting)
+            // The time that the loop slept is not the blocks'.
+            blockBudget = Budget()
         } else {
             poll(activation)
         }
