@@ -21,6 +21,13 @@ func waitUntilAsleep(_ loop: RunLoop) { waitUntil("the loop sleeps") { loop.inbo
 extension RunLoop {
     /// Makes one pass without sleeping.
     func pass(in mode: Mode = .default) { run(in: mode, until: .distantPast) }
+
+    /// Makes passes until one finds no source or port to serve.
+    ///
+    /// One pass serves two messages for sure, and more only as long as its time lasts.
+    func settle(in mode: Mode = .default) {
+        while run(in: mode, until: .distantPast, returnAfterSourceHandled: true) == .handledSource {}
+    }
 }
 
 extension ExitTest.Result {

@@ -34,7 +34,7 @@ import Testing
         try onLoopThread { loop in
             var received: [Int] = []
             loop.add(port, forMode: .default) { received.append($0) }
-            loop.pass()
+            loop.settle()
             #expect(received == Array(0..<7))
         }
     }

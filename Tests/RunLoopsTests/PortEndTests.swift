@@ -122,7 +122,7 @@ import Testing
         try onLoopThread { loop in
             var received = 0
             loop.add(other, forMode: .default) { received += $0 }
-            loop.pass()
+            loop.settle()
             #expect(received == 4)
         }
     }

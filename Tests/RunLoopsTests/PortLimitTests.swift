@@ -43,7 +43,7 @@ import Testing
                 }
                 #expect(error?.reason == .wouldDeadlock)
                 #expect(error?.messages == [4, 5])
-                loop.pass()
+                loop.settle()
                 try port.send(contentsOf: [1, 2])
             }
             try port.send(3)
@@ -120,15 +120,14 @@ import Testing
     @Test func `a sender that gives up leaves the line to the others`() throws {
         let port = Port<Int>(queueLimit: 1)
         try port.send(0)
-        let deadline = ContinuousClock.now + .milliseconds(20)
+        let deadline = ContinuousClock.now + .milliseconds(50)
         let hasty = try Threads(1) { _ in
             let error = #expect(throws: PortSendError<Int>.self) { try port.send(1, before: deadline) }
             #expect(error?.messages == [1])
         }
-        waitUntilSendersWait(1, at: port)
         let patient = try Threads(1) { _ in try port.send(2) }
-        waitUntilSendersWait(2, at: port)
         try hasty.join()
+        waitUntilSendersWait(1, at: port)
         try onLoopThread { loop in
             var received: [Int] = []
             loop.add(port, forMode: .default) { number in

@@ -45,7 +45,7 @@ import Testing
             try port.send("second")
             var received: [String] = []
             loop.add(port, forMode: .default) { received.append($0) }
-            loop.pass()
+            loop.settle()
             #expect(received == ["first", "second"])
         }
     }
@@ -74,7 +74,7 @@ import Testing
             try port.send(2)
             loop.pass(in: other)
             #expect(received == [])
-            loop.pass()
+            loop.settle()
             #expect(received == [1, 2])
         }
     }
@@ -98,7 +98,7 @@ import Testing
         try onLoopThread { loop in
             var received: [Int] = []
             loop.add(port, forMode: .default) { received.append($0) }
-            loop.pass()
+            loop.settle()
             #expect(received == [2, 3])
         }
     }

@@ -162,7 +162,7 @@ import Testing
             var calls = 0
             loop.add(port, forMode: .default) { _ in calls += 1 }
             for _ in 0..<3 { try port.send(Nothing()) }
-            loop.pass()
+            loop.settle()
             #expect(calls == 3)
         }
     }
