@@ -93,6 +93,25 @@ private let print = Printed()
         #expect(print.lines == ["connection 1", "connection 2", "2 delivered"])
     }
 
+    @Test func `a post can wait for observers on loops`() throws {
+        let print = Printed()
+        let center = NotificationCenter()
+        let screen = try RunLoopThread(name: "screen")
+        let token = center.addObserver(forName: .didConnect, on: screen.runLoop) { _ in print("shown") }
+        // A busy machine is no reason to fail here: this snippet is about the order.
+        while print.lines.last != "it has been shown" {
+            do {
+                try center.postAndWait(Notification(name: .didConnect), before: .now + .seconds(1))
+                print("it has been shown")
+            } catch PerformError.timedOut {
+                continue
+            }
+        }
+        token.remove()
+        screen.stop()
+        #expect(print.lines.first == "shown")
+    }
+
     @Test func `of what an observer on a loop cannot take the oldest goes`() throws {
         let print = Printed()
         try onLoopThread { _ in
