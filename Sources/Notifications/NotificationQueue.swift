@@ -58,7 +58,7 @@ public final class NotificationQueue: Sendable {
     /// Leaves a notification to be posted.
     ///
     /// Called on another thread it is handed over to the loop's, which wakes it: it is enqueued there, and all that is said
-    /// here happens there, when the loop runs in one of the modes.
+    /// here happens there, when the loop runs; for ``PostingStyle/now``, when it runs in one of the modes.
     ///
     /// - Parameters:
     ///   - notification: What has happened.
@@ -116,7 +116,8 @@ public final class NotificationQueue: Sendable {
 
     /// Takes notifications out that wait to be posted.
     ///
-    /// Called on another thread it is handed over to the loop's; some may be posted before it gets there.
+    /// Called on another thread it is handed over to the loop's; some may be posted before it gets there. It finds what the
+    /// same thread has enqueued before.
     ///
     /// - Parameters:
     ///   - notification: What they are compared with.

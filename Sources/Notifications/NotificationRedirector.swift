@@ -174,7 +174,8 @@ extension NotificationCenter {
 extension NotificationCenter {
     /// Posts a notification, and waits until the observers on other threads have been called, too.
     ///
-    /// One that is dropped for want of room counts as over. This thread's own loop does not run meanwhile.
+    /// One that is dropped for want of room counts as over. This thread's own loop does not run meanwhile, and what is
+    /// delivered at once on this thread needs no waiting. Whatever is thrown, the notification has been posted.
     ///
     /// - Parameters:
     ///   - notification: What has happened.
@@ -182,7 +183,7 @@ extension NotificationCenter {
     /// - Throws: ``/RunLoops/PerformError``: the deadline passed, a loop ended before it had delivered, or something waits to
     ///   be delivered on this very thread, which it will be when this thread's loop runs.
     ///
-    /// > Thread safety: any thread.
+    /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread")
     public func postAndWait(
         _ notification: Notification, before deadline: ContinuousClock.Instant? = nil
