@@ -240,14 +240,14 @@ public final class NotificationCenter: Sendable {
     ) -> Registration {
         if let name {
             let observation = names.add(for: name) {
-                TypedObservation(sequence: $0, object: object, handler: handler)
+                TypedObservation(sequence: $0, object: object, target: target, handler: handler)
             }
-            return Registration(observation, target: target) { [weak names] in names?.forget(for: name) }
+            return Registration(observation) { [weak names] in names?.forget(for: name) }
         }
         let observation = everyName.add(for: EveryName()) {
-            TypedObservation(sequence: $0, object: object, handler: handler)
+            TypedObservation(sequence: $0, object: object, target: target, handler: handler)
         }
-        return Registration(observation, target: target) { [weak everyName] in
+        return Registration(observation) { [weak everyName] in
             everyName?.forget(for: EveryName())
         }
     }

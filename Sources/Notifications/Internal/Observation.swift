@@ -28,8 +28,12 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    init(sequence: UInt64, object: (any AnyObject & Sendable)?) {
+    /// What is called on another thread in the end, if that is how it is delivered.
+    let target: RedirectedObserver?
+
+    init(sequence: UInt64, object: (any AnyObject & Sendable)?, target: RedirectedObserver?) {
         self.sequence = sequence
+        self.target = target
         sender = object.map { ObjectIdentifier($0) }
         self.object = object.map { WeakReference($0) }
     }
@@ -121,9 +125,12 @@ class TypedObservation<Payload>: Observation, @unchecked Sendable {
     /// end: the life keeps these apart.
     nonisolated(unsafe) private var handler: ((Payload) -> Bool)?
 
-    init(sequence: UInt64, object: (any AnyObject & Sendable)?, handler: @escaping (Payload) -> Bool) {
+    init(
+        sequence: UInt64, object: (any AnyObject & Sendable)?, target: RedirectedObserver? = nil,
+        handler: @escaping (Payload) -> Bool
+    ) {
         unsafe self.handler = handler
-        super.init(sequence: sequence, object: object)
+        super.init(sequence: sequence, object: object, target: target)
     }
 
     /// Calls the handler, unless the observation was removed.

@@ -68,7 +68,10 @@ final class ObserverMap<Key: ObserverKey>: Sendable {
     deinit {
         for shard in shards {
             for entry in shard.entries.withLock({ $0 }).values {
-                for observation in entry.observations { _ = observation.remove() }
+                for observation in entry.observations {
+                    _ = observation.remove()
+                    observation.target?.remove()
+                }
             }
         }
     }

@@ -18,9 +18,32 @@ final class RedirectedObserver: Sendable {
     private let wasRemoved = Atomic<Bool>(false)
 
     private struct Waiting {
-        var deliveries: [Delivery] = []
+        var entries: [Entry] = []
         /// Posters that wait for room.
         var gates: [ThreadGate] = []
+    }
+
+    /// A delivery as the account knows it.
+    ///
+    /// The loop's queue alone keeps it, and when that goes, it goes.
+    private struct Entry: Sendable {
+        weak let delivery: Delivery?
+        let id: ObjectIdentifier
+        let name: Notification.Name
+        let sender: ObjectIdentifier?
+
+        init(_ delivery: Delivery, _ notification: Notification) {
+            self.delivery = delivery
+            id = ObjectIdentifier(delivery)
+            name = notification.name
+            sender = notification.sender
+        }
+
+        func saysTheSame(as other: Notification, _ mask: NotificationQueue.NotificationCoalescing) -> Bool {
+            if mask.isEmpty { return false }
+            if mask.contains(.onName) && name != other.name { return false }
+            return !mask.contains(.onSender) || sender == other.sender
+        }
     }
 
     init(
@@ -54,17 +77,15 @@ final class RedirectedObserver: Sendable {
         switch capacity.kind {
         case .unlimited: break
         case .bounded(let limit, let policy):
-            if !makeRoom(for: delivery, limit, policy) { return }
+            if !makeRoom(for: delivery, notification, limit, policy) { return }
         case .coalescing(let mask):
             let merges = waiting.withLock { waiting in
-                if waiting.deliveries.contains(where: { $0.saysTheSame(as: notification, mask) }) {
-                    return true
-                }
-                waiting.deliveries.append(delivery)
+                if waiting.entries.contains(where: { $0.saysTheSame(as: notification, mask) }) { return true }
+                waiting.entries.append(Entry(delivery, notification))
                 return false
             }
             if merges {
-                delivery.isAccountedFor.store(true, ordering: .relaxed)
+                _ = delivery.accountFor()
                 return
             }
         }
@@ -75,27 +96,29 @@ final class RedirectedObserver: Sendable {
     ///
     /// - Returns: False if it was dropped instead.
     private func makeRoom(
-        for delivery: Delivery, _ limit: Int, _ policy: NotificationRedirector.Capacity.Policy
+        for delivery: Delivery, _ notification: Notification, _ limit: Int,
+        _ policy: NotificationRedirector.Capacity.Policy
     ) -> Bool {
+        let entry = Entry(delivery, notification)
         let deadline: ContinuousClock.Instant? =
             if case .block(let duration) = policy { .now + duration } else { nil }
         while true {
             let gate = ThreadGate()
             let step: Step = waiting.withLock { waiting in
-                if waiting.deliveries.count < limit || observation.isRemoved {
-                    waiting.deliveries.append(delivery)
+                if waiting.entries.count < limit || observation.isRemoved {
+                    waiting.entries.append(entry)
                     return .enter
                 }
                 switch policy {
                 case .dropNewest: return .dropNew
                 case .dropOldest:
-                    let oldest = waiting.deliveries.removeFirst()
-                    waiting.deliveries.append(delivery)
+                    let oldest = waiting.entries.removeFirst().delivery
+                    waiting.entries.append(entry)
                     return .dropOld(oldest)
                 case .block:
                     if redirector.runLoop.isCurrent {
                         // The loop's own thread cannot wait for itself: its posts are taken beyond the limit.
-                        waiting.deliveries.append(delivery)
+                        waiting.entries.append(entry)
                         return .enter
                     }
                     waiting.gates.append(gate)
@@ -105,14 +128,14 @@ final class RedirectedObserver: Sendable {
             switch step {
             case .enter: return true
             case .dropOld(let oldest):
-                drop(oldest)
+                if let oldest { drop(oldest) }
                 return true
             case .dropNew:
                 drop(delivery)
                 return false
             case .wait:
                 if gate.wait(until: deadline ?? .distantFuture) { continue }
-                waiting.withLock { waiting in waiting.gates.removeAll { $0 === gate } }
+                leaveLine(gate)
                 drop(delivery)
                 return false
             }
@@ -122,30 +145,43 @@ final class RedirectedObserver: Sendable {
     private enum Step {
         case enter
         case dropNew
-        case dropOld(Delivery)
+        case dropOld(Delivery?)
         case wait
     }
 
-    private func drop(_ delivery: Delivery) {
-        if !delivery.isAccountedFor.exchange(true, ordering: .acquiringAndReleasing) {
-            dropped.add(1, ordering: .relaxed)
+    /// A poster has waited long enough.
+    private func leaveLine(_ gate: ThreadGate) {
+        let next: ThreadGate? = waiting.withLock { waiting in
+            if let index = waiting.gates.firstIndex(where: { $0 === gate }) {
+                waiting.gates.remove(at: index)
+                return nil
+            }
+            // It was let through at the same moment: its room is the next one's.
+            return waiting.gates.isEmpty ? nil : waiting.gates.removeFirst()
         }
+        next?.open()
+    }
+
+    private func drop(_ delivery: Delivery) {
+        if delivery.accountFor() != nil { dropped.add(1, ordering: .relaxed) }
     }
 
     // MARK: - The loop's thread
 
     /// The delivery's turn has come.
-    func arrive(_ delivery: Delivery) {
-        if case .unlimited = capacity.kind {} else { leave(delivery) }
-        if delivery.isAccountedFor.exchange(true, ordering: .acquiringAndReleasing) { return }
-        deliver(delivery.notification)
+    fileprivate func arrive(_ delivery: Delivery) {
+        leave(ObjectIdentifier(delivery))
+        guard let notification = delivery.accountFor() else { return }
+        deliver(notification)
     }
 
-    private func leave(_ delivery: Delivery) {
+    /// A delivery waits no more: there is room for another one.
+    private func leave(_ id: ObjectIdentifier) {
+        if case .unlimited = capacity.kind { return }
         let gate: ThreadGate? = waiting.withLock { waiting in
             // The first, unless posters have overtaken each other on the way here.
-            if let index = waiting.deliveries.firstIndex(where: { $0 === delivery }) {
-                waiting.deliveries.remove(at: index)
+            if let index = waiting.entries.firstIndex(where: { $0.id == id }) {
+                waiting.entries.remove(at: index)
             }
             return waiting.gates.isEmpty ? nil : waiting.gates.removeFirst()
         }
@@ -176,7 +212,8 @@ final class RedirectedObserver: Sendable {
     }
 
     /// A delivery was let go of without having arrived: the loop has ended.
-    fileprivate func lost() {
+    fileprivate func lost(_ id: ObjectIdentifier) {
+        leave(id)
         if wasRemoved.load(ordering: .acquiring) { return }
         undelivered.add(1, ordering: .relaxed)
         redirector.lost()
@@ -185,38 +222,47 @@ final class RedirectedObserver: Sendable {
 }
 
 /// One notification on its way to one observer.
+///
+/// Held by the loop's queue alone.
 final class Delivery: Sendable {
-    let notification: Notification
     private let observer: RedirectedObserver
+    private let receipt: Receipt?
 
-    /// It has been delivered or dropped: whatever is left of it counts for nothing.
-    let isAccountedFor = Atomic<Bool>(false)
+    /// It has been delivered, dropped or lost: whatever is left of it counts for nothing.
+    private let isAccountedFor = Atomic<Bool>(false)
+
+    /// `nonisolated(unsafe)`: taken out by the one who accounts for the delivery, and touched by nobody else.
+    nonisolated(unsafe) private var notification: Notification?
 
     init(_ notification: Notification, _ observer: RedirectedObserver) {
-        self.notification = notification
+        unsafe self.notification = notification
         self.observer = observer
-        notification.receipt?.enter()
+        receipt = notification.receipt
+        receipt?.enter()
     }
 
     var modes: [RunLoop.Mode] { observer.modes }
+
+    /// Decides what becomes of the delivery.
+    ///
+    /// - Returns: The notification; nil if that was decided before.
+    func accountFor() -> Notification? {
+        if isAccountedFor.exchange(true, ordering: .acquiringAndReleasing) { return nil }
+        defer { unsafe notification = nil }
+        return unsafe notification
+    }
 
     func arrive() {
         observer.redirector.hasArrived()
         observer.arrive(self)
     }
 
-    func saysTheSame(as other: Notification, _ mask: NotificationQueue.NotificationCoalescing) -> Bool {
-        if mask.isEmpty { return false }
-        if mask.contains(.onName) && notification.name != other.name { return false }
-        return !mask.contains(.onSender) || notification.sender == other.sender
-    }
-
     deinit {
-        if !isAccountedFor.load(ordering: .acquiring) {
-            observer.lost()
-            notification.receipt?.wasLost.store(true, ordering: .relaxed)
+        if accountFor() != nil {
+            receipt?.wasLost.store(true, ordering: .relaxed)
+            observer.lost(ObjectIdentifier(self))
         }
-        notification.receipt?.leave()
+        receipt?.leave()
     }
 }
 

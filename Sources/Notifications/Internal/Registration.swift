@@ -1,18 +1,15 @@
-/// An observation, the place where it is registered, and what it delivers to, if that is another thread.
+/// An observation, and the place where it is registered.
 struct Registration: Sendable {
     private let observation: Observation
     private let forget: @Sendable () -> Void
-    /// What is called on another thread in the end.
-    let target: RedirectedObserver?
 
-    init(
-        _ observation: Observation, target: RedirectedObserver? = nil, forget: @escaping @Sendable () -> Void
-    ) {
+    init(_ observation: Observation, forget: @escaping @Sendable () -> Void) {
         self.observation = observation
-        self.target = target
         self.forget = forget
     }
 
+    /// What is called on another thread in the end.
+    var target: RedirectedObserver? { observation.target }
     var id: ObjectIdentifier { ObjectIdentifier(observation) }
     var sender: ObjectIdentifier? { observation.sender }
     var isRemoved: Bool { observation.isRemoved }
@@ -20,10 +17,10 @@ struct Registration: Sendable {
 
     /// Ends the observation, and takes it out of its place.
     func remove() {
-        guard observation.remove() else { return }
-        // In this order: nothing is queued any more when what is queued becomes nothing.
+        let isFirst = observation.remove()
+        // Also if somebody else was first, and is not there yet: when this returns, no call starts.
         target?.remove()
-        forget()
+        if isFirst { forget() }
     }
 
     /// Calls `waiter` when no call runs any more.
