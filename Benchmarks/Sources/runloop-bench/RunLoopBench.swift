@@ -4,7 +4,9 @@ internal import ArgumentParser
 @main
 struct RunLoopBench: ParsableCommand {
     /// The families of measurements, in the order in which `all` takes them.
-    static let families: [any Family.Type] = [LatencyFamily.self, ThroughputFamily.self]
+    static let families: [any Family.Type] = [
+        LatencyFamily.self, ThroughputFamily.self, NotificationsFamily.self,
+    ]
 
     static let configuration = CommandConfiguration(
         commandName: "runloop-bench",

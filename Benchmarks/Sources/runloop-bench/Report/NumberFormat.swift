@@ -4,6 +4,8 @@ internal import Foundation
 enum NumberFormat: String, Codable {
     /// Nanoseconds, written as microseconds.
     case microseconds
+    /// Nanoseconds, written as such.
+    case nanoseconds
     /// A quotient.
     case ratio
     /// A rate, written in millions.
@@ -22,7 +24,7 @@ enum NumberFormat: String, Codable {
         guard let value, value.isFinite else { return "–" }
         switch self {
         case .microseconds: return Self.digits(value / 1000)
-        case .ratio: return Self.digits(value)
+        case .nanoseconds, .ratio: return Self.digits(value)
         case .millions: return Self.digits(value / 1e6)
         case .perMessage:
             return value == 0 ? "0" : String(format: abs(value) < 0.001 ? "%.6f" : "%.4f", value)

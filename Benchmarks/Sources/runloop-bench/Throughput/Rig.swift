@@ -11,6 +11,9 @@ final class Rig: Sendable {
     /// How many messages are sent between two looks at the clock and at the window.
     private static let chunk = 64
 
+    /// For how many nanoseconds messages are waited for that do not come.
+    private static let patience: Int64 = 10_000_000_000
+
     /// Where all subjects' messages end.
     let sink = Sink()
 
@@ -71,7 +74,7 @@ final class Rig: Sendable {
         var result = Round()
         var end: Int64 = 0
         result.usage = Usage.of {
-            start.go(producers: count)
+            start.go(threads: count)
             for producer in producers[..<count] { producer.wait() }
             end = drain(tally)
         }
@@ -131,11 +134,16 @@ final class Rig: Sendable {
     private func produce(
         _ channel: any MessageChannel, producer: Int, window: Int, _ tally: Tally, while goesOn: () -> Bool
     ) {
+        let limit = bench_now() + Self.patience
         var value = 0
         var sum = 0
         while goesOn() {
             let sent = tally.sent.add(Self.chunk, ordering: .relaxed).newValue
-            while sent - (sink.received - tally.base) > window { giveWay() }
+            while sent - (sink.received - tally.base) > window {
+                giveWay()
+                // A message was lost, which will be noticed.
+                if bench_now() > limit { return }
+            }
             do {
                 sum &+= try channel.send(Self.chunk, from: value, producer: producer)
             } catch {
@@ -155,7 +163,7 @@ final class Rig: Sendable {
 
     /// Waits until everything has come, and says when that was.
     private func drain(_ tally: Tally) -> Int64 {
-        let limit = bench_now() + 10_000_000_000
+        let limit = bench_now() + Self.patience
         let goal = tally.base + tally.sent.load(ordering: .relaxed)
         while sink.received < goal, bench_now() < limit { giveWay() }
         return bench_now()
@@ -168,27 +176,5 @@ final class Rig: Sendable {
         if sent != received { throw .miscounted(sent: sent, received: received) }
         if sink.sum &- tally.baseSum != tally.sum.load(ordering: .relaxed) { throw .mistaken }
         accounted.store(sink.received, ordering: .relaxed)
-    }
-}
-
-/// Lets threads begin at one moment.
-private final class Start: Sendable {
-    private let ready = Atomic<Int>(0)
-    private let moment = Atomic<Int64>(0)
-
-    /// When they began.
-    var time: Int64 { moment.load(ordering: .acquiring) }
-
-    /// Waits for the moment: every producer calls it.
-    func wait() -> Int64 {
-        ready.add(1, ordering: .acquiringAndReleasing)
-        while time == 0 { sched_yield() }
-        return time
-    }
-
-    /// Begins as soon as all producers wait.
-    func go(producers: Int) {
-        while ready.load(ordering: .acquiring) < producers { sched_yield() }
-        moment.store(bench_now(), ordering: .releasing)
     }
 }
