@@ -5,60 +5,6 @@ import Testing
 
 /// Descriptor sources that come and go, also while handlers run.
 @Suite struct DescriptorSourceLifeTests {
-    private let custom = RunLoop.Mode("custom")
-
-    @Test func `a run inside the handler of an unread descriptor neither calls it nor spins`() throws {
-        try onLoopThread { [custom] loop in
-            for inner in [RunLoop.Mode.default, custom] {
-                let wire = try Wire.pipe()
-                defer { wire.close() }
-                wire.send()
-                var depth = 0
-                var calls = 0
-                let source = DescriptorSource(wire.near, interest: .read) { source, _ in
-                    calls += 1
-                    depth += 1
-                    #expect(depth == 1)
-                    let passes = loop.statistics.passes
-                    #expect(loop.run(in: inner, until: .now + .milliseconds(20)) == .timedOut)
-                    // One to notice it, one to sleep, and some for what the kernel wakes it for by itself.
-                    #expect(loop.statistics.passes - passes < 20)
-                    depth -= 1
-                    if calls == 2 { source.invalidate() }
-                }
-                try loop.add(source, forMode: .default)
-                try loop.add(source, forMode: custom)
-                // It was left unread, so it is called again, once it has returned.
-                #expect(loop.run(in: .default, until: .hang) == .finished)
-                #expect(calls == 2)
-            }
-        }
-    }
-
-    @Test func `a run inside a handler serves other descriptors, also those ready in the same pass`() throws {
-        try onLoopThread { loop in
-            let wires = [try Wire.pipe(), try Wire.pipe()]
-            defer { for wire in wires { wire.close() } }
-            var order: [String] = []
-            for (number, wire) in wires.enumerated() {
-                wire.send()
-                let source = DescriptorSource(wire.near, interest: .read) { source, _ in
-                    order.append("\(number) begins")
-                    wire.drain()
-                    source.invalidate()
-                    loop.run(until: .now)
-                    order.append("\(number) ends")
-                }
-                try loop.add(source, forMode: .default)
-            }
-            #expect(loop.run(in: .default, until: .hang) == .finished)
-            let inner = order.dropFirst().dropLast()
-            #expect(order.count == 4)
-            #expect(order[0].first == order[3].first)
-            #expect(inner.first?.hasSuffix("begins") == true)
-        }
-    }
-
     @Test func `removed or invalidated by an earlier handler of the same pass, a source is not called`()
         throws
     {

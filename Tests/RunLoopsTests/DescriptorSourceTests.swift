@@ -7,8 +7,6 @@ import Testing
 @Suite struct DescriptorSourceTests {
     private typealias Readiness = DescriptorSource.Readiness
 
-    private let custom = RunLoop.Mode("custom")
-
     @Test func `what was readable before the source was added is reported`() throws {
         for trigger in [DescriptorSource.Trigger.level, .edge] {
             try onLoopThread { loop in
@@ -132,12 +130,16 @@ import Testing
             let wire = try Wire.sockets()
             defer { wire.close() }
             wire.send()
-            wire.fill()
-            let source = DescriptorSource(wire.near, interest: .write) { _, _ in
-                Issue.record("it is readable only")
+            var reported: [Readiness] = []
+            for interest in [DescriptorSource.Interest.write, .read] {
+                let source = DescriptorSource(wire.near, interest: interest) { source, ready in
+                    reported.append(ready)
+                    source.invalidate()
+                }
+                try loop.add(source, forMode: .default)
+                serve(loop, once: source)
             }
-            try loop.add(source, forMode: .default)
-            loop.run(until: .now)
+            #expect(reported == [.writable, .readable])
         }
     }
 
@@ -219,54 +221,6 @@ import Testing
                 loop.run(until: .now)
                 #expect(calls == 2)
             }
-        }
-    }
-
-    @Test func `a descriptor is served in its modes only, and what came meanwhile is kept`() throws {
-        for trigger in [DescriptorSource.Trigger.level, .edge] {
-            try onLoopThread { [custom] loop in
-                let wire = try Wire.pipe()
-                defer { wire.close() }
-                var modes: [RunLoop.Mode?] = []
-                let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { _, _ in
-                    modes.append(loop.currentMode)
-                    wire.drain()
-                }
-                try loop.add(source, forMode: custom)
-                #expect(loop.run(in: .default, until: .hang) == .finished)
-                loop.run(in: custom, until: .now)
-                wire.send()
-                loop.perform { wire.send() }
-                loop.run(until: .now)
-                #expect(modes == [])
-                loop.run(in: custom, until: .now)
-                #expect(modes == [custom])
-                try loop.add(source, forMode: .default)
-                wire.send()
-                loop.run(until: .now)
-                loop.remove(source, forMode: custom)
-                wire.send()
-                #expect(loop.run(in: custom, until: .hang) == .finished)
-                #expect(modes == [custom, .default])
-            }
-        }
-    }
-
-    @Test func `a descriptor in the common modes is in those that become common later`() throws {
-        try onLoopThread { [custom] loop in
-            let wire = try Wire.pipe()
-            defer { wire.close() }
-            var calls = 0
-            let source = DescriptorSource(wire.near, interest: .read) { _, _ in calls += 1 }
-            try loop.add(source, forMode: .common)
-            wire.send()
-            loop.run(in: custom, until: .now)
-            #expect(calls == 0)
-            loop.addCommonMode(custom)
-            loop.run(in: custom, until: .now)
-            #expect(calls == 1)
-            loop.remove(source, forMode: .common)
-            #expect(loop.run(in: custom, until: .hang) == .finished)
         }
     }
 }

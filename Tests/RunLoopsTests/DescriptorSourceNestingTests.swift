@@ -1,0 +1,82 @@
+import RunLoops
+import TestSupport
+import Testing
+
+/// Runs inside the handlers of descriptor sources.
+@Suite struct DescriptorSourceNestingTests {
+    private let custom = RunLoop.Mode("custom")
+
+    @Test func `a run inside the handler of an unread descriptor neither calls it nor spins`() throws {
+        try onLoopThread { [custom] loop in
+            for inner in [RunLoop.Mode.default, custom] {
+                let wire = try Wire.pipe()
+                defer { wire.close() }
+                wire.send()
+                var depth = 0
+                var calls = 0
+                let source = DescriptorSource(wire.near, interest: .read) { source, _ in
+                    calls += 1
+                    depth += 1
+                    #expect(depth == 1)
+                    let passes = loop.statistics.passes
+                    #expect(loop.run(in: inner, until: .now + .milliseconds(20)) == .timedOut)
+                    // One to notice it, one to sleep, and some for what the kernel wakes it for by itself.
+                    #expect(loop.statistics.passes - passes < 20)
+                    depth -= 1
+                    if calls == 2 { source.invalidate() }
+                }
+                try loop.add(source, forMode: .default)
+                try loop.add(source, forMode: custom)
+                // It was left unread, so it is called again, once it has returned.
+                #expect(loop.run(in: .default, until: .hang) == .finished)
+                #expect(calls == 2)
+            }
+        }
+    }
+
+    @Test func `a run inside a handler serves other descriptors, also those ready in the same pass`() throws {
+        try onLoopThread { loop in
+            let wires = [try Wire.pipe(), try Wire.pipe()]
+            defer { for wire in wires { wire.close() } }
+            var order: [String] = []
+            for (number, wire) in wires.enumerated() {
+                wire.send()
+                let source = DescriptorSource(wire.near, interest: .read) { source, _ in
+                    order.append("\(number) begins")
+                    wire.drain()
+                    source.invalidate()
+                    loop.run(until: .now)
+                    order.append("\(number) ends")
+                }
+                try loop.add(source, forMode: .default)
+            }
+            #expect(loop.run(in: .default, until: .hang) == .finished)
+            let inner = order.dropFirst().dropLast()
+            #expect(order.count == 4)
+            #expect(order[0].first == order[3].first)
+            #expect(inner.first?.hasSuffix("begins") == true)
+        }
+    }
+
+    @Test func `a run inside a handler, in another mode, keeps what is ready for the outer one`() throws {
+        for trigger in [DescriptorSource.Trigger.level, .edge] {
+            try onLoopThread { [custom] loop in
+                let wires = [try Wire.pipe(), try Wire.pipe()]
+                defer { for wire in wires { wire.close() } }
+                var modes: [RunLoop.Mode?] = []
+                for wire in wires {
+                    wire.send()
+                    let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { source, _ in
+                        modes.append(loop.currentMode)
+                        source.invalidate()
+                        loop.perform(inModes: [custom]) {}
+                        #expect(loop.run(in: custom, until: .hang) == .finished)
+                    }
+                    try loop.add(source, forMode: .default)
+                }
+                #expect(loop.run(in: .default, until: .now + .seconds(5)) == .finished)
+                #expect(modes == [.default, .default])
+            }
+        }
+    }
+}
