@@ -1,0 +1,203 @@
+internal import CThreadControl
+internal import Synchronization
+
+/// Isolates leaving a notification with a queue in which a hundred wait already, or a hundred thousand.
+///
+/// Read the quotient of the two first: it says whether the queue looks for what is alike, or knows.
+struct Enqueueing: NotificationsPart {
+    /// How many wait.
+    private static let few = 100
+    private static let many = 100_000
+    /// What becomes of a notification that is enqueued.
+    private enum Fate: String, CaseIterable {
+        case mergedWithFew = "merged with one of 32 of those that wait"
+        case mergedWithAny = "merged with any of those that wait"
+        case added = "like none of those that wait"
+    }
+
+    private struct Key: Hashable {
+        let subject: EnqueueSubject
+        let fate: Fate
+        let pending: Int
+    }
+
+    private let queues: [(subject: EnqueueSubject, pending: Int, queue: any Enqueuer)]
+    /// How many are timed a round.
+    private let count: Int
+    /// Nanoseconds an enqueue.
+    private var times = RoundFigures<Key>()
+
+    private(set) var stage = ""
+
+    init(in session: Session) {
+        let count = session.isQuick ? 512 : 2048
+        self.count = count
+        queues = [Self.few, Self.many].flatMap { pending in
+            EnqueueSubject.allCases.map { ($0, pending, $0.make(pending: pending, others: count)) }
+        }
+        for (_, _, queue) in queues {
+            queue.thread.run { queue.fill() }
+            queue.thread.wait()
+        }
+    }
+
+    mutating func measure(round: Int, in session: Session) throws(Miscount) {
+        for index in queues.indices {
+            let (subject, pending, queue) = queues[(index + max(0, round)) % queues.count]
+            queue.thread.number.pin(to: [session.machine.processors[0]])
+            let batch = subject == .own ? 32 : 1
+            // Foundation's queue does the same for all, and cannot be filled anew each round.
+            for fate in subject == .own ? Fate.allCases : [.mergedWithAny] {
+                stage = "\(subject.rawValue), \(pending) waiting, \(fate.rawValue)"
+                let time = try onThread(of: queue) { [count] () throws(Miscount) in
+                    switch fate {
+                    case .mergedWithFew:
+                        Self.timeMerging(
+                            with: queue, Scatter(count: 32, in: pending), count: count, batch: batch)
+                    case .mergedWithAny:
+                        Self.timeMerging(
+                            with: queue, Scatter(count: pending, in: pending), count: count, batch: batch)
+                    case .added: try Self.timeAdding(to: queue, pending: pending, count: count)
+                    }
+                }
+                if round >= 0 { times.add(time, of: Key(subject: subject, fate: fate, pending: pending)) }
+            }
+        }
+    }
+
+    /// Lets all queues post what waits in them, and counts it.
+    mutating func end(in session: Session) throws(Miscount) {
+        for (subject, pending, queue) in queues {
+            stage = "\(subject.rawValue), \(pending) waiting, the end"
+            _ = try onThread(of: queue) { () throws(Miscount) in
+                try queue.empty()
+                return 0
+            }
+        }
+    }
+
+    private func onThread(
+        of queue: any Enqueuer, _ body: @escaping @Sendable () throws(Miscount) -> Double
+    ) throws(Miscount) -> Double {
+        let result = Mutex<Result<Double, Miscount>?>(nil)
+        queue.thread.run {
+            let found = Result { () throws(Miscount) in try body() }
+            result.withLock { $0 = found }
+        }
+        queue.thread.wait()
+        guard let found = result.withLock({ $0 }) else {
+            fatalError("Enqueueing: a job that ended has a result")
+        }
+        return try found.get()
+    }
+
+    /// Nanoseconds an enqueue of so many, or of as many as a few milliseconds allow.
+    private static func timeMerging(
+        with queue: any Enqueuer, _ scatter: consuming Scatter, count: Int, batch: Int
+    ) -> Double {
+        var scatter = scatter
+        let start = bench_now()
+        let end = start + 3_000_000
+        var now = start
+        var done = 0
+        repeat {
+            queue.merge(batch, &scatter)
+            done += batch
+            now = bench_now()
+        } while done < count && now < end
+        return Double(now - start) / Double(done)
+    }
+
+    /// Nanoseconds an enqueue of so many; the queue is filled anew before they are a notable part of what waits.
+    private static func timeAdding(
+        to queue: any Enqueuer, pending: Int, count: Int
+    ) throws(Miscount) -> Double {
+        let batch = 32
+        var added = 0
+        var time: Int64 = 0
+        for done in stride(from: 0, to: count, by: batch) {
+            if done > 0, added + batch > pending / 3 {
+                try queue.empty()
+                queue.fill()
+                added = 0
+            }
+            let start = bench_now()
+            queue.add(batch)
+            time += bench_now() - start
+            added += batch
+        }
+        try queue.empty()
+        queue.fill()
+        return Double(time) / Double(count)
+    }
+
+    var remarks: [String] {
+        [
+            "Enqueued on the thread of a loop that does not run meanwhile; afterwards it runs, and what it posts is "
+                + "counted. Each one that waits has a name of its own, and any are taken in no order: with "
+                + "many, memory is far away, for the names, too.",
+            "Foundation's queue goes through all that wait. It was filled without coalescing.",
+        ]
+    }
+
+    var tables: [Table] { [table] }
+
+    private var table: Table {
+        var table = Table(
+            title: "Enqueue with coalescing on name and sender (ns)",
+            columns: [
+                .init("100 wait", "few", .nanoseconds), .init("from", "fewLow", .nanoseconds),
+                .init("to", "fewHigh", .nanoseconds), .init("100,000 wait", "many", .nanoseconds),
+                .init("from", "manyLow", .nanoseconds), .init("to", "manyHigh", .nanoseconds),
+                .init("quotient", "ratio", .ratio), .init("from", "ratioLow", .ratio),
+                .init("to", "ratioHigh", .ratio),
+            ])
+        for subject in EnqueueSubject.allCases {
+            for fate in Fate.allCases {
+                guard let few = times.spread(Key(subject: subject, fate: fate, pending: Self.few)) else {
+                    continue
+                }
+                var row = Table.Row(name: "\(subject.rawValue), \(fate.rawValue)")
+                row.add(few, as: "few")
+                row.add(times.spread(Key(subject: subject, fate: fate, pending: Self.many)), as: "many")
+                row.add(ratio(subject, fate), as: "ratio")
+                table.rows.append(row)
+            }
+        }
+        return table
+    }
+
+    /// Enqueues a second as bars.
+    var chart: Chart {
+        .bars(
+            title: "Enqueue with coalescing",
+            reading:
+                "Longer is faster: millions of notifications a second that are merged with any of those that "
+                + "wait, the median of all rounds; the thin line spans half of the rounds.",
+            unit: "M/s",
+            groups: EnqueueSubject.allCases.map { subject in
+                Chart.BarGroup(
+                    name: subject.rawValue, role: subject.role,
+                    bars: [(Self.few, "100 wait"), (Self.many, "100,000 wait")].compactMap { pending, name in
+                        times.spread(Key(subject: subject, fate: .mergedWithAny, pending: pending)) {
+                            1e9 / $0
+                        }
+                        .map { Chart.Bar(name: name, value: $0) }
+                    })
+            })
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        Fate.allCases.map { fate in
+            TargetRow(
+                "B-N3", "enqueue with coalescing, \(fate.rawValue), 100,000 ÷ 100", .atMost(2),
+                stretch: .atMost(1.2), figure: ratio(.own, fate))
+        }
+    }
+
+    private func ratio(_ subject: EnqueueSubject, _ fate: Fate) -> Spread? {
+        times.ratio(
+            Key(subject: subject, fate: fate, pending: Self.many),
+            to: Key(subject: subject, fate: fate, pending: Self.few))
+    }
+}

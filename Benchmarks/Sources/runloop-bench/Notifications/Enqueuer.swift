@@ -1,0 +1,67 @@
+/// A queue in which many notifications wait, each with a name of its own.
+///
+/// Everything is called on the queue's thread.
+protocol Enqueuer: AnyObject, Sendable {
+    /// The queue's thread.
+    var thread: WorkerThread { get }
+
+    /// Fills the empty queue.
+    func fill()
+
+    /// Enqueues so many that are each like one that waits, and are merged with it.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - scatter: Which of those that wait.
+    func merge(_ count: Int, _ scatter: inout Scatter)
+
+    /// Enqueues so many that are like none that waits.
+    func add(_ count: Int)
+
+    /// Lets the loop run until nothing waits.
+    ///
+    /// - Throws: If other notifications were posted than waited.
+    func empty() throws(Miscount)
+}
+
+/// The queues that are compared.
+enum EnqueueSubject: String, CaseIterable {
+    case own = "RunLoops queue"
+    case foundation = "Foundation queue"
+
+    /// Ours or theirs.
+    var role: Chart.Role { self == .own ? .ours : .peer }
+
+    /// Makes a queue in which so many will wait.
+    func make(pending: Int, others: Int) -> any Enqueuer {
+        switch self {
+        case .own: QueueEnqueuer(pending: pending, others: others)
+        case .foundation: FoundationEnqueuer(pending: pending)
+        }
+    }
+}
+
+/// Goes through numbers in an order that is as good as random, and comes to each of them.
+struct Scatter {
+    private let count: Int
+    private let distance: Int
+    private var position = 0
+
+    /// Makes it begin.
+    ///
+    /// - Parameters:
+    ///   - count: How many numbers; no multiple of 61,813.
+    ///   - range: Less than this; they lie apart as far as fits.
+    init(count: Int, in range: Int) {
+        self.count = count
+        distance = range / count
+    }
+
+    /// The next number.
+    @inline(__always)
+    mutating func next() -> Int {
+        // A prime: it shares no factor with the count.
+        position = (position + 61_813) % count
+        return position * distance
+    }
+}

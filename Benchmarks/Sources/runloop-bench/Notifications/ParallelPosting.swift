@@ -1,0 +1,147 @@
+internal import CThreadControl
+internal import Synchronization
+
+/// Isolates what threads that post different names to one center take from each other.
+///
+/// Read the quotient of four threads and one: on two processors it can be two at most.
+struct ParallelPosting: NotificationsPart {
+    /// Whose center.
+    enum Subject: String, CaseIterable {
+        case own = "RunLoops post"
+        case foundation = "Foundation post"
+
+        fileprivate var role: Chart.Role { self == .own ? .ours : .peer }
+
+        /// Makes a center whose names have one observer each.
+        fileprivate func make(names: [String], calls: [Calls]) -> [any Poster] {
+            switch self {
+            case .own: NamePoster.several(names: names, calls: calls)
+            case .foundation: FoundationNamePoster.several(names: names, calls: calls)
+            }
+        }
+    }
+
+    private static let threadCounts = [1, 4]
+
+    private struct Key: Hashable {
+        let subject: Subject
+        let threads: Int
+    }
+
+    private let threads = (0..<4).map { _ in WorkerThread() }
+    /// Posts a second, of all threads together.
+    private var rates = RoundFigures<Key>()
+
+    private(set) var stage = ""
+
+    mutating func measure(round: Int, in session: Session) throws(Miscount) {
+        // Threads in turn on the first two processors, and this one, which only waits, on them all.
+        let processors = session.machine.processors.prefix(2)
+        for (index, thread) in threads.enumerated() {
+            thread.number.pin(to: [processors[index % processors.count]])
+        }
+        ThreadNumber.current.pin(to: session.machine.processors)
+        for index in Subject.allCases.indices {
+            let subject = Subject.allCases[(index + max(0, round)) % Subject.allCases.count]
+            // Names of its own for each round: where two names meet in a table is a matter of luck, which has
+            // to be different each time.
+            let names = threads.indices.map { "name \($0) of round \(round)" }
+            let calls = names.map { _ in Calls() }
+            let posters = subject.make(names: names, calls: calls)
+            for count in Self.threadCounts {
+                stage = "\(subject.rawValue), threads: \(count)"
+                let rate = try rate(
+                    Array(posters[..<count]), calls,
+                    length: session.length(.milliseconds(10), quick: .milliseconds(4)))
+                if round >= 0 { rates.add(rate, of: Key(subject: subject, threads: count)) }
+            }
+        }
+    }
+
+    /// Has each poster post on a thread of its own for so long: posts a second.
+    private func rate(
+        _ posters: [any Poster], _ calls: [Calls], length: Duration
+    ) throws(Miscount) -> Double {
+        let before = calls.map(\.count)
+        let start = Start()
+        let posted = Mutex([Int](repeating: 0, count: calls.count))
+        for (index, poster) in posters.enumerated() {
+            threads[index].run {
+                let end = start.wait() + length.nanoseconds
+                var posts = 0
+                repeat {
+                    poster.post(64)
+                    posts += 64
+                } while bench_now() < end
+                posted.withLock { $0[index] = posts }
+            }
+        }
+        start.go(threads: posters.count)
+        for thread in threads[..<posters.count] { thread.wait() }
+        let end = bench_now()
+        let posts = posted.withLock { $0 }
+        for index in calls.indices {
+            try Miscount.check(expected: posts[index], found: calls[index].count - before[index])
+        }
+        return Double(posts.reduce(0, +)) * 1e9 / Double(end - start.time)
+    }
+
+    var remarks: [String] {
+        ["Four threads: two on each of two CPUs, each posts a name of its own. Each round takes other names."]
+    }
+
+    var tables: [Table] { [table] }
+
+    private var table: Table {
+        var table = Table(
+            title: "Posts of different names to one center (millions of posts a second)",
+            columns: [
+                .init("1 thread", "one", .millions), .init("from", "oneLow", .millions),
+                .init("to", "oneHigh", .millions), .init("4 threads", "four", .millions),
+                .init("from", "fourLow", .millions), .init("to", "fourHigh", .millions),
+                .init("4 ÷ 1", "ratio", .ratio), .init("from", "ratioLow", .ratio),
+                .init("to", "ratioHigh", .ratio),
+            ])
+        table.rows = Subject.allCases.map { subject in
+            var row = Table.Row(name: subject.rawValue)
+            row.add(rates.spread(Key(subject: subject, threads: 1)), as: "one")
+            row.add(rates.spread(Key(subject: subject, threads: 4)), as: "four")
+            row.add(speedup(subject), as: "ratio")
+            return row
+        }
+        return table
+    }
+
+    /// The rates as bars.
+    var chart: Chart {
+        .bars(
+            title: "Posts of different names to one center",
+            reading:
+                "Longer is faster: millions of posts a second of all threads together, one observer each, "
+                + "the median of all rounds; the thin line spans half of the rounds.",
+            unit: "M/s",
+            groups: Subject.allCases.map { subject in
+                Chart.BarGroup(
+                    name: subject.rawValue, role: subject.role,
+                    bars: Self.threadCounts.compactMap { threads in
+                        rates.spread(Key(subject: subject, threads: threads)).map {
+                            Chart.Bar(name: threads == 1 ? "1 thread" : "\(threads) threads", value: $0)
+                        }
+                    })
+            })
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        let hasTwo = machine.processors.count > 1
+        return [
+            TargetRow(
+                "B-N4", "four threads posting four names ÷ one thread, two CPUs", .atLeast(1.6),
+                stretch: .atLeast(1.9), figure: hasTwo ? speedup(.own) : nil,
+                note: hasTwo ? nil : "needs two CPUs")
+        ]
+    }
+
+    private func speedup(_ subject: Subject) -> Spread? {
+        rates.ratio(Key(subject: subject, threads: 4), to: Key(subject: subject, threads: 1))
+    }
+}

@@ -1,0 +1,160 @@
+internal import CAllocationCounter
+internal import CThreadControl
+
+/// Isolates a post: the time until it returns, in which it has called every observer, and nothing else runs.
+///
+/// Read "÷ Foundation" of "RunLoops post" with one observer first.
+struct Posting: NotificationsPart {
+    /// With how many observers each subject is measured.
+    static let observerCounts = [0, 1, 10, 100]
+
+    private struct Key: Hashable {
+        let subject: PostSubject
+        let observers: Int
+    }
+
+    private struct Subject {
+        let key: Key
+        let poster: any Poster
+        let calls: Calls
+
+        init(_ key: Key) {
+            self.key = key
+            calls = Calls()
+            poster = key.subject.make(observers: key.observers, calls: calls)
+        }
+    }
+
+    private let subjects: [Subject]
+    /// Nanoseconds a post.
+    private var times = RoundFigures<Key>()
+    private var allocations = RoundFigures<Key>()
+
+    init() {
+        subjects = Self.observerCounts.flatMap { observers in
+            PostSubject.allCases.map { Subject(Key(subject: $0, observers: observers)) }
+        }
+    }
+
+    private(set) var stage = ""
+
+    /// On the main thread, for the sake of Foundation's messages.
+    mutating func measure(round: Int, in session: Session) throws(Miscount) {
+        ThreadNumber.current.pin(to: [session.machine.processors[0]])
+        for index in subjects.indices {
+            let subject = subjects[(index + max(0, round)) % subjects.count]
+            stage = "\(subject.key.subject.rawValue), observers: \(subject.key.observers)"
+            let time = try Self.time(
+                subject, length: session.length(.milliseconds(6), quick: .milliseconds(2)))
+            // The first round warms up, and is followed by what needs to be done only once.
+            if round < 0 {
+                allocations.add(try Self.allocations(subject), of: subject.key)
+            } else {
+                times.add(time, of: subject.key)
+            }
+        }
+    }
+
+    /// Posts for so long: nanoseconds a post, the median of chunks, so that what interrupts a few does not show.
+    private static func time(_ subject: Subject, length: Duration) throws(Miscount) -> Double {
+        // Enough that the clock costs nothing, few enough that the round ends in time.
+        let chunk = max(16, 256 / (subject.key.observers + 1))
+        let before = subject.calls.count
+        var chunks: [Double] = []
+        var now = bench_now()
+        let end = now + length.nanoseconds
+        repeat {
+            let start = now
+            subject.poster.post(chunk)
+            now = bench_now()
+            chunks.append(Double(now - start) / Double(chunk))
+        } while now < end
+        try check(subject, posts: chunks.count * chunk, since: before)
+        return Spread(chunks)?.median ?? 0
+    }
+
+    /// How often one post allocates memory.
+    private static func allocations(_ subject: Subject) throws(Miscount) -> Double {
+        let posts = 256
+        let before = subject.calls.count
+        let allocationsBefore = bench_allocations()
+        bench_allocations_count(true)
+        subject.poster.post(posts)
+        bench_allocations_count(false)
+        try check(subject, posts: posts, since: before)
+        return Double(bench_allocations() - allocationsBefore) / Double(posts)
+    }
+
+    private static func check(_ subject: Subject, posts: Int, since before: Int) throws(Miscount) {
+        try Miscount.check(expected: posts * subject.key.observers, found: subject.calls.count - before)
+    }
+
+    var remarks: [String] {
+        [
+            "Synchronous posts are made on the main thread, pinned to a CPU, to centers that others observe, too. "
+                + "Each observer is a closure that captures one object. All calls are counted.",
+            "‡ Foundation's message for the main actor; its other kind is not delivered before the post returns.",
+        ]
+    }
+
+    /// One table for each number of observers.
+    var tables: [Table] {
+        Self.observerCounts.map { observers in
+            var table = Table(
+                title: "Synchronous post, observers: \(observers) (ns a post)",
+                columns: [
+                    .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
+                    .init("to", "timeHigh", .nanoseconds), .init("÷ Foundation", "ratio", .ratio),
+                    .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                    .init("mallocs", "allocations", .perMessage),
+                ])
+            table.rows = PostSubject.allCases.map { subject in
+                let key = Key(subject: subject, observers: observers)
+                var row = Table.Row(name: subject.rawValue)
+                row.add(times.spread(key), as: "time")
+                row.add(ratio(subject, observers: observers), as: "ratio")
+                row.figures["allocations"] = allocations.spread(key)?.median
+                return row
+            }
+            return table
+        }
+    }
+
+    /// Calls a second as bars.
+    var chart: Chart {
+        let counts = Self.observerCounts.filter { $0 > 0 }
+        let groups = PostSubject.allCases.map { subject in
+            Chart.BarGroup(
+                name: subject.rawValue, role: subject.role,
+                bars: counts.compactMap { observers in
+                    let name = observers == 1 ? "1 observer" : "\(observers) observers"
+                    return times.spread(Key(subject: subject, observers: observers)) { time in
+                        Double(observers) * 1e9 / time
+                    }.map { Chart.Bar(name: name, value: $0) }
+                })
+        }
+        return .bars(
+            title: "Synchronous posts",
+            reading:
+                "Longer is faster: millions of observers called a second by posts to one, ten or a hundred, the "
+                + "median of all rounds; the thin line spans half of the rounds.",
+            unit: "M/s", groups: groups)
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-N1", "synchronous post, one observer ÷ Foundation's", .atMost(0.2), stretch: .atMost(0.1),
+                figure: ratio(.name, observers: 1)),
+            TargetRow(
+                "B-N2", "synchronous post, 100 observers ÷ Foundation's", .atMost(0.1),
+                stretch: .atMost(0.03), figure: ratio(.name, observers: 100)),
+        ]
+    }
+
+    private func ratio(_ subject: PostSubject, observers: Int) -> Spread? {
+        times.ratio(
+            Key(subject: subject, observers: observers),
+            to: Key(subject: subject.yardstick, observers: observers))
+    }
+}

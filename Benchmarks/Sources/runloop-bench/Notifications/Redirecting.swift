@@ -1,0 +1,101 @@
+/// Isolates notifications from one thread to an observer on another thread's loop.
+///
+/// Read "÷ Foundation" of the redirected notification first.
+struct Redirecting: NotificationsPart {
+    private let window: Int
+    private let rig: Rig
+    private let subjects: [(subject: RedirectSubject, channel: any MessageChannel)]
+    /// Messages a second.
+    private var rates = RoundFigures<RedirectSubject>()
+    private var allocations: [RedirectSubject: Double] = [:]
+
+    private(set) var stage = ""
+
+    /// Starts the consumers.
+    ///
+    /// - Parameter window: How many may be under way, or zero for no limit.
+    /// - Throws: What the system said when it gave no thread or descriptor.
+    init(window: Int) throws {
+        self.window = window
+        rig = Rig(window: window)
+        subjects = try RedirectSubject.allCases.map { [rig] in ($0, try $0.make(sink: rig.sink)) }
+    }
+
+    mutating func measure(round: Int, in session: Session) throws(Rig.Failure) {
+        for index in subjects.indices {
+            let (subject, channel) = subjects[(index + max(0, round)) % subjects.count]
+            stage = subject.rawValue
+            rig.place(channel, on: session.machine)
+            let found = try rig.round(
+                channel, producers: 1, length: session.length(.milliseconds(20), quick: .milliseconds(8)))
+            if round >= 0 { rates.add(found.rate, of: subject) }
+        }
+    }
+
+    /// Counts what a message allocates.
+    mutating func end(in session: Session) throws(Rig.Failure) {
+        for (subject, channel) in subjects {
+            stage = "allocations, \(subject.rawValue)"
+            rig.place(channel, on: session.machine)
+            allocations[subject] = Spread(try rig.allocations(channel, stretches: 5, messages: 512))?.median
+        }
+    }
+
+    var failures: [String] {
+        // The list makes one a message by design. Another figure means that the counter is not in place.
+        guard let count = allocations[.list], count != 1 else { return [] }
+        return ["the allocation counter saw \(count) a message of the list, which makes 1"]
+    }
+
+    var remarks: [String] {
+        let window = window == 0 ? "without limit" : "at most \(window)"
+        return ["Redirected: one producer and one consumer, each on a CPU of its own; under way: \(window)."]
+            + subjects.compactMap(\.channel.remark)
+    }
+
+    var tables: [Table] { [table] }
+
+    private var table: Table {
+        var table = Table(
+            title: "Drain: one producer to an observer on a loop (millions a second)",
+            columns: [
+                .init("M/s", "rate", .millions), .init("from", "rateLow", .millions),
+                .init("to", "rateHigh", .millions), .init("÷ Foundation", "ratio", .ratio),
+                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                .init("÷ list", "listRatio", .ratio), .init("mallocs", "allocations", .perMessage),
+            ])
+        table.rows = RedirectSubject.allCases.map { subject in
+            var row = Table.Row(name: subject.rawValue)
+            row.add(rates.spread(subject), as: "rate")
+            row.add(rates.ratio(subject, to: .foundation), as: "ratio")
+            row.add(rates.ratio(subject, to: .list), as: "listRatio")
+            row.figures["allocations"] = allocations[subject]
+            return row
+        }
+        return table
+    }
+
+    /// The rates as bars.
+    var chart: Chart {
+        .bars(
+            title: "Notifications to an observer on a loop",
+            reading:
+                "Longer is faster: millions a second from one producer, the median of all rounds; the thin "
+                + "line spans half of the rounds.",
+            unit: "M/s",
+            groups: RedirectSubject.allCases.map { subject in
+                Chart.BarGroup(
+                    name: subject.rawValue, role: subject.role,
+                    bars: rates.spread(subject).map { [Chart.Bar(name: "1 producer", value: $0)] } ?? [])
+            })
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-Q3",
+                "drain, redirected notification, one observer ÷ \(RedirectSubject.foundation.rawValue)",
+                .atLeast(10), stretch: .atLeast(25), figure: rates.ratio(.redirected, to: .foundation))
+        ]
+    }
+}
