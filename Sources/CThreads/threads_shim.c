@@ -2,8 +2,12 @@
 #include "threads_shim.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 __thread struct runloops_thread_record runloops_thread_record = {0};
@@ -31,3 +35,19 @@ int runloops_use_processors(const int *processors, int count) {
 }
 
 int runloops_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+bool runloops_has_process_fence = false;
+
+// Before main: while there is one thread, the kernel need not wait for others.
+__attribute__((constructor)) static void ask_for_process_fence(void) {
+    runloops_has_process_fence = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void runloops_heavy_fence(void) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!runloops_has_process_fence) return;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
+    // The light halves rely on it: to go on would be to call what was removed.
+    perror("RunLoops: the kernel refuses the membarrier that it granted at the start");
+    abort();
+}

@@ -44,9 +44,9 @@ public final class NotificationCenter: Sendable {
     public init() {
         // The maps take their sequence numbers from one counter, which they hold and the center does not outlive.
         let counter = SequenceCounter()
-        names = ObserverMap(shards: 64) { counter.next() }
-        everyName = ObserverMap(shards: 1) { counter.next() }
-        messages = ObserverMap(shards: 64) { counter.next() }
+        names = ObserverMap(shardCount: 64) { counter.next() }
+        everyName = ObserverMap(shardCount: 1) { counter.next() }
+        messages = ObserverMap(shardCount: 64) { counter.next() }
     }
 
     // MARK: - Posting
@@ -63,23 +63,24 @@ public final class NotificationCenter: Sendable {
     ///
     /// > Thread safety: any thread, on which the observers are called.
     public func post(_ notification: Notification) {
-        let named = names.snapshot(for: notification.name)
-        let every = everyName.snapshot(for: EveryName())
-        switch (named, every) {
-        case (nil, nil): return
-        case (let only?, nil), (nil, let only?):
-            for observation in only { deliver(notification, to: observation) }
-        case (let named?, let every?):
+        let record = CallRecord.current
+        let named = names.observers(of: notification.name, record)
+        let every = everyName.observers(of: EveryName(), record)
+        if named.count + every.count == 0 { return }
+        record.withPlace { place in
             // Both are in order of registration: merged, all are.
-            var rest = named[...]
-            for observation in every {
-                while let next = rest.first, next.sequence < observation.sequence {
-                    deliver(notification, to: next)
-                    rest = rest.dropFirst()
+            var next = 0
+            for index in 0..<every.count {
+                while next < named.count, unsafe named[next].sequence < every[index].sequence {
+                    unsafe deliver(notification, to: named[next], place)
+                    next += 1
                 }
-                deliver(notification, to: observation)
+                unsafe deliver(notification, to: every[index], place)
             }
-            for observation in rest { deliver(notification, to: observation) }
+            while next < named.count {
+                unsafe deliver(notification, to: named[next], place)
+                next += 1
+            }
         }
     }
 
@@ -104,20 +105,15 @@ public final class NotificationCenter: Sendable {
     }
 
     @inline(__always)
-    private func deliver(_ notification: Notification, to observation: Observation) {
-        guard observation.matches(notification.sender) else { return }
-        // Safe: under a name, and under every name, only observations of notifications are registered.
-        let typed = unsafe unsafeDowncast(observation, to: TypedObservation<Notification>.self)
-        if !typed.call(notification) { forget(observation, of: notification.name) }
-    }
-
-    /// The object that an observation calls has died.
-    @inline(never)
-    private func forget(_ observation: Observation, of name: Notification.Name) {
-        guard observation.remove() else { return }
-        // Which of the two it was registered under is not worth a word in every observation.
-        names.forget(for: name)
-        everyName.forget(for: EveryName())
+    private func deliver(
+        _ notification: Notification, to observation: Unmanaged<Observation>,
+        _ place: borrowing CallRecord.Place
+    ) {
+        // Safe: the list that the post has a reference to holds the observation. Under a name, and under every name, only
+        // observations of notifications are registered.
+        unsafe observation._withUnsafeGuaranteedRef { observation in
+            if observation.matches(notification.sender) { observation.call(notification, in: place) }
+        }
     }
 
     // MARK: - Observing
@@ -139,11 +135,7 @@ public final class NotificationCenter: Sendable {
         forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil,
         using handler: @escaping @Sendable (Notification) -> Void
     ) -> ObservationToken {
-        ObservationToken(
-            register(name, object) { notification in
-                handler(notification)
-                return true
-            })
+        ObservationToken(register(name, object, handler))
     }
 
     /// Registers a method of an object.
@@ -172,10 +164,9 @@ public final class NotificationCenter: Sendable {
         let registration = register(name, object) { [weak self, weak observer] notification in
             guard let observer else {
                 self?.forgetMethods(of: id)
-                return false
+                return
             }
             method(observer)(notification)
-            return true
         }
         let observation = MethodObservation(
             observer: WeakReference(observer), name: name, registration: registration)
@@ -184,16 +175,15 @@ public final class NotificationCenter: Sendable {
         methods.withLock { $0[id, default: []].append(observation) }
     }
 
-    /// Forgets the observations of an object that has died, and not those of one that has its identity now.
+    /// Ends the observations of an object that has died, and not those of one that has its identity now.
     private func forgetMethods(of id: ObjectIdentifier) {
-        // What is let go of may be the last reference to user code's objects: after the lock.
         let dead = methods.withLock { methods in
             guard let all = methods[id] else { return [MethodObservation]() }
             let living = all.filter { $0.observer.isAlive }
             methods[id] = living.isEmpty ? nil : living
             return all.filter { !$0.observer.isAlive }
         }
-        _ = dead
+        for observation in dead { observation.registration.remove() }
     }
 
     /// Ends the observations that were registered with a method of an object.
@@ -236,20 +226,20 @@ public final class NotificationCenter: Sendable {
 
     func register(
         _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?, target: RedirectedObserver? = nil,
-        _ handler: @escaping @Sendable (Notification) -> Bool
+        _ handler: @escaping @Sendable (Notification) -> Void
     ) -> Registration {
+        let handler = NotificationHandler(handler)
         if let name {
             let observation = names.add(for: name) {
-                TypedObservation(sequence: $0, object: object, target: target, handler: handler)
+                Observation(sequence: $0, object: object, target: target, handler: handler)
             }
+            // Weak: a token may outlive its center, which ends the observation when it goes.
             return Registration(observation) { [weak names] in names?.forget(for: name) }
         }
         let observation = everyName.add(for: EveryName()) {
-            TypedObservation(sequence: $0, object: object, target: target, handler: handler)
+            Observation(sequence: $0, object: object, target: target, handler: handler)
         }
-        return Registration(observation) { [weak everyName] in
-            everyName?.forget(for: EveryName())
-        }
+        return Registration(observation) { [weak everyName] in everyName?.forget(for: EveryName()) }
     }
 }
 

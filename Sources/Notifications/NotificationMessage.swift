@@ -29,11 +29,18 @@ extension NotificationCenter {
     /// > Thread safety: any thread, on which the observers are called.
     public func post<Message: NotificationMessage>(_ message: Message, subject: Message.Subject? = nil) {
         let key = ObjectIdentifier(Message.self)
-        guard let observations = messages.snapshot(for: key) else { return }
+        let record = CallRecord.current
+        let observers = messages.observers(of: key, record)
+        if observers.count == 0 { return }
         let sender = subject.map { ObjectIdentifier($0) }
-        for observation in observations where observation.matches(sender) {
-            // Safe: under a type's identity, only observations of that type are registered.
-            _ = unsafe unsafeDowncast(observation, to: TypedObservation<Message>.self).call(message)
+        record.withPlace { place in
+            for index in 0..<observers.count {
+                // Safe: the list that the post has a reference to holds the observation. Under a type's identity, only
+                // observations of that type are registered.
+                unsafe observers[index]._withUnsafeGuaranteedRef { observation in
+                    if observation.matches(sender) { observation.call(message: message, in: place) }
+                }
+            }
         }
     }
 
@@ -54,11 +61,8 @@ extension NotificationCenter {
         using handler: @escaping @Sendable (Message) -> Void
     ) -> ObservationToken {
         let key = ObjectIdentifier(Message.self)
-        let observation = messages.add(for: key) { sequence in
-            TypedObservation<Message>(sequence: sequence, object: subject) { message in
-                handler(message)
-                return true
-            }
+        let observation = messages.add(for: key) {
+            Observation(sequence: $0, object: subject, handler: MessageHandler<Message>(handler))
         }
         return ObservationToken(Registration(observation) { [weak messages] in messages?.forget(for: key) })
     }

@@ -163,11 +163,9 @@ extension NotificationCenter {
             )
         }
         let target = RedirectedObserver(.of(loop), modes, capacity, handler)
-        return ObservationToken(
-            register(name, object, target: target) { notification in
-                target.take(notification)
-                return !target.observation.isRemoved
-            })
+        let registration = register(name, object, target: target) { target.take($0) }
+        target.isRegistered(as: registration)
+        return ObservationToken(registration)
     }
 }
 

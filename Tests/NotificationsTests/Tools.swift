@@ -1,7 +1,8 @@
-import Notifications
 import RunLoops
 import TestSupport
 import Testing
+
+@testable import Notifications
 
 extension Notification.Name {
     static let a = Notification.Name("a")
@@ -51,4 +52,13 @@ extension RunLoop {
 extension ExitTest.Result {
     /// What the process wrote before it ended.
     var message: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}
+
+extension ObserverMap {
+    /// The observations of a key as they are now, or nil if it has none.
+    func snapshot(for key: Key) -> [Observation]? {
+        let observers = observers(of: key, .current)
+        if observers.count == 0 { return nil }
+        return (0..<observers.count).map { unsafe observers[$0].takeUnretainedValue() }
+    }
 }

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/// What the package keeps for each thread: both pointers are null until they are first needed.
+/// What the package keeps for each thread: the pointers are null until they are first needed.
 ///
 /// C, because Swift has no thread-local storage of its own, and `pthread_self()` must not be asked in
 /// asynchronous code: it is declared `const`, so the compiler reuses its answer across a suspension.
@@ -11,16 +11,8 @@ struct runloops_thread_record {
     void *loop;
     /// The thread's cache of message slabs.
     void *slabs;
-    /// The innermost delivery to an observer that runs on the thread.
-    struct runloops_delivery *delivery;
-};
-
-/// A call of an observer, on the stack of the thread that makes it.
-struct runloops_delivery {
-    /// Who is called.
-    void *observation;
-    /// The delivery that runs outside it.
-    struct runloops_delivery *outer;
+    /// Where other threads see which observers the thread calls.
+    void *calls;
 };
 
 /// One definition in threads_shim.c: a `static __thread` here would be one variable per object file.
@@ -30,10 +22,23 @@ static inline void *runloops_thread_loop(void) { return runloops_thread_record.l
 static inline void runloops_thread_set_loop(void *loop) { runloops_thread_record.loop = loop; }
 static inline void *runloops_thread_slabs(void) { return runloops_thread_record.slabs; }
 static inline void runloops_thread_set_slabs(void *slabs) { runloops_thread_record.slabs = slabs; }
-static inline struct runloops_delivery *runloops_thread_delivery(void) { return runloops_thread_record.delivery; }
-static inline void runloops_thread_set_delivery(struct runloops_delivery *delivery) {
-    runloops_thread_record.delivery = delivery;
+static inline void *runloops_thread_calls(void) { return runloops_thread_record.calls; }
+static inline void runloops_thread_set_calls(void *calls) { runloops_thread_record.calls = calls; }
+
+/// Whether the kernel makes every thread of the process pass a full fence when one asks for it.
+extern bool runloops_has_process_fence;
+
+/// The cheap half of a pair of fences: what the thread has stored before is seen by others before what it loads
+/// after, as far as `runloops_heavy_fence` on another thread can tell.
+///
+/// It keeps the compiler from changing the order; the processor is held to it by the other half.
+static inline void runloops_light_fence(void) {
+    if (__builtin_expect(runloops_has_process_fence, 1)) __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    else __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+
+/// The dear half: a full fence on every thread of the process that runs, some microseconds.
+void runloops_heavy_fence(void);
 
 /// Whether the calling thread is the process's first.
 bool runloops_is_main_thread(void);

@@ -1,12 +1,20 @@
-internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
-/// One registration of an observer, without the type of what it observes.
+/// One registration of an observer.
 ///
-/// It is called through ``TypedObservation``; what is here is the end of it.
+/// It does not know the type of what it observes; whoever calls it does.
+///
+/// `@safe` and `@unchecked Sendable`: what is stored is `Sendable` but for the handler, whose own comment argues it.
+@safe
 class Observation: @unchecked Sendable {
-    // `@unchecked Sendable`: all stored properties are `Sendable`; it is unchecked because the class has a subclass.
+    /// The bits of an ``ObservationLife``.
+    private let lifeBits = Atomic<UInt8>(0)
+
+    /// A ``NotificationHandler`` or ``MessageHandler``.
+    ///
+    /// `nonisolated(unsafe)`: constant, and what it refers to is let go of once the observation is settled, when nobody calls it.
+    nonisolated(unsafe) private let handler: Unmanaged<AnyObject>
 
     /// The place in the order of all registrations of a center.
     let sequence: UInt64
@@ -16,9 +24,6 @@ class Observation: @unchecked Sendable {
 
     /// That object, if it was given as such: an identity is worth something only while it lives.
     private let object: WeakReference?
-
-    /// An ``ObservationLife``.
-    private let life = Atomic<UInt64>(ObservationLife.active.bits)
 
     /// Those who wait for the last call to return, and whether it has.
     private let end = Guarded(End())
@@ -31,7 +36,11 @@ class Observation: @unchecked Sendable {
     /// What is called on another thread in the end, if that is how it is delivered.
     let target: RedirectedObserver?
 
-    init(sequence: UInt64, object: (any AnyObject & Sendable)?, target: RedirectedObserver?) {
+    init(
+        sequence: UInt64, object: (any AnyObject & Sendable)?, target: RedirectedObserver? = nil,
+        handler: AnyObject
+    ) {
+        unsafe self.handler = .passRetained(handler)
         self.sequence = sequence
         self.target = target
         sender = object.map { ObjectIdentifier($0) }
@@ -40,29 +49,42 @@ class Observation: @unchecked Sendable {
 
     /// Whether notifications of this sender are observed.
     @inline(__always)
-    func matches(_ other: ObjectIdentifier?) -> Bool {
+    final func matches(_ other: ObjectIdentifier?) -> Bool {
         guard let sender else { return true }
         // The weak reference is read only for the right identity: another object may have got it since.
         return sender == other && object?.isAlive ?? false
     }
 
-    var isRemoved: Bool { ObservationLife(bits: life.load(ordering: .acquiring)).isRemoved }
-
-    /// Lets one event happen to the life.
     @inline(__always)
-    fileprivate func happen(
-        _ event: (inout ObservationLife) -> ObservationLife.Action
-    ) -> ObservationLife.Action {
-        var seen = life.load(ordering: .relaxed)
-        while true {
-            var changed = ObservationLife(bits: seen)
-            let action = event(&changed)
-            // Sequentially consistent, so that a removal that has returned is seen by whoever asks afterwards.
-            let (exchanged, original) = life.weakCompareExchange(
-                expected: seen, desired: changed.bits, ordering: .sequentiallyConsistent)
-            if exchanged { return action }
-            seen = original
+    private var life: ObservationLife { ObservationLife(rawValue: lifeBits.load(ordering: .acquiring)) }
+
+    @inline(__always)
+    final var isRemoved: Bool { life.contains(.removed) }
+
+    /// Has the handler called, unless the observation was removed.
+    @inline(__always)
+    private func call<Handler: AnyObject>(in place: borrowing CallRecord.Place, _ body: (Handler) -> Void) {
+        if isRemoved { return }
+        place.show(self)
+        // Again: removed before it was shown, it was not seen by whoever removed it.
+        if !isRemoved {
+            // Safe: each kind of observation is called with its own kind of handler only.
+            unsafe handler._withUnsafeGuaranteedRef { body(unsafe unsafeDowncast($0, to: Handler.self)) }
         }
+        place.clear()
+        if isRemoved { settle() }
+    }
+
+    /// Calls an observation of notifications, unless it was removed.
+    @inline(__always)
+    final func call(_ notification: Notification, in place: borrowing CallRecord.Place) {
+        call(in: place) { (handler: NotificationHandler) in handler.body(notification) }
+    }
+
+    /// Calls an observation of messages of a type, unless it was removed.
+    @inline(__always)
+    final func call<Message: NotificationMessage>(message: Message, in place: borrowing CallRecord.Place) {
+        call(in: place) { (handler: MessageHandler<Message>) in handler.body(message) }
     }
 
     /// Ends the observation: no call starts any more.
@@ -71,14 +93,42 @@ class Observation: @unchecked Sendable {
     ///
     /// - Returns: Whether this ended it, and not somebody else before.
     final func remove() -> Bool {
-        var isFirst = false
-        let action = happen { life in
-            isFirst = !life.isRemoved
-            return life.remove()
-        }
-        if action == .finish { finish() }
-        return isFirst
+        guard add(.removed) else { return false }
+        settle()
+        return true
     }
+
+    /// - Returns: Whether it was not there before.
+    private func add(_ bit: ObservationLife) -> Bool {
+        let before = lifeBits.bitwiseOr(bit.rawValue, ordering: .sequentiallyConsistent).oldValue
+        return !ObservationLife(rawValue: before).contains(bit)
+    }
+
+    /// Finishes the observation, if no call of it runs any more.
+    ///
+    /// By whoever has removed it, and by every call that finds it removed when it has returned: of those the last sees no
+    /// other.
+    @inline(never)
+    private func settle() {
+        if life.contains(.settled) || CallRecord.isShown(self) { return }
+        if add(.settled) { finish() }
+    }
+
+    /// The observation was removed and its last call has returned.
+    private func finish() {
+        releaseHandler()
+        let waiters = end.withLock { end in
+            end.hasCome = true
+            defer { end.waiters = [] }
+            return end.waiters
+        }
+        for waiter in waiters { waiter() }
+    }
+
+    /// Lets go of the handler: once, when no call runs and none will.
+    func releaseHandler() { unsafe handler.release() }
+
+    deinit { if !life.contains(.settled) { unsafe handler.release() } }
 
     /// Calls `waiter` when no call runs any more, which may be at once.
     ///
@@ -91,69 +141,27 @@ class Observation: @unchecked Sendable {
         if hasCome { waiter() }
     }
 
-    /// The observation was removed and its last call has returned.
-    fileprivate final func finish() {
-        releaseHandler()
-        let waiters = end.withLock { end in
-            end.hasCome = true
-            defer { end.waiters = [] }
-            return end.waiters
-        }
-        for waiter in waiters { waiter() }
-    }
-
-    /// Lets go of what the handler holds.
-    func releaseHandler() {}
-
     /// Whether a call of this observation is on the stack of the calling thread.
-    final var isRunningHere: Bool {
-        // Safe: the frames are on this thread's stack, and each is taken out before it goes.
-        var frame = unsafe runloops_thread_delivery()
-        while let current = unsafe frame {
-            if unsafe current.pointee.observation == Unmanaged.passUnretained(self).toOpaque() { return true }
-            unsafe frame = current.pointee.outer
-        }
-        return false
-    }
+    final var isRunningHere: Bool { CallRecord.currentShows(self) }
 }
 
-/// One registration, and what is called for it.
-class TypedObservation<Payload>: Observation, @unchecked Sendable {
-    /// Answers false if there is nobody to call any more.
-    ///
-    /// `nonisolated(unsafe)`: read between the beginning and the end of a call, and let go of after the last
-    /// end: the life keeps these apart.
-    nonisolated(unsafe) private var handler: ((Payload) -> Bool)?
-
-    init(
-        sequence: UInt64, object: (any AnyObject & Sendable)?, target: RedirectedObserver? = nil,
-        handler: @escaping (Payload) -> Bool
-    ) {
-        unsafe self.handler = handler
-        super.init(sequence: sequence, object: object, target: target)
-    }
-
-    /// Calls the handler, unless the observation was removed.
-    ///
-    /// - Returns: False if there is nobody to call any more.
+extension Unmanaged where Instance == Observation {
+    /// The place of the observation in the order of all registrations.
     @inline(__always)
-    final func call(_ payload: Payload) -> Bool {
-        guard happen({ $0.begin() }) == .call else { return true }
-        let isAlive = callHandler(payload)
-        if happen({ $0.end() }) == .finish { finish() }
-        return isAlive
-    }
+    var sequence: UInt64 { unsafe _withUnsafeGuaranteedRef { $0.sequence } }
+}
 
-    private func callHandler(_ payload: Payload) -> Bool {
-        var frame = unsafe runloops_delivery(
-            observation: Unmanaged.passUnretained(self).toOpaque(), outer: runloops_thread_delivery())
-        // Safe: the frame is on this stack, and is taken out before the stack is left.
-        return unsafe withUnsafeMutablePointer(to: &frame) { frame in
-            unsafe runloops_thread_set_delivery(frame)
-            defer { unsafe runloops_thread_set_delivery(frame.pointee.outer) }
-            return unsafe handler?(payload) ?? false
-        }
-    }
+/// What is called for a notification.
+///
+/// An object, because a closure in an object's constant is called without counting a reference to it; and not generic, because a
+/// closure in a generic object is called through another one.
+final class NotificationHandler {
+    let body: (Notification) -> Void
+    init(_ body: @escaping (Notification) -> Void) { self.body = body }
+}
 
-    override func releaseHandler() { unsafe handler = nil }
+/// What is called for a message of a type.
+final class MessageHandler<Message: NotificationMessage> {
+    let body: (Message) -> Void
+    init(_ body: @escaping (Message) -> Void) { self.body = body }
 }

@@ -1,100 +1,206 @@
 internal import RunLoops
 internal import Synchronization
 
-/// What observations can be registered under.
-protocol ObserverKey: Hashable, Sendable {
-    /// Spreads the keys over the shards; cheap.
-    var shardHash: Int { get }
-}
-
-extension ObjectIdentifier: ObserverKey {
-    // Objects are 16 bytes apart at least.
-    var shardHash: Int { Int(bitPattern: self) >> 4 }
-}
-
 /// Who observes what, by key, for many threads at once.
 ///
-/// The keys are spread over shards, each behind a lock of its own that is held for a look-up and never during a call: threads
-/// that post different keys do not wait for each other. A post takes a snapshot of its key's observations: an array that is
-/// never changed again, one reference.
-final class ObserverMap<Key: ObserverKey>: Sendable {
-    /// The observations of one key, in order of registration.
-    typealias Snapshot = ContiguousArray<Observation>
-
-    private struct Entry {
-        var observations = Snapshot()
-        /// How many of them were removed: they stay until there are many, and are skipped.
-        var removedCount = 0
+/// The keys are spread over shards, so that threads that register and remove seldom meet at a lock. A post takes no lock: it
+/// looks the key up in a table that may change meanwhile, and takes one reference to the list it finds. What is replaced
+/// is let go of when no look-up can be reading it any more.
+///
+/// `@safe`: the shards are the map's from `init` to `deinit`. `@unchecked Sendable`: they are shared by atomics and locks.
+@safe
+final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
+    /// Alone on its cache lines.
+    private struct Shard: ~Copyable {
+        /// The address of the table, which the shard holds; 0 for none.
+        let table = Atomic<UInt>(0)
+        /// Held by whoever changes the table, or something in it.
+        let changing = Guarded(())
+        private let padding = InlineArray<13, UInt64>(repeating: 0)
     }
 
-    /// A shard, alone on its cache lines.
-    private final class Shard: Sendable {
-        let entries = Guarded<[Key: Entry]>([:])
-        private let padding = InlineArray<14, UInt64>(repeating: 0)
-    }
-
-    private let shards: [Shard]
+    private let shards: UnsafeMutablePointer<Shard>
+    /// One less than a power of two.
+    private let lastShard: Int
     private let nextSequence: @Sendable () -> UInt64
 
-    /// How many keys somebody observes; 0 lets a post pass without a lock.
+    /// How many keys somebody observes; 0 lets a post pass at once.
     private let keyCount = Atomic<Int>(0)
 
-    init(shards: Int, nextSequence: @escaping @Sendable () -> UInt64) {
-        self.shards = (0..<shards).map { _ in Shard() }
+    /// Makes an empty map.
+    ///
+    /// - Parameters:
+    ///   - shardCount: How many shards; a power of two.
+    ///   - nextSequence: Numbers the observations.
+    init(shardCount: Int, nextSequence: @escaping @Sendable () -> UInt64) {
+        unsafe shards = .allocate(capacity: shardCount)
+        for index in 0..<shardCount { unsafe (shards + index).initialize(to: Shard()) }
+        lastShard = shardCount - 1
         self.nextSequence = nextSequence
-    }
-
-    @inline(__always)
-    private func shard(for key: Key) -> Shard { shards[key.shardHash & (shards.count - 1)] }
-
-    /// The observations of a key as they are now.
-    @inline(__always)
-    func snapshot(for key: Key) -> Snapshot? {
-        if keyCount.load(ordering: .acquiring) == 0 { return nil }
-        return shard(for: key).entries.withLock { $0[key]?.observations }
-    }
-
-    /// Registers an observation, last in order.
-    func add<Added: Observation>(for key: Key, _ make: (_ sequence: UInt64) -> Added) -> Added {
-        shard(for: key).entries.withLock { entries in
-            let observation = make(nextSequence())
-            if entries[key] == nil { keyCount.add(1, ordering: .acquiringAndReleasing) }
-            entries[key, default: Entry()].observations.append(observation)
-            return observation
-        }
     }
 
     /// The center goes, and nobody posts to it any more.
     deinit {
-        for shard in shards {
-            for entry in shard.entries.withLock({ $0 }).values {
-                for observation in entry.observations {
+        for index in 0...lastShard {
+            guard let table = unsafe table(at: shards[index].table.exchange(0, ordering: .acquiring)) else {
+                continue
+            }
+            unsafe table.takeUnretainedValue().forEach { _, list in
+                for index in 0..<list.count {
+                    let observation = unsafe list[index].takeUnretainedValue()
                     _ = observation.remove()
                     observation.target?.remove()
                 }
             }
+            unsafe table.release()
+        }
+        unsafe shards.deinitialize(count: lastShard + 1)
+        unsafe shards.deallocate()
+    }
+
+    private func table(at address: UInt) -> Unmanaged<ObserverTable<Key>>? {
+        // Safe: the address is that of a table which a shard held, and which the caller keeps from being let go of.
+        unsafe UnsafeRawPointer(bitPattern: address).map { unsafe Unmanaged.fromOpaque($0) }
+    }
+
+    /// Spreads what the keys themselves spread badly.
+    @inline(__always)
+    private func hash(of key: Key) -> UInt {
+        let product = UInt(bitPattern: key.shardHash) &* 0x9E37_79B9_7F4A_7C15
+        return product ^ product >> 32
+    }
+
+    // MARK: - Posting
+
+    /// The observations of a key as they are now.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - record: The calling thread's.
+    /// - Returns: The observations, or none.
+    @inline(__always)
+    func observers(of key: Key, _ record: CallRecord) -> Observers {
+        if keyCount.load(ordering: .acquiring) == 0 { return Observers(nil) }
+        let hash = hash(of: key)
+        let shard = Int(truncatingIfNeeded: hash >> 48) & lastShard
+        let list: ObserverList? = record.lookUp {
+            guard let table = unsafe table(at: shards[shard].table.load(ordering: .acquiring)) else {
+                return nil
+            }
+            // Safe: what is replaced meanwhile lives until the end of the look-up.
+            let list = unsafe table._withUnsafeGuaranteedRef { $0.list(for: key, hash: hash) }
+            list?.retain()
+            return list
+        }
+        return Observers(list)
+    }
+
+    /// The observations that a post calls: a reference to their list, or nothing.
+    struct Observers: ~Copyable {
+        private let list: ObserverList?
+        let count: Int
+
+        /// Takes the reference over.
+        @inline(__always)
+        fileprivate init(_ list: ObserverList?) {
+            self.list = list
+            count = list?.count ?? 0
+        }
+
+        @inline(__always)
+        deinit { list?.release() }
+
+        /// One of the first ``count``, which lives as long as this.
+        @inline(__always)
+        subscript(index: Int) -> Unmanaged<Observation> {
+            guard let list else { preconditionFailure("nothing has no elements") }
+            return unsafe list[index]
+        }
+    }
+
+    // MARK: - Registering and forgetting
+
+    /// What was replaced, and is let go of when nobody reads it any more.
+    private struct Replaced {
+        var lists: [ObserverList] = []
+        var table: ObserverTable<Key>?
+
+        consuming func release() {
+            if lists.isEmpty && table == nil { return }
+            CallRecord.waitForReaders()
+            for list in lists { list.release() }
+            table = nil
+        }
+    }
+
+    /// Changes the table of a key's shard.
+    ///
+    /// What is let go of may be the last reference to user code's objects, and goes after the lock.
+    private func change<Result>(
+        _ key: Key,
+        _ body: (_ table: inout ObserverTable<Key>?, _ hash: UInt, _ replaced: inout Replaced) -> Result
+    ) -> Result {
+        let hash = hash(of: key)
+        let shard = Int(truncatingIfNeeded: hash >> 48) & lastShard
+        var replaced = Replaced()
+        let result = unsafe shards[shard].changing.withLock { _ in
+            let held = unsafe table(at: shards[shard].table.load(ordering: .relaxed))
+            let before = unsafe held?.takeUnretainedValue()
+            var table = before
+            let result = body(&table, hash, &replaced)
+            if table !== before {
+                let address =
+                    table.map { unsafe UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
+                unsafe shards[shard].table.store(address, ordering: .releasing)
+                replaced.table = unsafe held?.takeRetainedValue()
+            }
+            return result
+        }
+        replaced.release()
+        return result
+    }
+
+    /// Registers an observation, last in order.
+    func add<Added: Observation>(for key: Key, _ make: (_ sequence: UInt64) -> Added) -> Added {
+        change(key) { table, hash, replaced in
+            let observation = make(nextSequence())
+            let known = table?.list(for: key, hash: hash)
+            if let known, known.append(observation) { return observation }
+            let list = known?.compacted() ?? ObserverList(capacity: 2)
+            _ = list.append(observation)
+            let roomy: ObserverTable<Key>
+            if let table, known != nil || !table.isFull {
+                roomy = table
+            } else {
+                roomy = table?.rebuilt(hashing: hash(of:)) ?? ObserverTable(roomFor: 1)
+            }
+            table = roomy
+            if let old = roomy.set(list, for: key, hash: hash) { replaced.lists.append(old) }
+            if known == nil { keyCount.add(1, ordering: .acquiringAndReleasing) }
+            return observation
         }
     }
 
     /// Forgets an observation that was removed.
     func forget(for key: Key) {
-        // What is let go of here may be the last reference to user code's objects: after the lock.
-        var dropped = Snapshot()
-        shard(for: key).entries.withLock { entries in
-            guard var entry = entries[key] else { return }
-            entry.removedCount += 1
-            if entry.removedCount * 2 >= entry.observations.count {
-                dropped = entry.observations
-                entry.observations.removeAll { $0.isRemoved }
-                entry.removedCount = 0
-            }
-            if entry.observations.isEmpty {
-                entries[key] = nil
-                keyCount.subtract(1, ordering: .acquiringAndReleasing)
+        change(key) { table, hash, replaced in
+            guard let current = table, let list = current.list(for: key, hash: hash), list.noteRemoval()
+            else { return }
+            let kept = list.compacted()
+            let old: ObserverList?
+            if kept.count > 0 {
+                old = current.set(kept, for: key, hash: hash)
             } else {
-                entries[key] = entry
+                kept.release()
+                old = current.remove(key, hash: hash)
+                keyCount.subtract(1, ordering: .acquiringAndReleasing)
+                if current.count == 0 {
+                    table = nil
+                } else if current.isSparse {
+                    table = current.rebuilt(hashing: hash(of:))
+                }
             }
+            if let old { replaced.lists.append(old) }
         }
-        _ = dropped
     }
 }

@@ -7,7 +7,7 @@ final class RedirectedObserver: Sendable {
     let modes: [RunLoop.Mode]
     let capacity: NotificationRedirector.Capacity
     /// The end of the way, with the user's handler.
-    let observation: TypedObservation<Notification>
+    let observation: Observation
 
     /// What waits of a bounded observer, oldest first; an unlimited one keeps no account.
     private let waiting = Guarded(Waiting())
@@ -16,6 +16,9 @@ final class RedirectedObserver: Sendable {
     private let undelivered = Atomic<Int>(0)
     /// The user wants no more: what waits is not missed by anybody.
     private let wasRemoved = Atomic<Bool>(false)
+
+    /// What takes notifications for this; nil once nobody is called any more, for it holds this.
+    private let registration = Guarded<Registration?>(nil)
 
     private struct Waiting {
         var entries: [Entry] = []
@@ -191,7 +194,14 @@ final class RedirectedObserver: Sendable {
     private func deliver(_ notification: Notification) {
         if observation.isRemoved { return }
         delivered.add(1, ordering: .relaxed)
-        _ = observation.call(notification)
+        CallRecord.current.withPlace { observation.call(notification, in: $0) }
+    }
+
+    /// Takes note of what takes notifications for this.
+    func isRegistered(as registration: Registration) {
+        self.registration.withLock { $0 = registration }
+        // The loop may have ended since.
+        if observation.isRemoved { forget() }
     }
 
     // MARK: - The end
@@ -204,6 +214,11 @@ final class RedirectedObserver: Sendable {
 
     private func forget() {
         _ = observation.remove()
+        let ended = registration.withLock { registration in
+            defer { registration = nil }
+            return registration
+        }
+        ended?.end()
         let gates = waiting.withLock { waiting in
             defer { waiting.gates = [] }
             return waiting.gates
@@ -267,16 +282,13 @@ final class Delivery: Sendable {
 }
 
 /// The observation at the end of the way: its handler is the loop's, and is let go of there.
-private final class RedirectedObservation: TypedObservation<Notification>, @unchecked Sendable {
+private final class RedirectedObservation: Observation, @unchecked Sendable {
     // `@unchecked Sendable`: nothing is added but a constant that is `Sendable`.
     private let runLoop: RunLoop
 
     init(_ runLoop: RunLoop, _ handler: @escaping (Notification) -> Void) {
         self.runLoop = runLoop
-        super.init(sequence: 0, object: nil) { notification in
-            handler(notification)
-            return true
-        }
+        super.init(sequence: 0, object: nil, handler: NotificationHandler(handler))
     }
 
     override func releaseHandler() {

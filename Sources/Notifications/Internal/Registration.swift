@@ -17,10 +17,14 @@ struct Registration: Sendable {
 
     /// Ends the observation, and takes it out of its place.
     func remove() {
-        let isFirst = observation.remove()
+        end()
         // Also if somebody else was first, and is not there yet: when this returns, no call starts.
         target?.remove()
-        if isFirst { forget() }
+    }
+
+    /// Ends what is called by the post, and takes it out of its place; what was redirected goes on.
+    func end() {
+        if observation.remove() { forget() }
     }
 
     /// Calls `waiter` when no call runs any more.

@@ -1,0 +1,152 @@
+/// Some threads that call one observation, and some that remove it, as a machine whose every state can be visited.
+///
+/// Plain stores of a thread wait in its buffer until they are drained, which may happen at any moment; the thread itself sees
+/// them at once. Exchanges drain the thread's own buffer first. The heavy fence drains everybody's, one thread after the other.
+struct RemovalModel {
+    /// What can be left out or be done in the wrong order.
+    enum Fault: CaseIterable {
+        /// Whoever removes does not fence the others.
+        case removalWithoutFence
+        /// A call that ends in a removed observation does not fence the others.
+        case settlingWithoutFence
+        /// The observation is looked at before the call is shown, and not again.
+        case noLookAfterShowing
+        /// The end of a call does not look whether the observation was removed.
+        case noLookAfterClearing
+        /// The end of a call looks first, and clears its place then.
+        case clearingAfterLooking
+        /// Whoever settles lets go of the handler without having been the first to say so.
+        case settlingTwice
+    }
+
+    let callers: Int
+    let callsEach: Int
+    let removers: Int
+    var fault: Fault?
+
+    /// What a walk through all states has found.
+    struct Found {
+        var states = 0
+        var failures: Set<String> = []
+    }
+
+    private enum Step: Hashable {
+        // A caller's.
+        case lookBefore, show, lookAgain, begin, end, clear, lookAfter
+        // A remover's.
+        case remove
+        // Whoever settles: for each caller one fence, and one look at what it shows.
+        case lookSettled
+        case fence(Int)
+        case look(Int)
+        case settle
+        case done
+    }
+
+    private struct State: Hashable {
+        var isRemoved = false
+        var isSettled = false
+        /// What the memory says that each caller shows.
+        var shown: [Bool]
+        /// What each caller has stored there and nobody else sees yet, oldest first.
+        var buffers: [[Bool]]
+        var steps: [Step]
+        var callsLeft: [Int]
+        var isCalling: [Bool]
+        var finishes = 0
+    }
+
+    /// Visits every state that can be reached.
+    func explore() -> Found {
+        var found = Found()
+        let start = State(
+            shown: Array(repeating: false, count: callers), buffers: Array(repeating: [], count: callers),
+            steps: Array(repeating: .lookBefore, count: callers) + Array(repeating: .remove, count: removers),
+            callsLeft: Array(repeating: callsEach, count: callers),
+            isCalling: Array(repeating: false, count: callers))
+        var seen: Set<State> = [start]
+        var rest = [start]
+        while let state = rest.popLast() {
+            found.states += 1
+            var isStuck = true
+            for thread in 0..<callers + removers where state.steps[thread] != .done {
+                isStuck = false
+                visit(take(state, thread, &found), &seen, &rest)
+            }
+            for caller in 0..<callers where !state.buffers[caller].isEmpty {
+                isStuck = false
+                var drained = state
+                drained.shown[caller] = drained.buffers[caller].removeFirst()
+                visit(drained, &seen, &rest)
+            }
+            if isStuck && state.finishes != 1 { found.failures.insert("finished \(state.finishes) times") }
+        }
+        return found
+    }
+
+    private func visit(_ state: State, _ seen: inout Set<State>, _ rest: inout [State]) {
+        if seen.insert(state).inserted { rest.append(state) }
+    }
+
+    /// One step of one thread.
+    private func take(_ before: State, _ thread: Int, _ found: inout Found) -> State {
+        var state = before
+        switch state.steps[thread] {
+        case .lookBefore: state.steps[thread] = state.isRemoved ? nextCall(&state, thread) : .show
+        case .show:
+            state.buffers[thread].append(true)
+            state.steps[thread] = fault == .noLookAfterShowing ? .begin : .lookAgain
+        case .lookAgain: state.steps[thread] = state.isRemoved ? .clear : .begin
+        case .begin:
+            if state.isSettled { found.failures.insert("called after the handler was let go of") }
+            state.isCalling[thread] = true
+            state.steps[thread] = .end
+        case .end:
+            state.isCalling[thread] = false
+            state.steps[thread] = fault == .clearingAfterLooking ? .lookAfter : .clear
+        case .clear:
+            state.buffers[thread].append(false)
+            switch fault {
+            case .noLookAfterClearing, .clearingAfterLooking: state.steps[thread] = nextCall(&state, thread)
+            default: state.steps[thread] = .lookAfter
+            }
+        case .lookAfter:
+            let other: Step = fault == .clearingAfterLooking ? .clear : nextCall(&state, thread)
+            state.steps[thread] = state.isRemoved ? .lookSettled : other
+        case .remove:
+            state.steps[thread] = state.isRemoved ? .done : .lookSettled
+            state.isRemoved = true
+        case .lookSettled: state.steps[thread] = state.isSettled ? .done : firstFence(thread)
+        case .fence(let caller):
+            state.shown[caller] = state.buffers[caller].last ?? state.shown[caller]
+            state.buffers[caller] = []
+            state.steps[thread] = caller + 1 < callers ? .fence(caller + 1) : .look(0)
+        case .look(let caller):
+            let own = caller == thread ? state.buffers[caller].last : nil
+            let next: Step = caller + 1 < callers ? .look(caller + 1) : .settle
+            state.steps[thread] = own ?? state.shown[caller] ? .done : next
+        case .settle:
+            if !state.isSettled || fault == .settlingTwice { state.finishes += 1 }
+            if state.isCalling.contains(true) {
+                found.failures.insert("the handler was let go of during a call")
+            }
+            state.isSettled = true
+            state.steps[thread] = .done
+        case .done: break
+        }
+        return state
+    }
+
+    private func firstFence(_ thread: Int) -> Step {
+        switch fault {
+        case .removalWithoutFence where thread >= callers, .settlingWithoutFence where thread < callers:
+            .look(0)
+        default: .fence(0)
+        }
+    }
+
+    private func nextCall(_ state: inout State, _ caller: Int) -> Step {
+        state.callsLeft[caller] -= 1
+        return state.callsLeft[caller] > 0 ? .lookBefore : .done
+    }
+}
