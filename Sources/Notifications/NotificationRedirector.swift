@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// There is one redirector for a loop, however many observers and centers it serves: the notifications for all of them go
 /// through one queue, and a loop that is awake is not woken. What one thread posts reaches each observer in that order.
-/// A post on the loop's own thread is delivered at once if nothing waits for any of them, in whatever mode, and else waits
-/// in turn: nothing overtakes.
+/// A post on the loop's own thread is delivered at once if nothing waits for an observer of the same modes, and else waits in
+/// turn: nothing overtakes.
 ///
 /// Usually it stays in the background of ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)``.
 ///
@@ -19,8 +19,8 @@ public final class NotificationRedirector: Sendable {
     /// The loop on whose thread notifications are delivered.
     public let runLoop: RunLoop
 
-    /// Sent and not yet arrived.
-    private let pending = Atomic<Int>(0)
+    /// One for each list of modes that was ever named: a handful.
+    private let lanes = Guarded<[DeliveryLane]>([])
     private let undelivered = Atomic<Int>(0)
 
     /// The loop's redirector.
@@ -42,23 +42,20 @@ public final class NotificationRedirector: Sendable {
     /// forgotten, and what is posted later is not counted. Hold the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
+    /// The lane of the observers that are called in these modes.
+    func lane(for modes: [RunLoop.Mode]) -> DeliveryLane {
+        lanes.withLock { lanes in
+            if let known = lanes.first(where: { $0.modes == modes }) { return known }
+            let lane = DeliveryLane(modes)
+            lanes.append(lane)
+            return lane
+        }
+    }
+
     /// Whether a post on this thread is delivered at once.
-    func mayDeliverAtOnce(inModes modes: [RunLoop.Mode]) -> Bool {
-        guard runLoop.isCurrent, pending.load(ordering: .acquiring) == 0 else { return false }
-        return runLoop.isIdleOrRuns(inOneOf: modes)
+    func mayDeliverAtOnce(_ lane: DeliveryLane) -> Bool {
+        runLoop.isCurrent && lane.isEmpty && runLoop.isIdleOrRuns(inOneOf: lane.modes)
     }
-
-    /// Sends a delivery to the loop.
-    ///
-    /// If the loop has ended, the delivery goes, and counts itself.
-    func send(_ delivery: Delivery) {
-        pending.add(1, ordering: .acquiringAndReleasing)
-        // One capture: so the block needs no memory of its own.
-        let isSent = runLoop.perform(inModes: delivery.modes) { delivery.arrive() }
-        if !isSent { pending.subtract(1, ordering: .relaxed) }
-    }
-
-    func hasArrived() { pending.subtract(1, ordering: .acquiringAndReleasing) }
 
     func lost() { undelivered.add(1, ordering: .relaxed) }
 }

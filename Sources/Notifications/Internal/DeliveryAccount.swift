@@ -1,0 +1,99 @@
+internal import DequeModule
+internal import RunLoops
+
+/// What waits for an observer on a loop whose capacity is limited: a value, under the observer's lock.
+///
+/// The loop is given one turn for each notification that is taken in here; which one that turn delivers is decided when it
+/// comes. So dropping one for another needs no new turn, and no more is kept than may wait.
+struct DeliveryAccount {
+    private var waiting = Deque<Notification>()
+    /// Of a coalescing observer: what those that wait have in common with others.
+    private var kinds: Set<Kind> = []
+    /// Posters that wait for room, first come, first served.
+    private var gates = Deque<ThreadGate>()
+
+    private struct Kind: Hashable {
+        let name: Notification.Name?
+        let sender: ObjectIdentifier?
+
+        init(_ notification: Notification, _ mask: NotificationQueue.NotificationCoalescing) {
+            name = mask.contains(.onName) ? notification.name : nil
+            sender = mask.contains(.onSender) ? notification.sender : nil
+        }
+    }
+
+    /// What the poster does next.
+    enum Step {
+        /// It was taken in: give the loop a turn.
+        case giveTurn
+        /// It was taken in for this one, which is dropped.
+        case drop(Notification)
+        /// It is dropped itself.
+        case dropNew
+        /// One like it waits, and is delivered for it.
+        case merged
+        /// Wait at the gate, and offer it again.
+        case wait
+    }
+
+    /// A poster wants a notification delivered.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - capacity: How much may wait.
+    ///   - gate: Where the poster would wait; nil if it cannot.
+    /// - Returns: What the poster does next.
+    mutating func offer(
+        _ notification: Notification, _ capacity: NotificationRedirector.Capacity, _ gate: ThreadGate?
+    ) -> Step {
+        switch capacity.kind {
+        case .unlimited: break
+        case .coalescing(let mask):
+            if !mask.isEmpty && !kinds.insert(Kind(notification, mask)).inserted { return .merged }
+        case .bounded(let limit, let policy):
+            if waiting.count < limit { break }
+            switch policy {
+            case .dropNewest: return .dropNew
+            case .dropOldest:
+                waiting.append(notification)
+                return .drop(waiting.removeFirst())
+            case .block:
+                guard let gate else { break }
+                gates.append(gate)
+                return .wait
+            }
+        }
+        waiting.append(notification)
+        return .giveTurn
+    }
+
+    /// A turn has come.
+    ///
+    /// - Parameter capacity: How much may wait.
+    /// - Returns: What it delivers, and the gate of the poster for which there is room now.
+    mutating func next(_ capacity: NotificationRedirector.Capacity) -> (Notification?, ThreadGate?) {
+        let notification = waiting.popFirst()
+        if let notification, case .coalescing(let mask) = capacity.kind {
+            kinds.remove(Kind(notification, mask))
+        }
+        return (notification, gates.popFirst())
+    }
+
+    /// A poster has waited long enough.
+    ///
+    /// - Parameter gate: Where it waited.
+    /// - Returns: Another one's gate, if it was let through at the same moment: its room is the next one's.
+    mutating func leave(_ gate: ThreadGate) -> ThreadGate? {
+        guard let index = gates.firstIndex(where: { $0 === gate }) else { return gates.popFirst() }
+        gates.remove(at: index)
+        return nil
+    }
+
+    /// Nobody is called any more, and nobody needs to wait.
+    ///
+    /// - Returns: All that waits, for the caller to let go of.
+    mutating func close() -> (Deque<Notification>, Deque<ThreadGate>) {
+        defer { self = DeliveryAccount() }
+        return (waiting, gates)
+    }
+}
