@@ -24,7 +24,7 @@ struct ObserverList {
         let capacity: Int
         let elements: UnsafeMutablePointer<Unmanaged<Observation>>
         /// How many have been removed, as far as the list was told.
-        var removedCount = 0
+        let removedCount = Atomic<Int>(0)
 
         init(capacity: Int) {
             self.capacity = capacity
@@ -98,8 +98,8 @@ struct ObserverList {
     ///
     /// - Returns: Whether the removed ones are so many that the list is to be replaced.
     func noteRemoval() -> Bool {
-        unsafe storage.pointee.removedCount += 1
-        return unsafe storage.pointee.removedCount * 2 >= count
+        let removed = unsafe storage.pointee.removedCount.wrappingAdd(1, ordering: .relaxed).newValue
+        return removed * 2 >= count
     }
 
     /// A list of those that were not removed, with room for more.

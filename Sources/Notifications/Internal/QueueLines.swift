@@ -6,12 +6,16 @@ internal import RunLoops
 final class QueueLines {
     let asap: QueueLine
     let idle: QueueLine
-    let index: CoalescingIndex
+    private let shared = QueueContents()
 
     init(_ center: NotificationCenter) {
-        index = CoalescingIndex()
-        asap = QueueLine(center, index)
-        idle = QueueLine(center, index)
+        asap = QueueLine(center, shared)
+        idle = QueueLine(center, shared)
+    }
+
+    var waiting: WaitingNotifications {
+        @inline(__always) _read { yield shared.waiting.value }
+        @inline(__always) _modify { yield &shared.waiting.value }
     }
 
     /// The loop has ended, and nothing is taken in any more.
@@ -21,7 +25,7 @@ final class QueueLines {
         _ notification: Notification, on line: QueueLine, _ mask: NotificationQueue.NotificationCoalescing,
         _ survivor: NotificationQueue.Survivor, _ modes: [RunLoop.Mode]
     ) {
-        guard let first = index.first(like: notification, mask), let old = first.notification else {
+        guard let first = waiting.first(like: notification, mask) else {
             return line.append(notification, modes)
         }
         switch survivor {
@@ -32,14 +36,15 @@ final class QueueLines {
             line.append(notification, modes)
             withExtendedLifetime(removed) {}
         case .merge(let merge):
+            guard let old = waiting.notification(first) else { preconditionFailure("what was found waits") }
             let merged = merge(old, notification)
             if merged.name != old.name || merged.sender != old.sender {
                 fatalError(
                     "NotificationQueue.enqueue: the merged notification has another name or sender; keep those of the old one"
                 )
             }
-            if first.isQueued {
-                let replaced = first.exchangeNotification(merged)
+            if waiting.notification(first) != nil {
+                let replaced = waiting.replace(first, with: merged)
                 withExtendedLifetime(replaced) {}
             } else {
                 // The merging itself has had it posted or taken out.
@@ -58,50 +63,43 @@ final class QueueLines {
         -> [Notification?]
     {
         var removed: [Notification?] = []
-        while let entry = index.first(like: notification, mask) { removed.append(index.remove(entry)) }
+        while let ticket = waiting.first(like: notification, mask) { removed.append(waiting.remove(ticket)) }
         return removed
     }
 }
 
-/// The entries for one list of modes, in order.
-final class QueueTrack {
-    let modes: [RunLoop.Mode]
-    var entries = EntryList()
-
-    init(_ modes: [RunLoop.Mode]) { self.modes = modes }
-
-    func runs(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        modes.contains { $0 == mode || isCommon && $0 == .common }
-    }
+/// What waits in a queue, which its two lines share.
+final class QueueContents {
+    let waiting = Confined(WaitingNotifications())
 }
 
-/// Entries of one posting style, first come, first posted.
+/// What waits with one posting style, first come, first posted.
 final class QueueLine: DeferredWork {
     /// One for each list of modes that was ever named: a handful.
-    private var tracks: [QueueTrack] = []
-    private var nextSequence = 0
+    private var tracks: [Int] = []
     /// The loop has ended, and nothing is taken in any more.
     private(set) var hasEnded = false
     private let center: NotificationCenter
-    private let index: CoalescingIndex
+    private let shared: QueueContents
 
-    init(_ center: NotificationCenter, _ index: CoalescingIndex) {
+    init(_ center: NotificationCenter, _ shared: QueueContents) {
         self.center = center
-        self.index = index
+        self.shared = shared
+    }
+
+    private var waiting: WaitingNotifications {
+        @inline(__always) _read { yield shared.waiting.value }
+        @inline(__always) _modify { yield &shared.waiting.value }
     }
 
     func append(_ notification: Notification, _ modes: [RunLoop.Mode]) {
         if hasEnded { return }
-        let track = track(for: modes)
-        let entry = QueueEntry(notification, sequence: nextSequence, track: track)
-        nextSequence += 1
-        index.add(entry)
-        track.entries.append(entry)
+        waiting.append(notification, toTrack: track(for: modes))
     }
 
-    private func track(for modes: [RunLoop.Mode]) -> QueueTrack {
-        if let known = tracks.first(where: { $0.modes == modes }) { return known }
-        let track = QueueTrack(modes)
+    private func track(for modes: [RunLoop.Mode]) -> Int {
+        if let known = tracks.first(where: { waiting.track($0).modes == modes }) { return known }
+        let track = waiting.addTrack(modes)
         tracks.append(track)
         return track
     }
@@ -112,9 +110,9 @@ final class QueueLine: DeferredWork {
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         // One by one out of the line, and not all at once: an observer that runs the loop goes on with the next.
-        let end = nextSequence
-        while let entry = next(in: mode, isCommon), entry.sequence < end {
-            if let notification = index.remove(entry) { center.post(notification) }
+        let end = waiting.end
+        while let ticket = next(in: mode, isCommon), ticket.sequence < end {
+            if let notification = waiting.remove(ticket) { center.post(notification) }
         }
     }
 
@@ -122,18 +120,17 @@ final class QueueLine: DeferredWork {
         hasEnded = true
         var removed: [Notification?] = []
         for track in tracks {
-            while let entry = track.entries.first { removed.append(index.remove(entry)) }
+            while let ticket = waiting.first(inTrack: track) { removed.append(waiting.remove(ticket)) }
         }
-        tracks = []
         withExtendedLifetime(removed) {}
     }
 
-    /// The next entry to be posted in this mode.
-    private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> QueueEntry? {
-        var found: QueueEntry?
-        for track in tracks where track.runs(in: mode, isCommon: isCommon) {
-            guard let entry = track.entries.first else { continue }
-            if entry.sequence < found?.sequence ?? .max { found = entry }
+    /// The next one to be posted in this mode.
+    private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> WaitingNotifications.Ticket? {
+        var found: WaitingNotifications.Ticket?
+        for track in tracks where waiting.track(track).runs(in: mode, isCommon: isCommon) {
+            guard let ticket = waiting.first(inTrack: track) else { continue }
+            if ticket.sequence < found?.sequence ?? .max { found = ticket }
         }
         return found
     }

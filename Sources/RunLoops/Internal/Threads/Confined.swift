@@ -6,20 +6,23 @@
 ///
 /// `@safe`: the memory is the owner's from `init` to `deinit`, and the owner says which thread may touch it.
 @safe
-struct Confined<Value: ~Copyable>: ~Copyable {
-    private let storage: UnsafeMutablePointer<Value>
+package struct Confined<Value: ~Copyable>: ~Copyable {
+    @usableFromInline package let storage: UnsafeMutablePointer<Value>
 
-    init(_ value: consuming Value) {
+    @inlinable
+    package init(_ value: consuming Value) {
         unsafe storage = .allocate(capacity: 1)
         unsafe storage.initialize(to: value)
     }
 
+    @inlinable
     deinit {
         unsafe storage.deinitialize(count: 1)
         unsafe storage.deallocate()
     }
 
-    var value: Value {
+    @inlinable
+    package var value: Value {
         @inline(__always)
         _read { yield unsafe storage.pointee }
         @inline(__always)
