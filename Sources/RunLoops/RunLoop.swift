@@ -35,6 +35,9 @@ public final class RunLoop: Sendable {
     /// What other modules keep for the loop and all threads.
     let sharedObjects = Guarded<[ObjectIdentifier: WeakObject]>([:])
 
+    /// What is let go of when the loop has let go of everything else; nil once it has.
+    let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
+
     private init(isMain: Bool) throws(SystemError) {
         inbox = try Inbox()
         unsafe ownCore = try LoopCore(inbox: inbox, isMain: isMain)
@@ -106,6 +109,7 @@ public final class RunLoop: Sendable {
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
         unsafe loop.ownCore?.end()
+        loop.letGoOfWhatWasKept()
         runloops_thread_set_loop(nil)
         unsafe loop.ownCore = nil
     }

@@ -24,43 +24,25 @@ final class DeliveryLane: Sendable {
     /// Whether nothing is under way; asked on the loop's thread.
     var isEmpty: Bool { sent.load(ordering: .acquiring) == arrived.load(ordering: .relaxed) }
 
-    /// Sends a delivery to the loop.
+    /// Sends a turn to the loop.
     ///
-    /// If the loop has ended, the delivery goes, and counts itself.
-    func send(_ delivery: Delivery, to runLoop: RunLoop) {
+    /// If the loop has ended, it is let go of.
+    ///
+    /// - Parameters:
+    ///   - runLoop: The loop.
+    ///   - turn: Calls ``hasArrived()`` first. With one capture it needs no memory of its own.
+    @inline(__always)
+    func send(to runLoop: RunLoop, _ turn: @escaping @Sendable () -> Void) {
         sent.wrappingAdd(1, ordering: .relaxed)
-        // One capture: so the block needs no memory of its own.
-        let isSent =
-            isCommon
-            ? runLoop.perform { delivery.arrive() } : runLoop.perform(inModes: modes) { delivery.arrive() }
-        if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
+        if !perform(on: runLoop, turn) { sent.wrappingSubtract(1, ordering: .relaxed) }
+    }
+
+    /// Has a block run on the loop when all that was sent before has arrived.
+    @inline(__always)
+    @discardableResult
+    func perform(on runLoop: RunLoop, _ block: @escaping @Sendable () -> Void) -> Bool {
+        isCommon ? runLoop.perform(block) : runLoop.perform(inModes: modes, block)
     }
 
     func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
-}
-
-/// One turn of an observer, on its way in the loop's queue, which alone holds it.
-final class Delivery: Sendable {
-    private let observer: RedirectedObserver
-    /// What is delivered; nil for the next one of the observer's account.
-    private let notification: Notification?
-
-    /// `nonisolated(unsafe)`: written by the loop's thread, and read when nobody else has the delivery any more.
-    nonisolated(unsafe) private var hasArrived = false
-
-    init(_ notification: Notification?, _ observer: RedirectedObserver) {
-        self.notification = notification
-        self.observer = observer
-    }
-
-    func arrive() {
-        unsafe hasArrived = true
-        observer.lane.hasArrived()
-        if let notification { observer.deliver(notification) } else { observer.deliverNext() }
-    }
-
-    deinit {
-        if unsafe hasArrived { return }
-        if let notification { observer.lost(notification) } else { observer.lostNext() }
-    }
 }

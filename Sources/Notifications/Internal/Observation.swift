@@ -126,7 +126,10 @@ class Observation: @unchecked Sendable {
     }
 
     /// Lets go of the handler: once, when no call runs and none will.
-    func releaseHandler() { unsafe handler.release() }
+    func releaseHandler() {
+        target?.outliveDeliveries()
+        unsafe handler.release()
+    }
 
     deinit { if !life.contains(.settled) { unsafe handler.release() } }
 

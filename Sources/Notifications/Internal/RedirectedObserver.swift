@@ -48,7 +48,8 @@ final class RedirectedObserver: Sendable {
             if redirector.runLoop.isCurrent { receipt.isForPoster.store(true, ordering: .relaxed) }
         }
         if case .unlimited = capacity.kind {
-            lane.send(Delivery(notification, self), to: redirector.runLoop)
+            let delivery = Delivery(notification, to: self)
+            lane.send(to: redirector.runLoop) { delivery.arrive() }
         } else {
             takeIntoAccount(notification)
         }
@@ -67,7 +68,9 @@ final class RedirectedObserver: Sendable {
                 $0.offer(notification, capacity, observation.isRemoved ? nil : gate)
             }
             switch step {
-            case .giveTurn: return lane.send(Delivery(nil, self), to: redirector.runLoop)
+            case .giveTurn:
+                let turn = Turn(of: self)
+                return lane.send(to: redirector.runLoop) { turn.arrive() }
             case .merged: return isOver(notification)
             case .drop(let oldest): return drop(oldest)
             case .dropNew: return drop(notification)
@@ -125,6 +128,15 @@ final class RedirectedObserver: Sendable {
         self.registration.withLock { $0 = registration }
         // The loop may have ended since.
         if observation.isRemoved { forget() }
+    }
+
+    /// Nothing is sent any more: lives until all that was sent has arrived, or was let go of.
+    ///
+    /// When the last poster has returned, so that this comes behind all of it.
+    func outliveDeliveries() {
+        let runLoop = redirector.runLoop
+        // The loop's thread ends, and may still be letting go of what was sent.
+        if !lane.perform(on: runLoop, { withExtendedLifetime(self) {} }) { runLoop.keepToTheEnd(self) }
     }
 
     /// Nobody is called any more, and nobody waits for room any more.

@@ -78,6 +78,24 @@ extension RunLoop {
         }
     }
 
+    /// Keeps an object until the loop has ended, and let go of all blocks that were sent to it.
+    ///
+    /// That may be now. The object goes on the loop's thread, or on this one if the loop has ended.
+    ///
+    /// - Parameter object: The object.
+    package func keepToTheEnd(_ object: any AnyObject & Sendable) {
+        keptToTheEnd.withLock { $0?.append(object) }
+    }
+
+    /// The loop has ended, and nothing is left in it.
+    func letGoOfWhatWasKept() {
+        let kept = keptToTheEnd.withLock { kept in
+            defer { kept = nil }
+            return kept
+        }
+        withExtendedLifetime(kept) {}
+    }
+
     /// Whether a mode of a list is the one that runs, or none runs.
     ///
     /// - Parameter modes: The list; the common modes stand for each of them.

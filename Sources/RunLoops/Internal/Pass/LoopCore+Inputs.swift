@@ -90,8 +90,9 @@ extension LoopCore {
     func end() {
         hasEnded = true
         let (mail, _) = inbox.mailbox.close()
-        discard(mail)
+        // Oldest first, as they would have been served.
         discard(blocks.removeAll())
+        discard(mail)
         endDeferredWork()
         while let input = inputs.last { removeFromLoop(input) }
         manualSources.removeAll()

@@ -1,0 +1,52 @@
+/// A notification on its way to an observer on a loop, whose queue alone holds it.
+///
+/// It refers to its observer without counting: the poster would write what the loop's thread writes, for each notification.
+/// The observer lives until all that was sent to it has arrived or was let go of; it sees to that itself
+/// (``RedirectedObserver/outliveDeliveries()``).
+///
+/// `@safe`: for that reason.
+@safe
+final class Delivery: Sendable {
+    private let observer: Unmanaged<RedirectedObserver>
+    private let notification: Notification
+
+    /// `nonisolated(unsafe)`: written by the loop's thread, and read when nobody else has the delivery any more.
+    nonisolated(unsafe) private var hasArrived = false
+
+    init(_ notification: Notification, to observer: RedirectedObserver) {
+        self.notification = notification
+        unsafe self.observer = .passUnretained(observer)
+    }
+
+    func arrive() {
+        unsafe hasArrived = true
+        unsafe observer._withUnsafeGuaranteedRef { observer in
+            observer.lane.hasArrived()
+            observer.deliver(notification)
+        }
+    }
+
+    deinit {
+        if unsafe !hasArrived { unsafe observer._withUnsafeGuaranteedRef { $0.lost(notification) } }
+    }
+}
+
+/// A turn of a limited observer, on its way: it delivers what has waited longest when it arrives.
+final class Turn: Sendable {
+    private let observer: RedirectedObserver
+
+    /// `nonisolated(unsafe)`: written by the loop's thread, and read when nobody else has the turn any more.
+    nonisolated(unsafe) private var hasArrived = false
+
+    init(of observer: RedirectedObserver) { self.observer = observer }
+
+    func arrive() {
+        unsafe hasArrived = true
+        observer.lane.hasArrived()
+        observer.deliverNext()
+    }
+
+    deinit {
+        if unsafe !hasArrived { observer.lostNext() }
+    }
+}
