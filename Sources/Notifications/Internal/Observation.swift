@@ -76,9 +76,19 @@ class Observation: @unchecked Sendable {
     }
 
     /// Calls an observation of notifications, unless it was removed.
+    ///
+    /// - Parameters:
+    ///   - notification: What has happened.
+    ///   - place: Where the call is shown.
+    ///   - willCall: What is done first, if it is called.
     @inline(__always)
-    final func call(_ notification: Notification, in place: borrowing CallRecord.Place) {
-        call(in: place) { (handler: NotificationHandler) in handler.body(notification) }
+    final func call(
+        _ notification: Notification, in place: borrowing CallRecord.Place, willCall: () -> Void = {}
+    ) {
+        call(in: place) { (handler: NotificationHandler) in
+            willCall()
+            handler.body(notification)
+        }
     }
 
     /// Calls an observation of messages of a type, unless it was removed.

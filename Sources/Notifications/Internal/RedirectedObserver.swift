@@ -116,9 +116,12 @@ final class RedirectedObserver: Sendable {
 
     @inline(__always)
     private func call(_ notification: Notification) {
-        if observation.isRemoved { return }
-        delivered.store(delivered.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        CallRecord.current.withPlace { observation.call(notification, in: $0) }
+        CallRecord.current.withPlace { place in
+            observation.call(notification, in: place) {
+                // In here, a removal can no longer keep the handler from being called.
+                delivered.store(delivered.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            }
+        }
     }
 
     // MARK: - The end
