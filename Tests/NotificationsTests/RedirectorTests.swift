@@ -72,61 +72,6 @@ import Testing
         #expect(log.entries == ["custom", "custom mode has run", "common"])
     }
 
-    @Test func `a burst of posts to a sleeping loop wakes it once`() throws {
-        let center = NotificationCenter()
-        let target = try RunLoopThread(name: "target")
-        let count = Atomic64()
-        let token = center.addObserver(forName: Self.tick, on: target.runLoop) { _ in count.add() }
-        let gate = Gate()
-        let held = Gate()
-        target.runLoop.perform {
-            held.open()
-            #expect(gate.wait())
-        }
-        #expect(held.wait())
-        let before = target.runLoop.statistics.kernelWrites
-        for _ in 0..<1_000 { center.post(name: Self.tick) }
-        // The loop is held in a block, so it is awake: not even one write was needed.
-        #expect(target.runLoop.statistics.kernelWrites == before)
-        gate.open()
-        try target.runLoop.performAndWait {}
-        #expect(count.value == 1_000)
-        token.remove()
-        target.stop()
-        target.join()
-    }
-
-    @Test func `what waits when the loop's thread ends is counted and let go of`() throws {
-        let center = NotificationCenter()
-        let target = try RunLoopThread(name: "target")
-        let redirector = NotificationRedirector.of(target.runLoop)
-        let token = center.addObserver(forName: Self.tick, on: target.runLoop) { _ in }
-        let held = Gate()
-        let gate = Gate()
-        target.runLoop.perform {
-            held.open()
-            #expect(gate.wait())
-            target.stop()
-        }
-        #expect(held.wait())
-        weak var sender: Canary?
-        do {
-            let canary = Canary()
-            sender = canary
-            for _ in 0..<5 { center.post(name: Self.tick, object: canary) }
-        }
-        #expect(sender != nil)
-        // Some may still be served by the pass that is under way; the rest must be accounted for.
-        gate.open()
-        target.join()
-        #expect((token.deliveryCounts?.delivered ?? 0) + redirector.undeliveredCount == 5)
-        #expect(sender == nil)
-        center.post(name: Self.tick)
-        #expect(token.deliveryCounts?.delivered ?? 0 <= 5)
-    }
-
-    private final class Canary: Sendable {}
-
     @Test(arguments: [NotificationRedirector.Capacity.Policy.dropOldest, .dropNewest])
     func `a bounded observer gets as many as may wait, and the drops are counted`(
         policy: NotificationRedirector.Capacity.Policy
@@ -264,46 +209,6 @@ import Testing
         ended.join()
         #expect(throws: PerformError.loopEnded) { try center.postAndWait(Notification(name: Self.tick)) }
         #expect(token.deliveryCounts?.undelivered == 1)
-    }
-
-    @Test func `many notifications to several loops arrive in order, with few writes to the kernel`() throws {
-        let perPoster = 25_000
-        let center = NotificationCenter()
-        let targets = try (0..<3).map { try RunLoopThread(name: "target \($0)") }
-        let posters = try (0..<4).map { try RunLoopThread(name: "poster \($0)") }
-        let disorder = Atomic64()
-        var tokens: [ObservationToken] = []
-        for target in targets {
-            tokens.append(
-                try target.runLoop.performAndWait {
-                    var next = [Int](repeating: 0, count: 4)
-                    return target.runLoop.addObserver(forName: Self.tick, in: center) { note in
-                        let poster = note.userInfo["poster"] as? Int ?? 0
-                        let number = note.userInfo["number"] as? Int ?? -1
-                        if next[poster] != number { disorder.add() }
-                        next[poster] = number + 1
-                    }
-                })
-        }
-        for (index, poster) in posters.enumerated() {
-            poster.runLoop.perform {
-                for number in 0..<perPoster {
-                    center.post(name: Self.tick, userInfo: ["poster": index, "number": number])
-                }
-            }
-        }
-        for poster in posters { try poster.runLoop.performAndWait {} }
-        for target in targets { try target.runLoop.performAndWait {} }
-        #expect(disorder.value == 0)
-        for (token, target) in zip(tokens, targets) {
-            #expect(token.deliveryCounts?.delivered == 4 * perPoster)
-            // A write ends a sleep, so there are at most as many as sleeps, and the one that is to come.
-            let statistics = target.runLoop.statistics
-            #expect(statistics.kernelWrites <= statistics.wakeUps + 1)
-        }
-        for token in tokens { token.remove() }
-        for thread in targets + posters { thread.stop() }
-        for thread in targets + posters { thread.join() }
     }
 
     @Test func `a handler is let go of on its loop's thread`() throws {

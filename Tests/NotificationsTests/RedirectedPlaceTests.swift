@@ -1,0 +1,164 @@
+import RunLoops
+import TestSupport
+import Testing
+
+@testable import Notifications
+
+/// Where redirected notifications wait: one redirector for a loop, whoever holds what.
+@Suite struct RedirectedPlaceTests {
+    private static let custom = RunLoop.Mode("custom")
+
+    @Test func `there is one redirector for a loop, whatever the center, as long as an observer holds it`()
+        throws
+    {
+        let (target, other) = (try RunLoopThread(name: "target"), try RunLoopThread(name: "other"))
+        weak var alive: NotificationRedirector?
+        do {
+            let redirector = NotificationRedirector.of(target.runLoop)
+            alive = redirector
+            #expect(redirector === NotificationRedirector.of(target.runLoop))
+            #expect(redirector !== NotificationRedirector.of(other.runLoop))
+            #expect(redirector.runLoop == target.runLoop)
+        }
+        #expect(alive == nil)
+        var tokens = [NotificationCenter(), .default].map {
+            $0.addObserver(forName: .init("one redirector"), on: target.runLoop) { _ in }
+        }
+        alive = NotificationRedirector.of(target.runLoop)
+        #expect(alive != nil)
+        #expect(tokens.allSatisfy { $0.registration.target?.redirector === alive })
+        tokens = []
+        // The handlers are destroyed on the loop's thread.
+        try target.runLoop.performAndWait {}
+        #expect(alive == nil)
+        for thread in [target, other] { thread.stop() }
+        for thread in [target, other] { thread.join() }
+    }
+
+    @Test func `while the loop does not run notifications wait, also for a mode that becomes common`() throws
+    {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let token = center.addObserver(forName: .a, on: loop) { note in
+                log.add("\(note.text) in \(loop.currentMode?.rawValue ?? "none")")
+            }
+            try poster.runLoop.performAndWait {
+                for text in ["1", "2"] { center.post(Notification(.a, text)) }
+            }
+            #expect(log.entries.isEmpty)
+            #expect(loop.run(in: Self.custom, until: .hang) == .finished)
+            #expect(log.entries.isEmpty)
+            loop.addCommonMode(Self.custom)
+            #expect(loop.run(in: Self.custom, until: .hang) == .finished)
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+        #expect(log.entries == ["1 in custom", "2 in custom"])
+    }
+
+    @Test func `for a main loop that nobody runs, notifications wait`() throws {
+        let center = NotificationCenter()
+        let canary = Gate()
+        // The main thread of the tests runs no loop, as that of any program with an asynchronous main.
+        let token = center.addObserver(forName: .a, on: .main) { _ in Issue.record("the main loop runs") }
+        do {
+            let fact = Canary(canary)
+            center.post(name: .a, userInfo: ["fact": fact])
+        }
+        #expect(!canary.wait(seconds: 0))
+        #expect(token.deliveryCounts == NotificationRedirector.Counts())
+        token.remove()
+    }
+
+    @Test func `what waits keeps its object and its facts until it was delivered, and no longer`() throws {
+        let center = NotificationCenter()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let alive = Shared()
+            let seen = Shared()
+            let token = center.addObserver(forName: .a, on: loop) { note in
+                seen.increment()
+                #expect(note.object is Counted)
+                #expect(note.userInfo["fact"] is Counted)
+                #expect(alive.count == 2)
+            }
+            try poster.runLoop.performAndWait {
+                center.post(name: .a, object: Counted(alive), userInfo: ["fact": Counted(alive)])
+            }
+            #expect(alive.count == 2)
+            loop.run(in: .default)
+            #expect(seen.count == 1)
+            #expect(alive.count == 0)
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+    }
+
+    @Test func `an observer of an object that has gone meanwhile is called for what waited`() throws {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let poster = try RunLoopThread(name: "poster")
+            let alive = Shared()
+            let token = try poster.runLoop.performAndWait {
+                let object = Counted(alive)
+                let token = center.addObserver(forName: .a, object: object, on: loop) { log.add($0.text) }
+                center.post(Notification(.a, "mine", object: object))
+                return token
+            }
+            center.post(Notification(.a, "another's", object: Feed()))
+            loop.run(in: .default)
+            #expect(log.entries == ["mine"])
+            #expect(alive.count == 0)
+            token.remove()
+            poster.stop()
+            poster.join()
+        }
+    }
+
+    @Test func `a post waits for nothing that its observer's loop does, and nobody need hold the thread`()
+        throws
+    {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let (isReady, isHeld, mayGoOn, isDone, hasEnded) = (Gate(), Gate(), Gate(), Gate(), Gate())
+        func register() throws -> ObservationToken {
+            let target = Guarded<RunLoop?>(nil)
+            // A thread that only its loop leads to.
+            try RunLoopThread.detach(name: "target") { loop in
+                target.withLock { $0 = loop }
+                loop.add(Port<Void>(), forMode: .default) {}
+                isReady.open()
+                loop.run()
+                hasEnded.open()
+            }
+            #expect(isReady.wait())
+            let loop = try #require(target.withLock { $0 })
+            loop.perform {
+                isHeld.open()
+                #expect(mayGoOn.wait())
+                log.add("something else")
+            }
+            return center.addObserver(forName: .a, on: loop) { note in
+                log.add(note.text)
+                if note.text == "2" { isDone.open() }
+            }
+        }
+        let token = try register()
+        #expect(isHeld.wait())
+        center.post(Notification(.a, "1"))
+        log.add("posted")
+        mayGoOn.open()
+        center.post(Notification(.a, "2"))
+        #expect(isDone.wait())
+        #expect(log.entries.filter { $0 != "posted" } == ["something else", "1", "2"])
+        #expect(log.entries.firstIndex(of: "posted") == 0)
+        token.registration.target?.redirector.runLoop.stop()
+        token.remove()
+        #expect(hasEnded.wait())
+    }
+}
