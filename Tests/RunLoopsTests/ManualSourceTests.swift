@@ -138,6 +138,22 @@ import Testing
         }
     }
 
+    @Test func `serving the first of several sources is handling a source, though the last has nothing`()
+        throws
+    {
+        try onLoopThread { loop in
+            let calls = Shared()
+            let sources = (0..<3).map { _ in ManualSource { calls.increment() } }
+            for source in sources { loop.add(source, forMode: .default) }
+            for source in sources {
+                source.signal()
+                #expect(
+                    loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
+            }
+            #expect(calls.count == 3)
+        }
+    }
+
     @Test func `adding a source twice is adding it once`() throws {
         try onLoopThread { loop in
             let calls = Shared()
