@@ -1,3 +1,4 @@
+import Glibc
 import RunLoops
 import Synchronization
 import TestSupport
@@ -196,5 +197,67 @@ import Testing
         center.post(name: .a)
         center.post(name: .a)
         #expect(log.entries == ["one shows a"])
+    }
+
+    @Test func `whatever the race with its last reference, an observer is called whole, or not at all`()
+        throws
+    {
+        let center = NotificationCenter()
+        let (alive, calls) = (Shared(), Shared())
+        /// Its facts go with it: a call that comes too late finds them destroyed.
+        final class Fragile: Sendable {
+            private let life: Counted
+            private let facts: [Int]
+            private let calls: Shared
+            init(_ alive: Shared, _ calls: Shared) {
+                life = Counted(alive)
+                facts = Array(0..<100)
+                self.calls = calls
+            }
+            func take(_ note: Notification) { if facts.reduce(0, +) == 4_950 { calls.increment() } }
+        }
+        let isOver = Shared()
+        let posters = try Threads(2) { _ in while isOver.count == 0 { center.post(name: .a) } }
+        for round in 0..<5_000 {
+            let observer = Mutex<Fragile?>(Fragile(alive, calls))
+            if let fragile = observer.withLock({ $0 }) { center.addObserver(fragile, Fragile.take, name: .a) }
+            let before = calls.count
+            if round.isMultiple(of: 8) { while calls.count == before { sched_yield() } }
+            observer.withLock { $0 = nil }
+        }
+        isOver.increment()
+        try posters.join()
+        #expect(calls.count > 0)
+        #expect(alive.count == 0)
+        center.post(name: .a)
+        #expect(center.names.snapshot(for: .a) == nil)
+    }
+
+    @Test
+    func `what an observer posts while it goes is heard, in the middle of the post that it was called for`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        final class Parting: Sendable {
+            let center: NotificationCenter
+            init(_ center: NotificationCenter) { self.center = center }
+            func take(_ note: Notification) {}
+            deinit { center.post(Notification(.b, "last words")) }
+        }
+        let owner = Mutex<Parting?>(Parting(center))
+        let first = center.addObserver(forName: .a) { _ in
+            log.add("first")
+            owner.withLock { $0 = nil }
+        }
+        if let parting = owner.withLock({ $0 }) {
+            center.addObserver(
+                parting, { parting in { _ in parting.center.post(Notification(.b, "in time")) } }, name: .a)
+        }
+        let others = [
+            center.addObserver(forName: .b) { log.add($0.text) },
+            center.addObserver(forName: .a) { _ in log.add("last") },
+        ]
+        center.post(name: .a)
+        #expect(log.entries == ["first", "last words", "last"])
+        for token in others + [first] { token.remove() }
     }
 }

@@ -187,6 +187,59 @@ import Testing
         other.join()
     }
 
+    @Test func `what handlers hold may use the center when it is let go of`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let tokens = Log<ObservationToken>()
+        for id in 0..<3 {
+            let canary = Canary {
+                log.add("\(id) gone")
+                // The same name, the same center: post, register, remove.
+                center.post(Notification(.a, "last words of \(id)"))
+                center.addObserver(forName: .a) { _ in }.remove()
+                for token in tokens.entries { token.remove() }
+            }
+            tokens.add(
+                center.addObserver(forName: .a) { [canary] note in
+                    canary.sing()
+                    log.add("\(id) hears \(note.text)")
+                })
+        }
+        tokens.entries[0].remove()
+        #expect(
+            log.entries == [
+                "0 gone", "1 hears last words of 0", "2 hears last words of 0", "1 gone",
+                "2 hears last words of 1",
+                "2 gone",
+            ])
+    }
+
+    @Test func `an observer that runs the loop hears what is posted meanwhile before it goes on`() throws {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let tokens = [
+                center.addObserver(forName: .a) { note in
+                    log.add("first \(note.text) begins")
+                    if note.text == "outer" {
+                        loop.perform { center.post(Notification(.a, "inner")) }
+                        loop.run(in: .default)
+                    }
+                    log.add("first \(note.text) ends")
+                },
+                center.addObserver(forName: .a) { log.add("second \($0.text)") },
+            ]
+            center.post(Notification(.a, "outer"))
+            for token in tokens { token.remove() }
+        }
+        #expect(
+            log.entries == [
+                "first outer begins", "first inner begins", "first inner ends", "second inner",
+                "first outer ends",
+                "second outer",
+            ])
+    }
+
     @Test func `centers know nothing of each other`() {
         let log = Log<String>()
         let center = NotificationCenter()

@@ -162,6 +162,38 @@ import Testing
             ])
     }
 
+    @Test(arguments: [NotificationQueue.PostingStyle.asap, .whenIdle])
+    func `an observer may enqueue in every style, and take out what is behind it`(
+        style: NotificationQueue.PostingStyle
+    ) throws {
+        let recorder = Recorder()
+        try onLoopThread { loop in
+            let queue = NotificationQueue(notificationCenter: recorder.center)
+            loop.keepAlive()
+            let tokens = [
+                recorder.center.addObserver(forName: .a) { note in
+                    guard note.text == "1" else { return }
+                    queue.dequeueNotifications(matching: Notification(name: .b), coalesceMask: .onName)
+                    for next in [NotificationQueue.PostingStyle.whenIdle, .asap, .now] {
+                        queue.enqueue(Notification(.c, "\(next)"), postingStyle: next, coalesceMask: [])
+                    }
+                },
+                recorder.center.addObserver(forName: .init("end")) { _ in loop.stop() },
+            ]
+            for (name, text) in [(Notification.Name.a, "1"), (.b, "taken out"), (.a, "2")] {
+                queue.enqueue(Notification(name, text), postingStyle: style, coalesceMask: [])
+            }
+            // Behind everything, as soon as that has been posted.
+            queue.enqueue(Notification(name: .b), postingStyle: .whenIdle, coalesceMask: [])
+            let last = recorder.center.addObserver(forName: .c) { note in
+                if note.text == "whenIdle" { loop.stop() }
+            }
+            #expect(loop.run(in: .default, until: .hang) == .stopped)
+            for token in tokens + [last] { token.remove() }
+        }
+        #expect(recorder.texts == ["1", "now", "2", "asap", "whenIdle"])
+    }
+
     @Test func `a run inside an observer goes on with the next one`() throws {
         let recorder = Recorder()
         try onLoopThread { loop in

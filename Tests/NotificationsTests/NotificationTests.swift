@@ -1,4 +1,5 @@
 import Notifications
+import TestSupport
 import Testing
 
 /// What a notification carries.
@@ -31,5 +32,24 @@ import Testing
         let note = Notification(name: .init("prices"))
         #expect(note.line == line)
         #expect(note.description == "prices, made at NotificationsTests/NotificationTests.swift:\(line)")
+    }
+
+    @Test func `a notification may cross threads, with all that it refers to`() throws {
+        // What is not `Sendable` does not compile.
+        func requireSendable<Value: Sendable>(_: Value) {}
+        let feed = Feed()
+        let note = Notification(name: .init("prices"), object: feed, userInfo: ["count": 2])
+        requireSendable(note)
+        requireSendable(note.object)
+        requireSendable(note.userInfo)
+        let other = Log<Bool>()
+        try Threads(1) { _ in other.add(note.object === feed && note.userInfo["count"] as? Int == 2) }.join()
+        #expect(other.entries == [true])
+    }
+
+    @Test func `notifications are not compared, so none passes for another with other facts`() {
+        #expect(!(Notification.self is any Equatable.Type))
+        #expect(!(Notification.self is any Encodable.Type))
+        #expect(!(Notification.self is any Decodable.Type))
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import RunLoops
 import TestSupport
 import Testing
@@ -101,5 +102,127 @@ import Testing
         #expect(token.deliveryCounts?.dropped == 1)
         target.stop()
         target.join()
+    }
+
+    @Test func `a thread that ends with much on its way says how much, and leaves nothing behind`() throws {
+        let center = NotificationCenter()
+        let (facts, handlers) = (Shared(), Shared())
+        weak var loop: RunLoop?
+
+        func observe(
+            _ loop: RunLoop, _ modes: [RunLoop.Mode], _ capacity: NotificationRedirector.Capacity
+        ) -> ObservationToken {
+            let counted = Counted(handlers)
+            return center.addObserver(forName: Self.tick, on: loop, inModes: modes, capacity: capacity) { _ in
+                withExtendedLifetime(counted) {}
+            }
+        }
+
+        func post() {
+            center.post(name: Self.tick, object: Counted(facts), userInfo: ["fact": Counted(facts)])
+        }
+
+        func runThread() throws -> [ObservationToken] {
+            let target = try RunLoopThread(name: "target")
+            loop = target.runLoop
+            let tokens = [
+                observe(target.runLoop, [Self.never], .unlimited),
+                observe(target.runLoop, [Self.never], .bounded(3, .dropOldest)),
+                observe(target.runLoop, [Self.never], .bounded(3, .dropNewest)),
+                observe(target.runLoop, [Self.never], .coalescing(.onName)),
+                observe(target.runLoop, [.common], .unlimited),
+            ]
+            let (isHeld, mayEnd) = (Gate(), Gate())
+            target.runLoop.perform {
+                isHeld.open()
+                #expect(mayEnd.wait())
+            }
+            #expect(isHeld.wait())
+            for _ in 0..<10 { post() }
+            target.stop()
+            mayEnd.open()
+            target.join()
+            return tokens
+        }
+
+        var tokens = try runThread()
+        let counts = tokens.map { $0.deliveryCounts ?? .init() }
+        #expect(counts[0] == .init(delivered: 0, dropped: 0, undelivered: 10))
+        #expect(counts[1] == .init(delivered: 0, dropped: 7, undelivered: 3))
+        #expect(counts[2] == .init(delivered: 0, dropped: 7, undelivered: 3))
+        #expect(counts[3] == .init(delivered: 0, dropped: 0, undelivered: 1))
+        // The pass that was under way may have served some of these.
+        #expect(counts[4].delivered + counts[4].undelivered == 10)
+        let redirector = tokens[0].registration.target?.redirector
+        let undelivered = counts.map(\.undelivered).reduce(0, +)
+        #expect(redirector?.undeliveredCount == undelivered)
+        #expect(facts.count == 0)
+
+        // The first post finds the loop gone, and the observers are forgotten; the next one finds nobody.
+        for _ in 0..<2 {
+            post()
+            #expect(redirector?.undeliveredCount == undelivered + tokens.count)
+        }
+        #expect(facts.count == 0)
+        #expect(handlers.count == 0)
+        #expect(center.names.snapshot(for: Self.tick) == nil)
+        #expect(redirector?.runLoop === loop)
+        tokens = []
+        withExtendedLifetime(redirector) {}
+    }
+
+    @Test func `when nobody holds its observers any more, a loop that has ended is gone`() throws {
+        let center = NotificationCenter()
+        weak var loop: RunLoop?
+        weak var redirector: NotificationRedirector?
+        func runThread() throws {
+            let target = try RunLoopThread(name: "target")
+            loop = target.runLoop
+            let token = center.addObserver(forName: Self.tick, on: target.runLoop, inModes: [Self.never]) {
+                _ in
+            }
+            redirector = .of(target.runLoop)
+            for _ in 0..<10 { center.post(name: Self.tick) }
+            target.stop()
+            target.join()
+            #expect(token.deliveryCounts?.undelivered == 10)
+            #expect(redirector != nil)
+        }
+        try runThread()
+        #expect(redirector == nil)
+        #expect(loop == nil)
+    }
+
+    @Test func `a thread that ends while others post loses none without counting it`() throws {
+        for _ in 0..<20 {
+            let center = NotificationCenter()
+            let calls = Shared()
+            let alive = Shared()
+            let target = try RunLoopThread(name: "target")
+            let token = center.addObserver(forName: Self.tick, on: target.runLoop) { _ in calls.increment() }
+            let (posted, isForgotten) = (Shared(), Shared())
+            let posters = try Threads(2) { _ in
+                for _ in 0..<100_000 {
+                    if isForgotten.count > 0 { break }
+                    center.post(name: Self.tick, userInfo: ["fact": Counted(alive)])
+                    posted.increment()
+                }
+            }
+            while calls.count < 10 { sched_yield() }
+            target.stop()
+            target.join()
+            // It need not be removed: a post finds that the loop has gone.
+            center.post(name: Self.tick)
+            isForgotten.increment()
+            try posters.join()
+            #expect(center.names.snapshot(for: Self.tick) == nil)
+            let counts = try #require(token.deliveryCounts)
+            #expect(counts.delivered == calls.count)
+            #expect(counts.dropped == 0)
+            // What is posted after the first that found the loop gone is not counted.
+            #expect(counts.delivered + counts.undelivered <= posted.count + 1)
+            #expect(counts.undelivered > 0)
+            #expect(alive.count == 0)
+        }
     }
 }
