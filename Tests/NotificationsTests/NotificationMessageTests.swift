@@ -123,4 +123,16 @@ import Testing
         #expect(log.entries == ["gone"])
         other?.remove()
     }
+
+    @TaskLocal private static var poster = "nobody"
+
+    @Test func `an observer on the posting thread sees what is local to the poster's task`() {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let token = center.addObserver(for: PriceChanged.self) { _ in log.add(Self.poster) }
+        Self.$poster.withValue("a task") { center.post(PriceChanged(price: 1)) }
+        center.post(PriceChanged(price: 2))
+        #expect(log.entries == ["a task", "nobody"])
+        token.remove()
+    }
 }

@@ -59,6 +59,36 @@ import Testing
         #expect(log.entries == ["1 in custom", "2 in custom"])
     }
 
+    @Test func `what the loop's own thread posts in another mode waits, and so does what it posts after it`()
+        throws
+    {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let usual = center.addObserver(forName: .a, on: loop) { log.add("usual \($0.text)") }
+            let special = center.addObserver(forName: .a, on: loop, inModes: [Self.custom]) {
+                log.add("special \($0.text)")
+            }
+            loop.perform(inModes: [Self.custom]) {
+                center.post(Notification(.a, "1"))
+                log.add("posted")
+            }
+            loop.run(in: Self.custom)
+            // Not in that mode any more, and with nothing else to wait for: but the first one waits still.
+            special.remove()
+            center.post(Notification(.a, "2"))
+            log.add("posted")
+            loop.run(in: .default)
+            center.post(Notification(.a, "3"))
+            log.add("posted")
+            usual.remove()
+        }
+        #expect(
+            log.entries == [
+                "posted", "special 1", "posted", "usual 1", "usual 2", "usual 3", "posted",
+            ])
+    }
+
     @Test func `for a main loop that nobody runs, notifications wait`() throws {
         let center = NotificationCenter()
         let canary = Gate()
