@@ -218,7 +218,7 @@ import Testing
         }
         let isOver = Shared()
         let posters = try Threads(2) { _ in while isOver.count == 0 { center.post(name: .a) } }
-        for round in 0..<5_000 {
+        for round in 0..<2_000 {
             let observer = Mutex<Fragile?>(Fragile(alive, calls))
             if let fragile = observer.withLock({ $0 }) { center.addObserver(fragile, Fragile.take, name: .a) }
             let before = calls.count

@@ -19,7 +19,8 @@ import Testing
         let variable = unsafe getenv("RUNLOOPS_STRESS_SECONDS").map { unsafe String(cString: $0) }
         let end = ContinuousClock.now + .seconds(variable.flatMap(Double.init) ?? 2)
         let targets = try (0..<StressStage.loopCount).map { try RunLoopThread(name: "target \($0)") }
-        let stage = StressStage(targets.map(\.runLoop))
+        let tasks = try RunLoopThread(name: "tasks")
+        let stage = StressStage(targets.map(\.runLoop), ThreadExecutor(tasks.runLoop))
         let sentinels = Self.addSentinels(stage)
         let isOver = Shared()
         let posters = try Threads(StressStage.posterCount) { poster in
@@ -43,10 +44,11 @@ import Testing
         try Self.settle(stage)
         for observer in removed.withLock({ $0 }) + stage.removedInHandlers.withLock({ $0 }) {
             observer.check()
+            observer.letGo()
         }
         for token in sentinels { token.remove() }
-        for target in targets { target.stop() }
-        for target in targets { target.join() }
+        for thread in targets + [tasks] { thread.stop() }
+        for thread in targets + [tasks] { thread.join() }
 
         #expect(stage.violations.entries.prefix(10) == [])
         if variable != nil { print(Self.summary(of: stage)) }
@@ -110,8 +112,7 @@ import Testing
                 stage.keep(WatchedObserver(stage, &random))
             } else if let observer = stage.takeLiving(Int.random(in: 0..<1_000, using: &random)) {
                 observer.end(mayWait: true, &random)
-                removed.append(observer)
-                if removed.count > 2_000 { removed.removeFirst(1_000) }
+                for old in StressStage.add(observer, to: &removed) { old.letGo() }
             }
         }
         return removed

@@ -23,6 +23,8 @@ final class StressStage: Sendable {
     let feeds = [Feed(), Feed()]
     let names: [Notification.Name] = [.a, .b]
     let loops: [RunLoop]
+    /// On a thread of its own: those that tasks have may all be blocked by tests.
+    let executor: ThreadExecutor
 
     /// Ticks whenever something happens that others are compared with.
     let clock = Shared()
@@ -50,7 +52,10 @@ final class StressStage: Sendable {
     /// Those that handlers have removed, the last of them.
     let removedInHandlers = Guarded<[WatchedObserver]>([])
 
-    init(_ loops: [RunLoop]) { self.loops = loops }
+    init(_ loops: [RunLoop], _ executor: ThreadExecutor) {
+        self.loops = loops
+        self.executor = executor
+    }
 
     /// The stream of what an actor posts by itself; the one after it is that of what handlers post on its thread.
     static func stream(of actor: Int) -> Int { 2 * actor }
@@ -69,6 +74,16 @@ final class StressStage: Sendable {
     func keep(_ observer: WatchedObserver) { living.withLock { $0.append(observer) } }
 
     var livingCount: Int { living.withLock { $0.count } }
+
+    /// Remembers who was removed, the last of them.
+    ///
+    /// - Returns: Who is not remembered any more.
+    static func add(_ observer: WatchedObserver, to removed: inout [WatchedObserver]) -> [WatchedObserver] {
+        removed.append(observer)
+        if removed.count <= 2_000 { return [] }
+        defer { removed.removeFirst(1_000) }
+        return Array(removed.prefix(1_000))
+    }
 
     /// Takes one of those who observe: nobody else removes it then.
     func takeLiving(_ choice: Int) -> WatchedObserver? {
@@ -112,10 +127,8 @@ final class StressStage: Sendable {
             guard let victim = takeLiving(Int.random(in: 0..<1_000, using: &random)) else { return }
             victim.end(mayWait: false, &random)
             removalsInHandlers.increment()
-            removedInHandlers.withLock { removed in
-                removed.append(victim)
-                if removed.count > 2_000 { removed.removeFirst(1_000) }
-            }
+            let old = removedInHandlers.withLock { Self.add(victim, to: &$0) }
+            for observer in old { observer.letGo() }
         case 12 where livingCount < 40: keep(WatchedObserver(self, &random))
         case 14:
             guard actor >= Self.posterCount, depth[actor].count < 3 else { return }

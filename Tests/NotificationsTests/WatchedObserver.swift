@@ -104,7 +104,6 @@ final class WatchedObserver: Sendable {
             1 where isMethod:
             if isMethod { removeRelay() } else { token.withLock { $0 }?.remove() }
             wasRemoved(afterWaiting: false)
-            dropRelay()
         case 1 where mayWait:
             token.withLock { $0 }?.removeAndWait()
             wasRemoved(afterWaiting: true)
@@ -126,12 +125,15 @@ final class WatchedObserver: Sendable {
     private func awaitRemoval() {
         let token = token.withLock { $0 }
         let gate = Gate()
-        Task {
+        Task(executorPreference: stage.executor) {
             await token?.removed()
             gate.open()
         }
         if !gate.wait() { stage.violations.add("the end did not come") }
     }
+
+    /// The object whose method was removed may go, too: until then a call of it would be seen.
+    func letGo() { dropRelay() }
 
     // Functions of their own: when they return, what was taken out is surely let go of, and outside the lock.
     private func dropToken() { _ = token.withLock { $0.take() } }
