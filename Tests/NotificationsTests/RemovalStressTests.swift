@@ -42,7 +42,11 @@ import Testing
         }
         // What handlers on the loops have still to be called with comes before this.
         try Self.settle(stage)
-        for observer in removed.withLock({ $0 }) + stage.removedInHandlers.withLock({ $0 }) {
+        let inHandlers = stage.removedInHandlers.withLock { removed in
+            defer { removed = [] }
+            return removed
+        }
+        for observer in removed.withLock({ $0 }) + inHandlers {
             observer.check()
             observer.letGo()
         }
