@@ -14,6 +14,8 @@ public final class DelayedPerform: Sendable {
         case running
         /// The block has run.
         case ran
+        /// The block has not run, and will not: the loop's thread has ended.
+        case loopEnded
     }
 
     private enum State {
@@ -25,6 +27,8 @@ public final class DelayedPerform: Sendable {
         case ran
         /// The block was let go of without having run.
         case cancelled
+        /// The block was let go of because the loop has ended.
+        case loopEnded
     }
 
     private let state: Guarded<State>
@@ -42,6 +46,15 @@ public final class DelayedPerform: Sendable {
         state = Guarded(.pending(block))
     }
 
+    /// Whether the block may still run: its time has not come, or it has and the loop has not.
+    ///
+    /// > Thread safety: any thread; it may start at any moment.
+    public var isPending: Bool {
+        state.withLock { state in
+            if case .pending = state { true } else { false }
+        }
+    }
+
     /// Keeps the block from running, if it is in time.
     ///
     /// - Returns: Whether it was: after `cancelled` the block does not start, and has been let go of.
@@ -56,6 +69,7 @@ public final class DelayedPerform: Sendable {
             case .running: return (.running, nil)
             case .ran: return (.ran, nil)
             case .cancelled: return (.cancelled, nil)
+            case .loopEnded: return (.loopEnded, nil)
             }
         }
         if block != nil {
@@ -77,14 +91,31 @@ public final class DelayedPerform: Sendable {
     /// Sets the timer.
     ///
     /// The loop's thread only.
-    func schedule(at date: Moment, _ fileID: StaticString, _ line: Int) {
-        guard case .pending = state.withLock({ $0 }) else { return }
+    func schedule(at date: Moment, _ ticket: Ticket, _ fileID: StaticString, _ line: Int) {
+        guard isPending else { return }
         let timer = Timer(fireAt: date.instant, interval: .zero, repeats: false, fileID: fileID, line: line) {
             _ in
-            self.run()
+            ticket.delayed.run()
         }
         unsafe self.timer = timer
         for mode in modes { loop.add(timer, forMode: mode) }
+    }
+
+    /// Held by the loop alone: if it goes before the block has run, the loop has ended.
+    final class Ticket: Sendable {
+        let delayed: DelayedPerform
+        init(_ delayed: DelayedPerform) { self.delayed = delayed }
+        deinit { delayed.abandon() }
+    }
+
+    private func abandon() {
+        // Let go of after the lock: what the block holds may call anything.
+        let block: (@Sendable () -> Void)? = state.withLock { state in
+            guard case .pending(let block) = state else { return nil }
+            state = .loopEnded
+            return block
+        }
+        _ = block
     }
 
     private func run() {

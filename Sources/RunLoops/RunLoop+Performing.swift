@@ -134,7 +134,8 @@ extension RunLoop {
     /// Has a block run on the loop's thread after a while.
     ///
     /// It runs when its time has come and one of its modes runs; never at once, not even after zero. Blocks of one
-    /// date run in the order in which they were given. If the loop's thread has ended, or ends first, it never runs.
+    /// date run in the order in which they were given. If the loop's thread has ended, or ends first, it never runs: it is
+    /// destroyed then, and the handle says ``DelayedPerform/Cancellation/loopEnded``.
     ///
     /// - Parameters:
     ///   - delay: How long; zero or less means in the next pass.
@@ -155,11 +156,12 @@ extension RunLoop {
         }
         let date = Moment.now().advanced(by: max(delay.nanosecondsRoundedUp, 0))
         let delayed = DelayedPerform(self, modes, block)
+        let ticket = DelayedPerform.Ticket(delayed)
         if coreIfCurrent != nil {
-            delayed.schedule(at: date, fileID, line)
+            delayed.schedule(at: date, ticket, fileID, line)
         } else {
             perform(inModes: modes, fileID: fileID, line: line) {
-                delayed.schedule(at: date, fileID, line)
+                ticket.delayed.schedule(at: date, ticket, fileID, line)
             }
         }
         return delayed

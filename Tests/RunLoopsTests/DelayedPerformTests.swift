@@ -186,18 +186,97 @@ import Testing
         #expect(gone.wait())
     }
 
-    @Test func `on a loop that has ended a block is destroyed as soon as its handle goes`() throws {
+    @Test func `what waits when its loop ends is destroyed, and its handle says so`() throws {
+        let thread = try RunLoopThread(name: "short")
+        let gone = Log<String>()
+        let handles = (0..<2).map { _ in
+            thread.runLoop.perform(after: hour) { [canary = Canary { gone.add("gone") }] in canary.sing() }
+        }
+        try thread.runLoop.performAndWait {}
+        #expect(handles.allSatisfy { $0.isPending })
+        #expect(handles[0].cancel() == .cancelled)
+        #expect(!handles[0].isPending)
+        thread.stop()
+        #expect(thread.join(before: .hang))
+        #expect(gone.entries == ["gone", "gone"])
+        #expect(handles[0].cancel() == .cancelled)
+        #expect(!handles[1].isPending)
+        #expect(handles[1].cancel() == .loopEnded)
+    }
+
+    @Test func `a block that its loop has not heard of when it ends is destroyed, and its handle says so`()
+        throws
+    {
+        let gone = Log<String>()
+        let handles = Log<DelayedPerform>()
+        try BareThread {
+            let loop = RunLoop.current
+            do {
+                try BareThread {
+                    handles.add(
+                        loop.perform(after: .zero) { [canary = Canary { gone.add("gone") }] in canary.sing() }
+                    )
+                }.join()
+            } catch { Issue.record(error) }
+        }.join()
+        #expect(gone.entries == ["gone"])
+        #expect(handles.entries[0].cancel() == .loopEnded)
+    }
+
+    @Test func `on a loop that has ended a block is destroyed at once, and its handle says so`() throws {
         let thread = try RunLoopThread(name: "short")
         thread.stop()
         #expect(thread.join(before: .now + .seconds(30)))
         let log = Log<String>()
-        do {
-            let later = thread.runLoop.perform(after: .zero) { [canary = Canary { log.add("gone") }] in
-                canary.sing()
-                log.add("ran")
-            }
-            #expect(later.cancel() == .cancelled)
+        let later = thread.runLoop.perform(after: .zero) { [canary = Canary { log.add("gone") }] in
+            canary.sing()
+            log.add("ran")
         }
         #expect(log.entries == ["gone"])
+        #expect(!later.isPending)
+        #expect(later.cancel() == .loopEnded)
+    }
+
+    @Test(arguments: 0..<20) func `whoever cancels, and when, all agree on what became of the block`(
+        seed: UInt64
+    ) throws {
+        let thread = try RunLoopThread(name: "target")
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<25 {
+            let (runs, answers, destroyed) = (Shared(), Log<DelayedPerform.Cancellation>(), Shared())
+            let handles = Log<DelayedPerform>()
+            let cancelsItself = Bool.random(using: &random)
+            let delay = Duration.microseconds(Int.random(in: 0...60, using: &random))
+            let canary = Canary { destroyed.increment() }
+            let later = thread.runLoop.perform(after: delay) { [canary] in
+                canary.sing()
+                runs.increment()
+                if cancelsItself { for handle in handles.entries { answers.add(handle.cancel()) } }
+            }
+            handles.add(later)
+            let patience = (0..<3).map { _ in Int.random(in: 0...300, using: &random) }
+            let ends = Int.random(in: 0..<4, using: &random) == 0 && seed % 2 == 0
+            let cancellers = try Threads(3) { number in
+                for _ in 0..<patience[number] { _ = ContinuousClock.now }
+                if ends && number == 0 { thread.stop() }
+                answers.add(later.cancel())
+            }
+            try cancellers.join()
+            if ends { #expect(thread.join(before: .hang)) } else { try thread.runLoop.performAndWait {} }
+            let final = later.cancel()
+            let all = answers.entries
+            switch final {
+            case .ran:
+                #expect(runs.count == 1 && all.allSatisfy { $0 == .ran || $0 == .running })
+            case .cancelled:
+                #expect(runs.count == 0 && all.contains(.cancelled) && all.allSatisfy { $0 == .cancelled })
+            case .loopEnded:
+                #expect(ends && runs.count == 0 && all.allSatisfy { $0 == .loopEnded })
+            case .running: Issue.record("the block has returned")
+            }
+            #expect(!later.isPending)
+            if ends { return }
+        }
+        thread.stop()
     }
 }

@@ -67,7 +67,7 @@ import Testing
                 #expect(!loop.perform(inModes: [.default]) { log.add("ran") })
                 let several = loop.perform(contentsOf: [{ @Sendable in log.add("ran") }])
                 #expect(!several)
-                #expect(loop.perform(after: .zero) { log.add("ran") }.cancel() == .cancelled)
+                #expect(loop.perform(after: .zero) { log.add("ran") }.cancel() == .loopEnded)
                 loop.add(Timer(timeInterval: .zero, repeats: true) { _ in }, forMode: .default)
                 loop.add(ManualSource {}, forMode: .default)
                 loop.add(Port<Int>(), forMode: .default) { _ in }
