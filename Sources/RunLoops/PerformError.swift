@@ -8,6 +8,10 @@ public enum PerformError: Error, Hashable, Sendable {
     case loopEnded
     /// The wait would be for the thread that waits.
     case wouldDeadlock
+    /// The wait would be in a circle of threads that wait for each other, and none of them would ever go on.
+    ///
+    /// The block has not started, and does not start any more.
+    case circle(WaitCircle)
 }
 
 extension PerformError: CustomStringConvertible {
@@ -17,6 +21,7 @@ extension PerformError: CustomStringConvertible {
         case .timedOut: "the deadline passed before the loop had started the block"
         case .loopEnded: "the loop's thread ended before it had started the block"
         case .wouldDeadlock: "the wait would be for the thread that waits"
+        case .circle(let circle): "the wait would never end: \(circle)"
         }
     }
 }

@@ -63,8 +63,8 @@ public final class Port<Message: Sendable>: Sendable {
     /// it waits for room, however long, without running this thread's loop.
     ///
     /// - Parameter message: What is sent; it belongs to the receiver then.
-    /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or this is the receiver's
-    ///   own thread, which would wait for itself.
+    /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
+    ///   one or waits for it, so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -85,8 +85,8 @@ public final class Port<Message: Sendable>: Sendable {
     /// - Parameters:
     ///   - message: What is sent; it belongs to the receiver then.
     ///   - deadline: When to give up. With one that has passed it tries once.
-    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or
-    ///   this is the receiver's own thread, which would wait for itself.
+    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the
+    ///   receiver's thread is this one or waits for it, so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable

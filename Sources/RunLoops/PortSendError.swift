@@ -30,7 +30,7 @@ public enum PortSendRefusal: Hashable, Sendable {
     case timedOut
     /// The port has ended.
     case invalid
-    /// The port is full, and this is the thread that receives from it: it would wait for itself.
+    /// The port is full, and its receiver's thread is this one, or waits for this one: the wait would never end.
     case wouldDeadlock
 }
 
@@ -40,7 +40,7 @@ extension PortSendError: CustomStringConvertible {
         switch reason {
         case .timedOut: "the port stayed full until the deadline"
         case .invalid: "the port has ended"
-        case .wouldDeadlock: "the port is full, and its receiver's own thread cannot wait for room"
+        case .wouldDeadlock: "the port is full, and its receiver is this thread, or waits for it"
         }
     }
 }

@@ -2,7 +2,9 @@ extension RunLoop {
     /// Runs a block on the loop's thread and waits for its result.
     ///
     /// On the loop's own thread the block runs at once, whatever the modes. Otherwise this thread sleeps until the
-    /// block has run; its own loop does not run meanwhile, so two loops that wait for each other wait for ever.
+    /// block has run; its own loop does not run meanwhile. If the loop's thread waits for this one, directly or through
+    /// others, that would be for ever: then the block does not start, and the error names the threads. A deadline that
+    /// would end it does not change that, for any of them; <doc:Threads> tells more.
     ///
     /// ```swift
     /// let rows = try database.performAndWait(before: .now + .seconds(1)) { try connection.count() }
@@ -26,20 +28,31 @@ extension RunLoop {
         _ block: @escaping @Sendable () throws -> Result
     ) throws -> Result {
         if isCurrent { return try block() }
+        let end = deadline.map { Moment($0) } ?? .never
         let wait = AwaitedBlock<Result>()
-        let gate = ThreadGate()
+        let (gate, holding) = (ThreadGate(), holding)
         wait.onOutcome { gate.open() }
+        let threadWait = ThreadWait(
+            in: "RunLoop.performAndWait", fileID: fileID, line: line,
+            refuse: { wait.cancel(PerformError.circle($0)) },
+            for: { wait.isDecided ? [] : [holding] })
+        // Before the block is given, because it could start. Where the deadline has passed nobody waits.
+        if end == .never || end > Moment.now(), let circle = threadWait.begin() {
+            throw PerformError.circle(circle)
+        }
+        defer { threadWait.end() }
         post(wait, modes, fileID, line, block)
-        if !gate.wait(until: deadline.map { Moment($0) } ?? .never) {
+        if !gate.wait(until: end) {
             // Too late to cancel means that the block runs: then its end is near, and its result is wanted.
-            if !wait.cancel(.timedOut) { gate.wait() }
+            if !wait.cancel(PerformError.timedOut) { gate.wait() }
         }
         return try wait.takeOutcome()
     }
 
     /// Runs a block on the loop's thread and waits for its result, without blocking a thread.
     ///
-    /// If the task is cancelled before the block has started, the block does not start.
+    /// If the task is cancelled before the block has started, the block does not start. A task may wait for a loop
+    /// that waits for it: that is not seen.
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one.
@@ -55,16 +68,31 @@ extension RunLoop {
         _ block: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         let wait = AwaitedBlock<Result>()
-        return try await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                wait.onOutcome { continuation.resume() }
-                post(wait, modes, fileID, line, block)
-                if Task.isCancelled { wait.cancel(nil) }
-            }
-            return try wait.takeOutcome()
-        } onCancel: {
-            wait.cancel(nil)
-        }
+        return try await wait.outcome(before: .never) { post(wait, modes, fileID, line, block) }
+    }
+
+    /// Runs a block on the loop's thread and waits for its result until a deadline, without blocking a thread.
+    ///
+    /// If the task is cancelled before the block has started, the block does not start.
+    ///
+    /// - Parameters:
+    ///   - modes: The modes in which the block may run; at least one.
+    ///   - deadline: When to give up if the block has not started. A block that has started is waited for.
+    ///   - fileID: Where it was given, for diagnostics.
+    ///   - line: Where it was given, for diagnostics.
+    ///   - block: What is run.
+    /// - Returns: What the block returns.
+    /// - Throws: What the block throws, ``PerformError/timedOut`` if the deadline passes first,
+    ///   ``PerformError/loopEnded`` if the loop ends first, or `CancellationError`.
+    ///
+    /// > Thread safety: any thread.
+    public func performAndWait<Result: Sendable>(
+        inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant,
+        fileID: StaticString = #fileID, line: Int = #line,
+        _ block: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        let wait = AwaitedBlock<Result>()
+        return try await wait.outcome(before: Moment(deadline)) { post(wait, modes, fileID, line, block) }
     }
 
     private func post<Result: Sendable>(

@@ -23,6 +23,7 @@ internal import CThreads
 /// > Thread safety: said by each member.
 public final class RunLoop: Sendable {
     let inbox: Inbox
+    let isMain: Bool
 
     /// Nil once the thread has ended.
     ///
@@ -40,6 +41,7 @@ public final class RunLoop: Sendable {
 
     private init(isMain: Bool) throws(SystemError) {
         inbox = try Inbox()
+        self.isMain = isMain
         unsafe ownCore = try LoopCore(inbox: inbox, isMain: isMain)
     }
 

@@ -88,10 +88,10 @@ import Testing
     @Test func `a block that runs cannot be withdrawn any more`() throws {
         let wait = AwaitedBlock<String>()
         wait.run {
-            #expect(!wait.cancel(.timedOut))
+            #expect(!wait.cancel(PerformError.timedOut))
             return "finished"
         }
-        #expect(!wait.cancel(.timedOut))
+        #expect(!wait.cancel(PerformError.timedOut))
         #expect(try wait.takeOutcome() == "finished")
     }
 
@@ -146,6 +146,53 @@ import Testing
         release.open()
         try await thread.runLoop.performAndWait { log.add("next") }
         #expect(log.entries == ["next"])
+    }
+
+    @Test func `a task gives up at its deadline, and the block never starts`() async throws {
+        let thread = try RunLoopThread(name: "busy")
+        defer { thread.stop() }
+        let release = Gate()
+        let log = Log<String>()
+        thread.runLoop.perform { #expect(release.wait()) }
+        let deadline = ContinuousClock.now + .milliseconds(2)
+        await #expect(throws: PerformError.timedOut) {
+            try await thread.runLoop.performAndWait(before: deadline) { log.add("late") }
+        }
+        #expect(ContinuousClock.now >= deadline)
+        await #expect(throws: PerformError.timedOut) {
+            try await thread.runLoop.performAndWait(before: .distantPast) { log.add("too late") }
+        }
+        release.open()
+        let answer = try await thread.runLoop.performAndWait(before: .distantFuture) { "in time" }
+        #expect(answer == "in time")
+        #expect(try await thread.runLoop.performAndWait(before: .hang) { log.entries } == [])
+    }
+
+    @Test func `a task's deadline does not end a block that runs`() async throws {
+        let thread = try RunLoopThread(name: "target")
+        defer { thread.stop() }
+        // A busy machine may not start it in time; then it gets more.
+        for patience in [10, 100, 1_000, 10_000] {
+            let deadline = ContinuousClock.now + .milliseconds(patience)
+            do {
+                let result = try await thread.runLoop.performAndWait(before: deadline) {
+                    while ContinuousClock.now < deadline + .milliseconds(2) {}
+                    return "finished"
+                }
+                #expect(result == "finished")
+                return
+            } catch PerformError.timedOut {}
+        }
+        Issue.record("the block never started")
+    }
+
+    @Test func `a task that has a deadline is told, too, that the target has ended`() async throws {
+        let thread = try RunLoopThread(name: "short")
+        let task = Task { [never] in
+            try await thread.runLoop.performAndWait(inModes: [never], before: .hang) {}
+        }
+        thread.stop()
+        await #expect(throws: PerformError.loopEnded) { try await task.value }
     }
 
     @Test func `a task that is cancelled before it asks is not served`() async throws {

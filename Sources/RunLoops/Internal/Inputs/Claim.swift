@@ -18,5 +18,8 @@ struct Claim: ~Copyable, Sendable {
         holder.load(ordering: .relaxed) == UInt(bitPattern: ObjectIdentifier(object))
     }
 
+    /// The identity of what has the claim; 0 if nothing has.
+    var holderID: UInt { holder.load(ordering: .acquiring) }
+
     func giveUp() { holder.store(0, ordering: .releasing) }
 }

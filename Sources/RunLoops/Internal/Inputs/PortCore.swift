@@ -191,16 +191,38 @@ final class PortCore: Sendable {
         case .refused(let refusal): return refusal
         case .inLine: break
         }
-        _ = sender.gate.wait(until: deadline)
+        let wait = threadWait(of: sender)
+        let wouldDeadlock = wait.begin() != nil
+        if !wouldDeadlock { _ = sender.gate.wait(until: deadline) }
+        wait.end()
         return waitingSenders.withLock { waiting in
             let outcome = waiting.leave(sender)
             waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
             switch outcome {
             case .sent: return nil
             case .closed: return .invalid
-            case nil: return .timedOut
+            case .refused: return .wouldDeadlock
+            case nil: return wouldDeadlock ? .wouldDeadlock : .timedOut
             }
         }
+    }
+
+    /// The wait of a sender in the line: for the loop that has the port, as long as it is in the line.
+    private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {
+        ThreadWait(
+            in: "Port.send", fileID: origin.fileID, line: Int(origin.line),
+            refuse: { _ in
+                let refuses = self.waitingSenders.withLock { waiting in
+                    defer { self.waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
+                    return waiting.refuse(sender)
+                }
+                if refuses { sender.gate.open() }
+                return refuses
+            },
+            for: {
+                let waits = self.waitingSenders.withLock { $0.contains(sender) }
+                return waits ? [.loop(self.claim.holderID)] : []
+            })
     }
 
     /// What is to be done after the lock of the waiting senders is free.

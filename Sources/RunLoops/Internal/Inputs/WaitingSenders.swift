@@ -12,6 +12,8 @@ struct WaitingSenders {
     enum Outcome {
         case sent
         case closed
+        /// Its message is its own: it would have waited for ever.
+        case refused
     }
 
     private var line: [Sender] = []
@@ -35,6 +37,18 @@ struct WaitingSenders {
         for sender in all { outcomes[ObjectIdentifier(sender)] = .closed }
         line = []
         return all
+    }
+
+    func contains(_ sender: Sender) -> Bool { line.contains { $0 === sender } }
+
+    /// A sender is told to stop waiting.
+    ///
+    /// - Returns: False if it was not in the line any more.
+    mutating func refuse(_ sender: Sender) -> Bool {
+        guard let index = line.firstIndex(where: { $0 === sender }) else { return false }
+        line.remove(at: index)
+        outcomes[ObjectIdentifier(sender)] = .refused
+        return true
     }
 
     /// A sender stops waiting.

@@ -41,17 +41,26 @@ final class AwaitedBlock<Result: Sendable>: Sendable {
 
     /// Keeps the block from starting.
     ///
-    /// - Parameter error: What the waiter gets; nil for `CancellationError`.
+    /// - Parameter error: What the waiter gets.
     /// - Returns: False if it was too late.
     @discardableResult
-    func cancel(_ error: PerformError?) -> Bool {
-        let cancels = contents.withLock { contents in
-            guard case .waiting = contents.state else { return false }
-            contents.state = .running
-            return true
+    func cancel(_ error: any Error) -> Bool {
+        // Decided in one step: whoever fails to cancel may rely on the block having started, or on the outcome.
+        let (cancels, notify): (Bool, (@Sendable () -> Void)?) = contents.withLock { contents in
+            guard case .waiting = contents.state else { return (false, nil) }
+            contents.state = .decided(.failure(error))
+            defer { contents.notify = nil }
+            return (true, contents.notify)
         }
-        if cancels { decide(.failure(error ?? CancellationError())) }
+        notify?()
         return cancels
+    }
+
+    /// Whether the waiter has nothing to wait for any more.
+    var isDecided: Bool {
+        contents.withLock { contents in
+            if case .decided = contents.state { true } else { false }
+        }
     }
 
     /// What was decided.
@@ -77,6 +86,37 @@ final class AwaitedBlock<Result: Sendable>: Sendable {
     final class Ticket: Sendable {
         let wait: AwaitedBlock
         init(_ wait: AwaitedBlock) { self.wait = wait }
-        deinit { wait.cancel(.loopEnded) }
+        deinit { wait.cancel(PerformError.loopEnded) }
+    }
+}
+
+extension AwaitedBlock {
+    /// Waits for the outcome without blocking a thread.
+    ///
+    /// - Parameters:
+    ///   - deadline: When the block is cancelled, if it has not started.
+    ///   - begin: Gives the block to whoever runs it; called once, when the outcome is waited for.
+    /// - Returns: What the block returns.
+    /// - Throws: What the block throws, or why it was cancelled.
+    func outcome(before deadline: Moment, _ begin: () -> Void) async throws -> Result {
+        // Not by a timer of the loop: that one may be the one that hangs.
+        let alarm: Task<Void, Never>? =
+            if deadline == .never { nil } else {
+                Task {
+                    do { try await Task.sleep(until: deadline.instant, clock: .continuous) } catch { return }
+                    self.cancel(PerformError.timedOut)
+                }
+            }
+        defer { alarm?.cancel() }
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                onOutcome { continuation.resume() }
+                begin()
+                if Task.isCancelled { cancel(CancellationError()) }
+            }
+            return try takeOutcome()
+        } onCancel: {
+            cancel(CancellationError())
+        }
     }
 }

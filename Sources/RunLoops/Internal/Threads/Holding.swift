@@ -1,0 +1,28 @@
+/// What other threads can wait for, and only one thread can give them while it does not wait itself.
+package enum Holding: Hashable, Sendable {
+    /// That a loop serves them, or ends: its thread's to give.
+    ///
+    /// Named by the identity of the loop's inbox.
+    case loop(UInt)
+
+    /// The same of the main thread, whose loop others may have made while the thread itself has not asked for it yet.
+    case mainLoop
+
+    /// That a call of an observation returns: given by the threads that run one.
+    ///
+    /// Named by the identity of the observation.
+    case call(UInt)
+
+    /// That a call of an observation returns.
+    ///
+    /// - Parameter observation: The observation, as the records of calls on a thread's stack name it.
+    /// - Returns: What can be waited for.
+    package static func call(of observation: AnyObject) -> Holding {
+        .call(UInt(bitPattern: ObjectIdentifier(observation)))
+    }
+}
+
+extension RunLoop {
+    /// That this loop serves somebody, or ends.
+    package var holding: Holding { isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox))) }
+}

@@ -1,0 +1,53 @@
+/// Threads that would wait for each other for ever, and what each of them waits in.
+///
+/// ``PerformError/circle(_:)`` carries it; its description is what to log.
+///
+/// > Thread safety: a value.
+public struct WaitCircle: Hashable, Sendable {
+    /// The waits, each for the thread of the next one, and the last for that of the first.
+    ///
+    /// The first is the one that was refused.
+    public let waits: [Wait]
+
+    /// What one thread of a circle waits in.
+    ///
+    /// > Thread safety: a value.
+    public struct Wait: Hashable, Sendable {
+        /// The loop of the thread that waits; nil if the thread has none.
+        public let loop: RunLoop?
+
+        /// What the thread has called, as `Type.member`.
+        public let operation: String
+
+        /// The file of that call; for `Port.send` that in which the port was made.
+        public let fileID: String
+
+        /// The line of that call; for `Port.send` that on which the port was made.
+        public let line: Int
+
+        /// What messages call the thread.
+        var thread: String { loop?.description ?? "a thread without run loop" }
+    }
+
+    init(_ waits: [ThreadWait]) {
+        self.waits = waits.map { wait in
+            Wait(
+                loop: wait.loop, operation: wait.operation, fileID: "\(wait.origin.fileID)",
+                line: Int(wait.origin.line))
+        }
+    }
+}
+
+extension WaitCircle: CustomStringConvertible {
+    /// Who waits for whom, and where.
+    public var description: String {
+        guard let first = waits.first else { return "nobody waits" }
+        var text = first.thread
+        for (position, wait) in waits.enumerated() {
+            let next = position + 1 < waits.count ? waits[position + 1] : first
+            text += position == 0 ? " waits in " : ", which waits in "
+            text += "\(wait.operation) (\(wait.fileID):\(wait.line)) for \(next.thread)"
+        }
+        return text
+    }
+}

@@ -1,0 +1,167 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Random blocks that wait for other loops' blocks, on six loops at once: all end, and none hangs.
+///
+/// The environment variable RUNLOOPS_STRESS_GRAPHS says how many graphs.
+@Suite struct WaitingStressTests {
+    private static let loopCount = 6
+
+    /// One block: on which loop it runs, and what it waits for, one after the other.
+    private struct Step {
+        let loop: Int
+        var waits: [Step] = []
+
+        /// How it is written down, to play it again.
+        var text: String {
+            waits.isEmpty ? "\(loop)" : "\(loop)(\(waits.map(\.text).joined(separator: " ")))"
+        }
+    }
+
+    /// What became of the waits.
+    private struct Outcome: Sendable {
+        var completed = 0
+        var refused = 0
+        var failures: [String] = []
+    }
+
+    private final class Ledger: Sendable {
+        let outcome = Guarded(Outcome())
+    }
+
+    @Test func `whatever the graph of waits, each completes or is reported as a circle`() throws {
+        let crew = try makeCrew()
+        let total = Guarded(Outcome())
+        for seed in 0..<graphCount {
+            var random = SplitMix64(seed: UInt64(seed))
+            let roots = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                randomStep(depth: .random(in: 1...4, using: &random), above: -1, &random)
+            }
+            guard let outcome = play(roots, on: crew, seed) else { return }
+            total.withLock { total in
+                total.completed += outcome.completed
+                total.refused += outcome.refused
+            }
+            if !outcome.failures.isEmpty {
+                Issue.record("seed \(seed), \(roots.map(\.text)): \(outcome.failures)")
+                return
+            }
+        }
+        // Both must have been put to the test.
+        let outcome = total.withLock { $0 }
+        #expect(outcome.completed > graphCount)
+        #expect(outcome.refused > graphCount / 10)
+        for thread in crew { thread.stop() }
+        for thread in crew { #expect(thread.join(before: .hang)) }
+    }
+
+    @Test func `where waits go one way only, nobody is refused`() throws {
+        let crew = try makeCrew()
+        for seed in 0..<graphCount / 4 {
+            var random = SplitMix64(seed: UInt64(seed))
+            let roots = (0..<Int.random(in: 2...4, using: &random)).map { _ in
+                // Each waits for loops of higher numbers only.
+                randomStep(depth: 4, above: Int.random(in: -1...1, using: &random), climbs: true, &random)
+            }
+            guard let outcome = play(roots, on: crew, seed) else { return }
+            if outcome.refused > 0 || !outcome.failures.isEmpty {
+                Issue.record("seed \(seed), \(roots.map(\.text)): \(outcome)")
+                return
+            }
+        }
+        for thread in crew { thread.stop() }
+        for thread in crew { #expect(thread.join(before: .hang)) }
+    }
+
+    @Test func `alone, a chain of waits is refused exactly where it comes back`() throws {
+        let crew = try makeCrew()
+        for seed in 0..<graphCount / 4 {
+            var random = SplitMix64(seed: UInt64(seed))
+            let path = (0..<8).map { _ in Int.random(in: 0..<Self.loopCount, using: &random) }
+            var step = Step(loop: path[7])
+            for loop in path.dropLast().reversed() { step = Step(loop: loop, waits: [step]) }
+            // What the chain reaches before a loop in it that is not the last one; that itself runs at once.
+            var depth = 0
+            while depth < 8,
+                depth == 0 || path[depth] == path[depth - 1] || !path[..<depth].contains(path[depth])
+            {
+                depth += 1
+            }
+            guard let outcome = play([step], on: crew, seed) else { return }
+            if outcome.completed != depth - 1 || outcome.refused != (depth < 8 ? 1 : 0) {
+                Issue.record("seed \(seed), \(step.text): \(outcome), and not \(depth - 1) completed")
+                return
+            }
+        }
+        for thread in crew { thread.stop() }
+        for thread in crew { #expect(thread.join(before: .hang)) }
+    }
+
+    // MARK: - Making and playing graphs
+
+    private var graphCount: Int {
+        // Safe: the environment is not changed while tests run.
+        let given = unsafe getenv("RUNLOOPS_STRESS_GRAPHS").flatMap { unsafe Int(String(cString: $0)) }
+        return given ?? 10_000
+    }
+
+    private func makeCrew() throws -> [RunLoopThread] {
+        try (0..<Self.loopCount).map { try RunLoopThread(name: "loop \($0)") }
+    }
+
+    private func randomStep(
+        depth: Int, above lowest: Int, climbs: Bool = false, _ random: inout SplitMix64
+    ) -> Step {
+        let first = climbs ? min(lowest + 1, Self.loopCount - 1) : 0
+        var step = Step(loop: .random(in: first..<Self.loopCount, using: &random))
+        if depth == 0 || climbs && step.loop == Self.loopCount - 1 { return step }
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            step.waits.append(randomStep(depth: depth - 1, above: step.loop, climbs: climbs, &random))
+        }
+        return step
+    }
+
+    /// Gives the first blocks to their loops, all at once, and waits until all have run.
+    ///
+    /// - Returns: What became of the waits; nil if some hang.
+    private func play(_ roots: [Step], on crew: [RunLoopThread], _ seed: Int) -> Outcome? {
+        let ledger = Ledger()
+        let gates = roots.map { _ in Gate() }
+        for (root, gate) in zip(roots, gates) {
+            crew[root.loop].runLoop.perform {
+                perform(root, on: crew, ledger)
+                gate.open()
+            }
+        }
+        for gate in gates where !gate.wait(seconds: 60) {
+            Issue.record("seed \(seed) hangs: \(roots.map(\.text)), so far \(ledger.outcome.withLock { $0 })")
+            return nil
+        }
+        return ledger.outcome.withLock { $0 }
+    }
+
+    private func perform(_ step: Step, on crew: [RunLoopThread], _ ledger: Ledger) {
+        for next in step.waits {
+            do {
+                try crew[next.loop].runLoop.performAndWait { perform(next, on: crew, ledger) }
+                ledger.outcome.withLock { $0.completed += 1 }
+            } catch PerformError.circle(let circle) {
+                ledger.outcome.withLock { outcome in
+                    outcome.refused += 1
+                    let loops = circle.waits.map(\.loop)
+                    // It begins here, and no loop waits twice.
+                    if loops.first != crew[step.loop].runLoop || Set(loops).count != loops.count
+                        || loops.count < 2 || loops[1] != crew[next.loop].runLoop
+                    {
+                        outcome.failures.append("\(circle)")
+                    }
+                }
+            } catch {
+                ledger.outcome.withLock { $0.failures.append("\(error)") }
+            }
+        }
+    }
+}
