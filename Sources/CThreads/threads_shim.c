@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,6 +36,22 @@ int runloops_use_processors(const int *processors, int count) {
 }
 
 int runloops_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+int runloops_set_nice(int value) {
+    // The kernel takes the nearest value that it knows, without a word.
+    if (value < -20 || value > 19) return EINVAL;
+    // A process to POSIX, to Linux this one thread.
+    return setpriority(PRIO_PROCESS, (id_t)gettid(), value) == 0 ? 0 : errno;
+}
+
+static int schedule(int policy, int level) {
+    struct sched_param parameters = {.sched_priority = level};
+    return sched_setscheduler(gettid(), policy, &parameters) == 0 ? 0 : errno;
+}
+
+int runloops_schedule_idle(void) { return schedule(SCHED_IDLE, 0); }
+int runloops_schedule_round_robin(int level) { return schedule(SCHED_RR, level); }
+int runloops_schedule_fifo(int level) { return schedule(SCHED_FIFO, level); }
 
 bool runloops_has_process_fence = false;
 

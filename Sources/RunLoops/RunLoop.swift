@@ -110,6 +110,7 @@ public final class RunLoop: Sendable {
         // Safe: takes back the reference of `install`. The slot stays filled until the loop has let go of
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
+        unsafe loop.ownCore?.callEndHandlers()
         unsafe loop.ownCore?.end()
         loop.letGoOfWhatWasKept()
         runloops_thread_set_loop(nil)

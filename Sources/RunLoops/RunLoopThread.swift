@@ -21,7 +21,7 @@ public final class RunLoopThread: Sendable {
     /// The name that was given.
     public let name: String
 
-    private let ended: ThreadGate
+    private let ended: EndNotice
 
     /// Starts a thread, and waits until its loop runs.
     ///
@@ -30,18 +30,20 @@ public final class RunLoopThread: Sendable {
     ///     only.
     ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - processors: The numbers of the processors that it may use; nil for those of this thread.
-    /// - Throws: ``SystemError``: no thread, no descriptors left for its loop, a stack size or processors that the
-    ///   system refuses. No thread is left behind.
-    public convenience init(name: String, stackSize: Int? = nil, processors: Set<Int>? = nil)
-        throws(SystemError)
-    {
-        try self.init(name: name, stackSize: stackSize, processors: processors, body: nil)
+    ///   - priority: How it is scheduled; nil for as this thread.
+    /// - Throws: ``SystemError``: no thread, no descriptors left for its loop, a stack size, processors or a priority
+    ///   that the system refuses. No thread is left behind.
+    public convenience init(
+        name: String, stackSize: Int? = nil, processors: Set<Int>? = nil, priority: Priority? = nil
+    ) throws(SystemError) {
+        try self.init(name, stackSize, processors, priority, body: nil)
     }
 
     private init(
-        name: String, stackSize: Int?, processors: Set<Int>?, body: (@Sendable (RunLoop) -> Void)?
+        _ name: String, _ stackSize: Int?, _ processors: Set<Int>?, _ priority: Priority?,
+        body: (@Sendable (RunLoop) -> Void)?
     ) throws(SystemError) {
-        let start = ThreadStart(name: name, processors: processors, body: body)
+        let start = ThreadStart(name: name, processors: processors, priority: priority, body: body)
         runLoop = try start.start(stackSize: stackSize)
         self.name = name
         ended = start.ended
@@ -52,13 +54,17 @@ public final class RunLoopThread: Sendable {
     /// The thread ends when the block returns; the block runs the loop if it wants to.
     ///
     /// - Parameters:
-    ///   - name: As in ``init(name:stackSize:processors:)``.
+    ///   - name: As in ``init(name:stackSize:processors:priority:)``, and so are the next three.
+    ///   - stackSize: The size of its stack.
+    ///   - processors: The processors that it may use.
+    ///   - priority: How it is scheduled.
     ///   - block: Called on the thread with its loop.
-    /// - Throws: ``SystemError`` as ``init(name:stackSize:processors:)``.
-    public static func detach(name: String, _ block: @escaping @Sendable (RunLoop) -> Void)
-        throws(SystemError)
-    {
-        _ = try RunLoopThread(name: name, stackSize: nil, processors: nil, body: block)
+    /// - Throws: ``SystemError`` as ``init(name:stackSize:processors:priority:)``.
+    public static func detach(
+        name: String, stackSize: Int? = nil, processors: Set<Int>? = nil, priority: Priority? = nil,
+        _ block: @escaping @Sendable (RunLoop) -> Void
+    ) throws(SystemError) {
+        _ = try RunLoopThread(name, stackSize, processors, priority, body: block)
     }
 
     /// Ends the loop's runs, and with them the thread.
@@ -71,18 +77,53 @@ public final class RunLoopThread: Sendable {
 
     /// Waits until the thread has ended its loop.
     ///
-    /// - Parameter deadline: When to give up; nil for never.
+    /// If this thread's loop is what the other one waits for, it would be for ever. Then a wait in that circle is refused,
+    /// with ``PerformError/circle(_:)`` or ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
+    ///
+    /// - Parameters:
+    ///   - deadline: When to give up; nil for never.
+    ///   - fileID: Where it is called, for diagnostics.
+    ///   - line: Where it is called, for diagnostics.
     /// - Returns: False if the deadline passed first.
+    /// - Precondition: Neither called on the thread itself, nor, without a deadline, in a block that the thread waits for.
     ///
     /// > Thread safety: any thread but this one.
-    @available(*, noasync, message: "this blocks the thread")
+    @available(*, noasync, message: "this blocks the thread; await the asynchronous join instead")
     @discardableResult
-    public func join(before deadline: ContinuousClock.Instant? = nil) -> Bool {
+    public func join(
+        before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID, line: Int = #line
+    ) -> Bool {
         if runLoop.isCurrent {
             misuse(
                 "RunLoopThread.join: called on the thread itself, which would wait for its own end; call stop() only"
             )
         }
-        return ended.wait(until: deadline.map { Moment($0) } ?? .never)
+        let end = deadline.map { Moment($0) } ?? .never
+        let holding = runLoop.holding
+        let wait = ThreadWait(
+            in: "RunLoopThread.join", fileID: fileID, line: line, endsByItself: end != .never,
+            for: { [holding] })
+        // Where the deadline has passed nobody waits.
+        if end == .never || end > Moment.now(), let circle = wait.beginAnyhow() {
+            misuse("RunLoopThread.join: it would never return, because \(circle); call stop() only")
+        }
+        defer { wait.end() }
+        return ended.gate.wait(until: end)
+    }
+
+    /// Waits until the thread has ended its loop, without blocking a thread.
+    ///
+    /// - Parameter deadline: When to give up; nil for never.
+    /// - Returns: False if the deadline passed first, or the task was cancelled.
+    ///
+    /// > Thread safety: any task. Not to be awaited while the thread waits for this task.
+    @discardableResult
+    public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
+        let wait = AwaitedBlock<Void>()
+        defer { ended.remove(wait) }
+        do {
+            try await wait.outcome(before: deadline.map { Moment($0) } ?? .never) { ended.add(wait) }
+            return true
+        } catch { return false }
     }
 }

@@ -163,6 +163,48 @@ import Testing
         }
     }
 
+    @Test(arguments: [RunLoopThread.Priority.nice(5), .nice(19), .idle]) func `a thread has its priority`(
+        priority: RunLoopThread.Priority
+    ) throws {
+        let thread = try RunLoopThread(name: "modest", priority: priority)
+        defer { thread.stop() }
+        let (policy, nice) = try thread.runLoop.performAndWait { schedulingOfThread() }
+        switch priority {
+        case .nice(let value): #expect((policy, nice) == (0, value))
+        default: #expect(policy == 5)
+        }
+    }
+
+    @Test(arguments: [
+        RunLoopThread.Priority.nice(20), .nice(-21), .nice(.max), .roundRobin(0), .firstInFirstOut(100),
+    ]) func `a priority that the system does not know is an error`(priority: RunLoopThread.Priority) {
+        let error = #expect(throws: SystemError.self) {
+            try RunLoopThread(name: "refused", priority: priority)
+        }
+        #expect(error?.code == EINVAL)
+    }
+
+    @Test func `a priority that the program has no privilege for is an error, and leaves no thread behind`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let before = threadCount()
+            dropPrivileges()
+            let refused: [(RunLoopThread.Priority, SystemError)] = [
+                (.nice(-1), SystemError(call: "setpriority", code: EACCES)),
+                (.roundRobin(1), SystemError(call: "sched_setscheduler", code: EPERM)),
+                (.firstInFirstOut(1), SystemError(call: "sched_setscheduler", code: EPERM)),
+            ]
+            for (priority, expected) in refused {
+                do {
+                    _ = try RunLoopThread(name: "refused", priority: priority)
+                    fatalError("\(priority) was granted")
+                } catch { precondition(error as? SystemError == expected, "\(error)") }
+            }
+            waitUntilThreads(before)
+        }
+    }
+
     @Test func `a detached thread has a loop, which ends when the block returns`() throws {
         let (gone, name) = (Gate(), Log<String>())
         try RunLoopThread.detach(name: "detached") { loop in
@@ -178,21 +220,81 @@ import Testing
         #expect(name.entries == ["detached\n"])
     }
 
-    @Test func `a thousand threads leave no descriptor behind`() async {
+    @Test func `a detached thread takes the same options`() throws {
+        let seen = Log<Int>()
+        let done = Gate()
+        let mine = processors()
+        let first = try #require(mine.split { !$0.isNumber }.first.flatMap { Int($0) })
+        try RunLoopThread.detach(
+            name: "detached", stackSize: 16 << 20, processors: [first], priority: .nice(7)
+        ) { _ in
+            seen.add(schedulingOfThread().nice)
+            #expect(sizeOfStack() >= 15 << 20)
+            #expect(processors() == "\(first)")
+            done.open()
+        }
+        #expect(done.wait())
+        #expect(seen.entries == [7])
+    }
+
+    @Test func `ten thousand threads leave no descriptor, no thread and no memory behind`() async {
         // A process of its own that may hold few descriptors: a leak makes the initializer throw.
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 64)
-            for number in 0..<1_000 {
-                let thread = try RunLoopThread(name: "thread \(number)")
-                thread.stop()
-                joinNow(thread)
-            }
+            try startAndEnd(500)
+            let (threads, bytes) = (threadCount(), Allocations.bytesInUse)
+            try startAndEnd(10_000)
+            waitUntilThreads(threads)
+            let grown = Allocations.bytesInUse - bytes
+            // A leak of one word for each thread would show.
+            precondition(!Allocations.areCounted || grown < 40_000, "\(grown) bytes more")
         }
     }
 }
 
-/// Joining blocks, so it takes a function that is not asynchronous.
-private func joinNow(_ thread: RunLoopThread) { thread.join() }
+/// Starts and ends so many threads, each of which has done something.
+private func startAndEnd(_ count: Int) throws {
+    for number in 0..<count {
+        let thread = try RunLoopThread(name: "thread \(number)")
+        try thread.runLoop.performAndWait { RunLoop.current.addEndHandler {} }
+        thread.runLoop.perform(after: .seconds(3_600)) {}
+        thread.stop()
+        precondition(thread.join(before: .hang), "a thread ends")
+    }
+}
+
+/// How many threads the process has.
+private func threadCount() -> Int {
+    let status = contents(of: "/proc/self/status").split(separator: "\n")
+    let line = status.first { $0.hasPrefix("Threads:") }
+    return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+}
+
+/// Waits until the process has as many threads as before: who has joined may find a thread that is just going.
+private func waitUntilThreads(_ count: Int) {
+    let end = ContinuousClock.now + .seconds(30)
+    while threadCount() > count {
+        precondition(ContinuousClock.now < end, "\(threadCount()) threads, and \(count) before")
+        sched_yield()
+    }
+}
+
+/// The policy and the nice value of the calling thread.
+private func schedulingOfThread() -> (policy: CInt, nice: Int) {
+    // Safe: the call takes no memory of ours.
+    (sched_getscheduler(0), Int(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)))
+}
+
+/// Becomes a user that may not do what needs a privilege.
+private func dropPrivileges() {
+    if geteuid() == 0 { precondition(setuid(65_534) == 0, "root may become anybody") }
+    // RLIMIT_NICE and RLIMIT_RTPRIO, whose names Swift does not see.
+    for resource: UInt32 in [13, 14] {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        // Safe: the kernel reads our own value.
+        _ = unsafe setrlimit(__rlimit_resource_t(resource), &limit)
+    }
+}
 
 /// What a small file of the system's says.
 private func contents(of path: String) -> String {

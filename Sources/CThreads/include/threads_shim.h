@@ -52,3 +52,15 @@ int runloops_use_processors(const int *processors, int count);
 
 /// Names the calling thread, with at most 15 bytes. Returns an errno, or 0.
 int runloops_name_thread(const char *name);
+
+/// Sets the calling thread's nice value. Returns an errno, or 0.
+int runloops_set_nice(int value);
+
+/// Has the calling thread run only where no other one wants to. Returns an errno, or 0.
+int runloops_schedule_idle(void);
+
+/// Has the calling thread go before all ordinary ones, in turn with its like. Returns an errno, or 0.
+int runloops_schedule_round_robin(int level);
+
+/// Has the calling thread go before all ordinary ones until it sleeps. Returns an errno, or 0.
+int runloops_schedule_fifo(int level);

@@ -42,6 +42,51 @@ import Testing
         #expect(!print.lines.isEmpty)
     }
 
+    /// A session of some library that is bound to the thread that opened it.
+    private final class Session {
+        var isOpen = true
+        let closed: Log<Bool>
+
+        init(_ closed: Log<Bool>) { self.closed = closed }
+
+        func close() {
+            isOpen = false
+            closed.add(RunLoop.current.currentMode == nil)
+        }
+    }
+
+    @Test func `what belongs to a thread is closed on it`() throws {
+        let closed = Log<Bool>()
+        let Session = { @Sendable in ThreadsSnippets.Session(closed) }
+        let worker = try RunLoopThread(name: "worker")
+        try worker.runLoop.performAndWait {
+            let session = Session()
+            RunLoop.current.addEndHandler { session.close() }
+        }
+        worker.stop()
+        worker.join()
+        #expect(closed.entries == [true])
+    }
+
+    @Test func `a circle of waits is told of`() throws {
+        let print = Printed()
+        let (model, view) = (try RunLoopThread(name: "model"), try RunLoopThread(name: "view"))
+        try view.runLoop.performAndWait {
+            try model.runLoop.performAndWait {
+                do {
+                    try view.runLoop.performAndWait { print("shown") }
+                } catch PerformError.circle(let circle) {
+                    print(circle)
+                }
+            }
+        }
+        for thread in [model, view] { thread.stop() }
+        let line = try #require(print.lines.first)
+        #expect(line.contains("run loop \"model\" waits in RunLoop.performAndWait"))
+        #expect(line.contains("for run loop \"view\", which waits in RunLoop.performAndWait"))
+        #expect(line.hasSuffix("for run loop \"model\""))
+    }
+
     func answer(from worker: RunLoopThread) async throws -> Int {
         try await worker.runLoop.performAndWait { 6 * 7 }
     }

@@ -44,6 +44,9 @@ final class LoopCore {
     /// What other modules keep with the loop.
     var companions: [ObjectIdentifier: AnyObject] = [:]
 
+    /// What is called when the thread ends, last one first.
+    var endHandlers: [() -> Void] = []
+
     /// A stop or a wake-up that came and has not yet taken effect.
     var requests = Inbox.Requests()
     /// The thread is ending: every run finishes, and nothing can be added.

@@ -5,24 +5,30 @@ internal import Glibc
 final class ThreadStart: Sendable {
     private let name: String
     private let processors: Set<Int>?
+    private let priority: RunLoopThread.Priority?
     private let body: (@Sendable (RunLoop) -> Void)?
 
     /// Opened when the loop runs, or has failed to.
     private let ready = ThreadGate()
     private let outcome = Guarded<Result<RunLoop, SystemError>?>(nil)
 
-    /// Opened when the loop has ended.
-    let ended = ThreadGate()
+    /// Given when the loop has ended.
+    let ended = EndNotice()
 
     /// What to start.
     ///
     /// - Parameters:
     ///   - name: What the thread and its loop are called.
     ///   - processors: The processors that it may use; nil for those of the starting thread.
+    ///   - priority: How it is scheduled; nil for as the starting thread.
     ///   - body: What the thread does with its loop; nil to run it until it is told to end.
-    init(name: String, processors: Set<Int>?, body: (@Sendable (RunLoop) -> Void)?) {
+    init(
+        name: String, processors: Set<Int>?, priority: RunLoopThread.Priority?,
+        body: (@Sendable (RunLoop) -> Void)?
+    ) {
         self.name = name
         self.processors = processors
+        self.priority = priority
         self.body = body
     }
 
@@ -57,7 +63,7 @@ final class ThreadStart: Sendable {
 
     /// What the new thread does.
     fileprivate func run() {
-        defer { ended.open() }
+        defer { ended.give() }
         do {
             runLoop(try prepare())
         } catch {
@@ -75,6 +81,7 @@ final class ThreadStart: Sendable {
                 processors.map { CInt(clamping: $0) }, CInt(processors.count))
             if code != 0 { throw SystemError(call: "pthread_setaffinity_np", code: code) }
         }
+        try priority?.apply()
         let loop = try RunLoop.makeCurrent()
         loop.name = name
         return loop
