@@ -169,14 +169,16 @@ extension NotificationCenter {
 extension NotificationCenter {
     /// Posts a notification, and waits until the observers on other threads have been called, too.
     ///
-    /// One that is dropped for want of room counts as over. This thread's own loop does not run meanwhile, and what is
+    /// A delivery counts as over when the handler has returned, when it is dropped for want of room, and when the observation is
+    /// removed before its turn has come. This thread's own loop does not run meanwhile, and what is
     /// delivered at once on this thread needs no waiting. Whatever is thrown, the notification has been posted.
     ///
     /// - Parameters:
     ///   - notification: What has happened.
     ///   - deadline: When to stop waiting; nil for never. What is under way is delivered all the same.
-    /// - Throws: ``/RunLoops/PerformError``: the deadline passed, a loop ended before it had delivered, or something waits to
-    ///   be delivered on this very thread, which it will be when this thread's loop runs.
+    /// - Throws: ``/RunLoops/PerformError``: the deadline passed, a loop ended before it had delivered, the thread of one waits
+    ///   for this thread, or something waits to be delivered on this very thread, which it will be when this thread's
+    ///   loop runs.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread")
@@ -187,10 +189,7 @@ extension NotificationCenter {
         var awaited = notification
         awaited.receipt = receipt
         post(awaited)
-        receipt.leave()
-        if receipt.isForPoster.load(ordering: .relaxed) { throw .wouldDeadlock }
-        if !receipt.wait(until: deadline ?? .distantFuture) { throw .timedOut }
-        if receipt.wasLost.load(ordering: .relaxed) { throw .loopEnded }
+        try receipt.wait(until: deadline ?? .distantFuture, at: notification)
     }
 }
 

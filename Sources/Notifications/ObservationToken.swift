@@ -15,26 +15,40 @@ public final class ObservationToken: Sendable {
     /// Ends the observation: no call of its handler starts after this has returned.
     ///
     /// That holds on every thread, for posts that are under way, and for notifications that wait in a queue. A call that had begun
-    /// on another thread may still run; ``removeAndWait()`` and ``removed()`` wait for it. Again is harmless.
+    /// on another thread may still run; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Again is harmless.
     ///
     /// > Thread safety: any thread, also the handler's own.
     public func remove() { registration.remove() }
 
     /// Ends the observation, and waits until no call of its handler runs.
     ///
-    /// The calling thread's own loop does not run meanwhile. Two handlers that wait for each other's end wait for ever.
+    /// The calling thread's own loop does not run meanwhile. If the handler waits for this thread, directly or through others,
+    /// it would be for ever. Then a wait in that circle is refused, with ``/RunLoops/PerformError/circle(_:)`` or
+    /// ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
     ///
-    /// - Precondition: Not called from the handler itself, whose end it would wait for.
+    /// - Parameters:
+    ///   - fileID: Where it is called, for diagnostics.
+    ///   - line: Where it is called, for diagnostics.
+    /// - Precondition: Not called from the handler itself, whose end it would wait for, nor where the handler waits for
+    ///   what cannot be refused: a block that runs, or the end of a handler or thread that waits for this one.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread; await removed() instead")
-    public func removeAndWait() {
+    public func removeAndWait(fileID: StaticString = #fileID, line: Int = #line) {
         if registration.isRunningHere {
             fatalError(
                 "ObservationToken.removeAndWait: called from the observation's own handler, whose end it would wait for; call remove()"
             )
         }
         registration.remove()
+        let calls = registration.calls
+        let wait = ThreadWait(
+            in: "ObservationToken.removeAndWait", fileID: fileID, line: line, for: { calls })
+        if let circle = wait.beginAnyhow() {
+            fatalError(
+                "ObservationToken.removeAndWait: it would never return, because \(circle); call remove()")
+        }
+        defer { wait.end() }
         let gate = ThreadGate()
         registration.whenFinished { gate.open() }
         gate.wait()

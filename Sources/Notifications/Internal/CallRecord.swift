@@ -1,5 +1,6 @@
 internal import CThreads
 internal import Glibc
+internal import RunLoops
 internal import Synchronization
 
 /// Where a thread shows the others which observations it calls.
@@ -95,15 +96,26 @@ struct CallRecord {
 
     /// Whether the calling thread calls an observation.
     static func currentShows(_ observation: Observation) -> Bool {
-        let wanted = UInt(bitPattern: ObjectIdentifier(observation))
+        callsHere.contains(UInt(bitPattern: ObjectIdentifier(observation)))
+    }
+
+    /// The observations that the calling thread calls.
+    private static var callsHere: [UInt] {
+        var calls: [UInt] = []
+        // Safe: the thread's own pointer, put there by `take`.
         var next = unsafe runloops_thread_calls().map {
             unsafe CallRecord($0.assumingMemoryBound(to: Storage.self))
         }
         while let record = next {
-            if record.shows(wanted) { return true }
+            calls += record.shown
             next = unsafe record.storage.pointee.outer
         }
-        return false
+        return calls
+    }
+
+    private var shown: [UInt] {
+        (0..<CallRecord.capacity).map { unsafe storage.pointee.shown[$0].load(ordering: .acquiring) }
+            .filter { $0 != 0 }
     }
 
     private func shows(_ wanted: UInt) -> Bool {
@@ -183,6 +195,8 @@ struct CallRecord {
     }
 
     private static func make() -> CallRecord {
+        // Who waits for the end of a call waits for the thread that makes it.
+        ThreadWait.callsHere.withLock { $0 = { callsHere.map { .call($0) } } }
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
         precondition(MemoryLayout<Storage>.size <= 128, "a record has its cache lines for itself")
         let storage = unsafe memory.bindMemory(to: Storage.self, capacity: 1)

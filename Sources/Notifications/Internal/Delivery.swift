@@ -50,3 +50,27 @@ final class Turn: Sendable {
         if unsafe !hasArrived { observer.lostNext() }
     }
 }
+
+/// A notification on its way to an unlimited observer, for which the poster waits.
+final class AwaitedDelivery: Sendable {
+    private let observer: RedirectedObserver
+    private let notification: Notification
+
+    /// `nonisolated(unsafe)`: written by the loop's thread, and read when nobody else has the delivery any more.
+    nonisolated(unsafe) private var hasArrived = false
+
+    init(_ notification: Notification, to observer: RedirectedObserver) {
+        self.notification = notification
+        self.observer = observer
+    }
+
+    func arrive() {
+        unsafe hasArrived = true
+        observer.lane.hasArrived()
+        observer.deliver(notification, awaitedAs: ObjectIdentifier(self))
+    }
+
+    deinit {
+        if unsafe !hasArrived { observer.lost(notification, awaitedAs: ObjectIdentifier(self)) }
+    }
+}

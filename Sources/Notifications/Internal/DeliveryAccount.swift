@@ -9,6 +9,8 @@ struct DeliveryAccount {
     private var waiting = Deque<Notification>()
     /// Of a coalescing observer: what those that wait have in common with others.
     private var kinds: Set<Kind> = []
+    /// Of an unlimited observer: those on their way that a poster waits for.
+    private var awaited: [ObjectIdentifier: Notification] = [:]
     /// Posters that wait for room, first come, first served.
     private var gates = Deque<ThreadGate>()
 
@@ -89,11 +91,21 @@ struct DeliveryAccount {
         return nil
     }
 
+    /// A poster waits for a delivery.
+    mutating func await(_ id: ObjectIdentifier, _ notification: Notification) { awaited[id] = notification }
+
+    /// The delivery is over.
+    ///
+    /// - Returns: False if the poster does not wait for it any more.
+    mutating func awaitsNoMore(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
+
+    var awaitedCount: Int { awaited.count }
+
     /// Nobody is called any more, and nobody needs to wait.
     ///
-    /// - Returns: All that waits, for the caller to let go of.
-    mutating func close() -> (Deque<Notification>, Deque<ThreadGate>) {
+    /// - Returns: Whom to let through, and what waits, for the caller to let go of.
+    mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {
         defer { self = DeliveryAccount() }
-        return (waiting, gates)
+        return (Array(gates), waiting + Array(awaited.values))
     }
 }

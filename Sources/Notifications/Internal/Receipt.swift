@@ -1,22 +1,79 @@
 internal import RunLoops
-internal import Synchronization
 
 /// What a poster that waits for its observers holds: open when every delivery of its notification is over.
 final class Receipt: Sendable {
-    /// Deliveries under way, and the post itself.
-    private let open = Atomic<Int>(1)
+    private let contents = Guarded(Contents())
     private let gate = ThreadGate()
 
-    /// Some delivery is to be made on the very thread that waits.
-    let isForPoster = Atomic<Bool>(false)
-    /// Some delivery was let go of, because its loop has ended.
-    let wasLost = Atomic<Bool>(false)
+    private struct Contents {
+        /// Deliveries under way, by what the poster waits for.
+        var open: [Holding: Int] = [:]
+        /// The post has called everybody.
+        var isPosted = false
+        /// Some delivery is to be made on the very thread that waits.
+        var isForPoster = false
+        /// Some delivery was let go of, because its loop has ended.
+        var wasLost = false
+        /// What the wait is part of, if somebody else has found that it would never end.
+        var circle: WaitCircle?
 
-    func enter() { open.add(1, ordering: .relaxed) }
-
-    func leave() {
-        if open.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { gate.open() }
+        var isOver: Bool { isPosted && open.isEmpty }
     }
 
-    func wait(until deadline: ContinuousClock.Instant) -> Bool { gate.wait(until: deadline) }
+    /// A delivery is on its way to a loop.
+    func enter(_ loop: RunLoop) { contents.withLock { $0.open[loop.holding, default: 0] += 1 } }
+
+    /// A delivery is over, or was lost because the loop has ended.
+    func leave(_ loop: RunLoop, wasLost: Bool = false) {
+        let isOver = contents.withLock { contents in
+            let count = contents.open[loop.holding] ?? 0
+            contents.open[loop.holding] = count > 1 ? count - 1 : nil
+            if wasLost { contents.wasLost = true }
+            return contents.isOver
+        }
+        if isOver { gate.open() }
+    }
+
+    /// A delivery is to be made on the thread that waits.
+    func isForPoster() { contents.withLock { $0.isForPoster = true } }
+
+    /// Waits for what is under way; the post itself is over.
+    func wait(until deadline: ContinuousClock.Instant, at notification: Notification) throws(PerformError) {
+        let (isForPoster, isOver) = contents.withLock { contents in
+            contents.isPosted = true
+            return (contents.isForPoster, contents.isOver)
+        }
+        if isForPoster { throw .wouldDeadlock }
+        if !isOver { try waitForLoops(until: deadline, at: notification) }
+        if contents.withLock({ $0.wasLost }) { throw .loopEnded }
+    }
+
+    private func waitForLoops(until deadline: ContinuousClock.Instant, at notification: Notification)
+        throws(PerformError)
+    {
+        let wait = ThreadWait(
+            in: "NotificationCenter.postAndWait", fileID: notification.fileID, line: notification.line,
+            refuse: { self.refuse($0) }, for: { self.stillWaitsFor })
+        // Where the deadline has passed nobody waits.
+        if deadline > .now, let circle = wait.begin() { throw .circle(circle) }
+        let isOver = gate.wait(until: deadline)
+        wait.end()
+        if !isOver { throw .timedOut }
+        if let circle = contents.withLock({ $0.circle }) { throw .circle(circle) }
+    }
+
+    private var stillWaitsFor: [Holding] {
+        contents.withLock { $0.circle == nil ? Array($0.open.keys) : [] }
+    }
+
+    /// Ends the wait, if it is not over.
+    private func refuse(_ circle: WaitCircle) -> Bool {
+        let refuses = contents.withLock { contents in
+            if contents.isOver || contents.circle != nil { return false }
+            contents.circle = circle
+            return true
+        }
+        if refuses { gate.open() }
+        return refuses
+    }
 }

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import RunLoops
 internal import Synchronization
 
@@ -44,14 +43,23 @@ final class RedirectedObserver: Sendable {
     func take(_ notification: Notification) {
         if redirector.mayDeliverAtOnce(lane) { return call(notification) }
         if let receipt = notification.receipt {
-            receipt.enter()
-            if redirector.runLoop.isCurrent { receipt.isForPoster.store(true, ordering: .relaxed) }
+            receipt.enter(redirector.runLoop)
+            if redirector.runLoop.isCurrent { receipt.isForPoster() }
         }
-        if case .unlimited = capacity.kind {
+        guard case .unlimited = capacity.kind else { return takeIntoAccount(notification) }
+        if notification.receipt == nil {
             let delivery = Delivery(notification, to: self)
             lane.send(to: redirector.runLoop) { delivery.arrive() }
         } else {
-            takeIntoAccount(notification)
+            let delivery = AwaitedDelivery(notification, to: self)
+            let isAwaited = account.withLock { account in
+                // In here, against the removal that asks for all who wait: one of the two sees the other.
+                if wasRemoved.load(ordering: .acquiring) { return false }
+                account.await(ObjectIdentifier(delivery), notification)
+                return true
+            }
+            if !isAwaited { isOver(notification) }
+            lane.send(to: redirector.runLoop) { delivery.arrive() }
         }
     }
 
@@ -91,7 +99,9 @@ final class RedirectedObserver: Sendable {
     }
 
     /// Tells who waits for the notification that this observer has had its share.
-    private func isOver(_ notification: Notification) { notification.receipt?.leave() }
+    private func isOver(_ notification: Notification, wasLost: Bool = false) {
+        notification.receipt?.leave(redirector.runLoop, wasLost: wasLost)
+    }
 
     // MARK: - The loop's thread
 
@@ -101,6 +111,16 @@ final class RedirectedObserver: Sendable {
         call(notification)
         isOver(notification)
     }
+
+    /// A turn has come that a poster waits for, if it still does.
+    func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
+        let isAwaited = account.withLock { $0.awaitsNoMore(id) }
+        call(notification)
+        if isAwaited { isOver(notification) }
+    }
+
+    /// How many deliveries posters wait for.
+    var awaitedCount: Int { account.withLock { $0.awaitedCount } }
 
     /// A turn has come for the one that has waited longest.
     func deliverNext() {
@@ -147,9 +167,9 @@ final class RedirectedObserver: Sendable {
         wasRemoved.store(true, ordering: .releasing)
         forget()
         // The turns that the loop was given find nothing.
-        let (waiting, gates) = account.withLock { $0.close() }
-        for gate in gates { gate.open() }
-        for notification in waiting { isOver(notification) }
+        let closed = account.withLock { $0.close() }
+        for gate in closed.gates { gate.open() }
+        for notification in closed.notifications { isOver(notification) }
     }
 
     /// Takes nothing more.
@@ -164,13 +184,21 @@ final class RedirectedObserver: Sendable {
 
     /// A turn was let go of without having come: the loop has ended.
     func lost(_ notification: Notification) {
-        if !wasRemoved.load(ordering: .acquiring) {
-            undelivered.add(1, ordering: .relaxed)
-            redirector.lost()
-            forget()
-        }
-        notification.receipt?.wasLost.store(true, ordering: .relaxed)
-        isOver(notification)
+        noteLoss()
+        isOver(notification, wasLost: true)
+    }
+
+    private func noteLoss() {
+        if wasRemoved.load(ordering: .acquiring) { return }
+        undelivered.add(1, ordering: .relaxed)
+        redirector.lost()
+        forget()
+    }
+
+    /// The turn was one that a poster waits for, if it still does.
+    func lost(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
+        noteLoss()
+        if account.withLock({ $0.awaitsNoMore(id) }) { isOver(notification, wasLost: true) }
     }
 
     /// The turn was that of the one that has waited longest.

@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// An observation, and the place where it is registered.
 struct Registration: Sendable {
     private let observation: Observation
@@ -14,6 +16,11 @@ struct Registration: Sendable {
     var sender: ObjectIdentifier? { observation.sender }
     var isRemoved: Bool { observation.isRemoved }
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
+
+    /// What somebody waits for who waits until no call runs.
+    var calls: [Holding] {
+        [.call(of: observation)] + (target.map { [.call(of: $0.observation)] } ?? [])
+    }
 
     /// Ends the observation, and takes it out of its place.
     func remove() {

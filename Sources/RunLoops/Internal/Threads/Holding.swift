@@ -15,7 +15,7 @@ package enum Holding: Hashable, Sendable {
 
     /// That a call of an observation returns.
     ///
-    /// - Parameter observation: The observation, as the records of calls on a thread's stack name it.
+    /// - Parameter observation: The observation, as the records of the calls of a thread name it.
     /// - Returns: What can be waited for.
     package static func call(of observation: AnyObject) -> Holding {
         .call(UInt(bitPattern: ObjectIdentifier(observation)))

@@ -68,14 +68,12 @@ package final class ThreadWait: Sendable {
             holdings.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
         }
         if runloops_is_main_thread() { holdings.append(.mainLoop) }
-        // Safe: the frames are on this thread's stack, and each is taken out before it goes.
-        var frame = unsafe runloops_thread_delivery()
-        while let call = unsafe frame {
-            unsafe holdings.append(.call(UInt(bitPattern: call.pointee.observation)))
-            unsafe frame = call.pointee.outer
-        }
-        return holdings
+        let callsHere = callsHere.withLock { $0 }
+        return holdings + (callsHere?() ?? [])
     }
+
+    /// The observers that the calling thread calls, told by the module that has them call.
+    package static let callsHere = Guarded<(@Sendable () -> [Holding])?>(nil)
 
     /// Begins the wait, unless it would close a circle.
     ///

@@ -1,0 +1,229 @@
+import Glibc
+import RunLoops
+import TestSupport
+import Testing
+
+@testable import Notifications
+
+/// Posters that wait until observers on loops have been called: what ends their wait, and what keeps it from hanging.
+@Suite struct PostAndWaitTests {
+    private static let never = RunLoop.Mode("never")
+
+    /// A thread whose observer's turn never comes, and what somebody holds who posts to it and waits.
+    private struct Stuck {
+        let center = NotificationCenter()
+        let target: RunLoopThread
+        let token: ObservationToken
+        private let receipt = Receipt()
+
+        init(_ capacity: NotificationRedirector.Capacity = .unlimited) throws {
+            target = try RunLoopThread(name: "target")
+            token = center.addObserver(
+                forName: .a, on: target.runLoop, inModes: [PostAndWaitTests.never], capacity: capacity
+            ) { _ in Issue.record("nobody runs in this mode") }
+            var notification = Notification(name: .a)
+            notification.receipt = receipt
+            center.post(notification)
+            #expect(outcome(.distantPast) == .timedOut)
+        }
+
+        /// What becomes of the wait.
+        func outcome(_ deadline: ContinuousClock.Instant = .hang) -> PerformError? {
+            do throws(PerformError) {
+                try receipt.wait(until: deadline, at: Notification(name: .a))
+                return nil
+            } catch { return error }
+        }
+
+        func end() {
+            target.stop()
+            target.join()
+        }
+    }
+
+    @Test(arguments: [
+        NotificationRedirector.Capacity.unlimited, .bounded(3, .dropNewest), .coalescing(.onName),
+    ]) func `a removal ends the wait for what has not been delivered`(
+        capacity: NotificationRedirector.Capacity
+    ) throws {
+        let stuck = try Stuck(capacity)
+        stuck.token.remove()
+        #expect(stuck.outcome() == nil)
+        #expect(stuck.token.deliveryCounts == NotificationRedirector.Counts())
+        stuck.end()
+        #expect(stuck.token.deliveryCounts == NotificationRedirector.Counts())
+    }
+
+    @Test func `the center's end ends the wait, too`() throws {
+        let target = try RunLoopThread(name: "target")
+        var center: NotificationCenter? = NotificationCenter()
+        let token = center?.addObserver(forName: .a, on: target.runLoop, inModes: [Self.never]) { _ in }
+        let receipt = Receipt()
+        var notification = Notification(name: .a)
+        notification.receipt = receipt
+        center?.post(notification)
+        #expect(throws: PerformError.timedOut) { try receipt.wait(until: .distantPast, at: notification) }
+        center = nil
+        try receipt.wait(until: .hang, at: notification)
+        #expect(token?.deliveryCounts?.undelivered == 0)
+        target.stop()
+    }
+
+    @Test func `what is dropped while it waits ends the wait`() throws {
+        let stuck = try Stuck(.bounded(1, .dropOldest))
+        stuck.center.post(name: .a)
+        #expect(stuck.outcome() == nil)
+        #expect(stuck.token.deliveryCounts?.dropped == 1)
+        stuck.end()
+    }
+
+    @Test func `what is dropped or merged at once is not waited for`() throws {
+        for capacity in [NotificationRedirector.Capacity.bounded(1, .dropNewest), .coalescing(.onName)] {
+            let stuck = try Stuck(capacity)
+            try stuck.center.postAndWait(Notification(name: .a), before: .hang)
+            #expect(stuck.outcome(.distantPast) == .timedOut)
+            stuck.end()
+        }
+    }
+
+    @Test func `an end of the loop ends the wait with an error, and counts what was lost`() throws {
+        let stuck = try Stuck()
+        stuck.center.post(name: .a)
+        stuck.target.stop()
+        #expect(stuck.outcome() == .loopEnded)
+        stuck.end()
+        #expect(stuck.token.deliveryCounts?.undelivered == 2)
+        // The post that finds the loop gone is told so, too; after that nobody observes any more.
+        #expect(throws: PerformError.loopEnded) { try stuck.center.postAndWait(Notification(name: .a)) }
+        try stuck.center.postAndWait(Notification(name: .a))
+    }
+
+    @Test(arguments: 0..<10) func `whatever the race of posts and removals, no poster stays`(seed: UInt64)
+        throws
+    {
+        let center = NotificationCenter()
+        let target = try RunLoopThread(name: "target")
+        for round in 0..<30 {
+            let modes: [RunLoop.Mode] = round % 3 == 0 ? [.common] : [Self.never]
+            let token = center.addObserver(forName: .a, on: target.runLoop, inModes: modes) { _ in }
+            let posters = try Threads(3) { number in
+                var random = SplitMix64(seed: seed &* 100 &+ UInt64(round * 3 + number))
+                for _ in 0..<Int.random(in: 0...300, using: &random) { _ = ContinuousClock.now }
+                if number == 0 { token.remove() } else { try center.postAndWait(Notification(name: .a)) }
+            }
+            try posters.join()
+        }
+        target.stop()
+        target.join()
+    }
+
+    // MARK: - Circles
+
+    @Test func `of a poster and a handler that wait for each other one is refused`() throws {
+        let center = NotificationCenter()
+        let target = try RunLoopThread(name: "target")
+        try onLoopThread { loop in
+            for _ in 0..<50 {
+                let (circles, isOver) = (Log<WaitCircle?>(), Gate())
+                let token = center.addObserver(forName: .a, on: target.runLoop) { _ in
+                    circles.add(circle { try loop.performAndWait {} })
+                    isOver.open()
+                }
+                let note = Notification(name: .a, fileID: "Poster.swift", line: 7)
+                circles.add(circle { try center.postAndWait(note) })
+                // Whoever came later; if that was the poster, the other one goes on when this loop runs.
+                while !isOver.wait(seconds: 0) { loop.run(until: .now) }
+                let found = circles.entries.compactMap { $0 }
+                #expect(found.count == 1)
+                let waits = found.first?.waits.sorted { $0.operation < $1.operation }
+                #expect(
+                    waits?.map(\.operation) == [
+                        "NotificationCenter.postAndWait", "RunLoop.performAndWait",
+                    ])
+                #expect(waits?.map(\.loop) == [loop, target.runLoop])
+                #expect(waits?.first?.fileID == "Poster.swift" && waits?.first?.line == 7)
+                token.remove()
+            }
+        }
+        target.stop()
+    }
+
+    @Test func `a poster whose observer's thread waits for it is refused, and has posted all the same`()
+        throws
+    {
+        let center = NotificationCenter()
+        let target = try RunLoopThread(name: "target")
+        let delivered = Gate()
+        let token = center.addObserver(forName: .a, on: target.runLoop) { _ in delivered.open() }
+        let poster = try RunLoopThread(name: "poster")
+        try target.runLoop.performAndWait {
+            try poster.runLoop.performAndWait {
+                let found = circle { try center.postAndWait(Notification(name: .a)) }
+                #expect(found?.waits.map(\.loop) == [poster.runLoop, target.runLoop])
+            }
+        }
+        #expect(delivered.wait())
+        token.remove()
+        for thread in [target, poster] { thread.stop() }
+    }
+
+    @Test func `of several loops those count that have not delivered yet`() throws {
+        let center = NotificationCenter()
+        let targets = try (0..<3).map { try RunLoopThread(name: "target \($0)") }
+        let poster = try RunLoopThread(name: "poster")
+        for _ in 0..<50 {
+            let (served, isOver) = (Gate(), Gate())
+            let circles = Log<WaitCircle?>()
+            let tokens = [
+                // It has delivered when it waits for the poster, which waits for the others only.
+                center.addObserver(forName: .a, on: targets[0].runLoop) { _ in
+                    targets[0].runLoop.perform {
+                        do { try poster.runLoop.performAndWait {} } catch { Issue.record(error) }
+                        served.open()
+                    }
+                },
+                center.addObserver(forName: .a, on: targets[1].runLoop) { _ in
+                    for _ in 0..<20 { sched_yield() }
+                },
+                // Of these two one is refused, and the poster goes on.
+                center.addObserver(forName: .a, on: targets[2].runLoop) { _ in
+                    for _ in 0..<10 { sched_yield() }
+                    circles.add(circle { try poster.runLoop.performAndWait {} })
+                },
+            ]
+            poster.runLoop.perform {
+                circles.add(circle { try center.postAndWait(Notification(name: .a)) })
+                isOver.open()
+            }
+            #expect(isOver.wait())
+            #expect(served.wait())
+            for target in targets { try target.runLoop.performAndWait {} }
+            #expect(circles.entries.compactMap { $0 }.map(\.waits.count) == [2])
+            for token in tokens { token.remove() }
+        }
+        for thread in targets + [poster] { thread.stop() }
+    }
+
+    @Test func `a poster is refused so that a thread that it waits for can join its own`() throws {
+        let center = NotificationCenter()
+        let poster = try RunLoopThread(name: "poster")
+        let outcome = Log<WaitCircle?>()
+        try onLoopThread { loop in
+            let token = center.addObserver(forName: .a, on: loop, inModes: [Self.never]) { _ in }
+            poster.runLoop.perform {
+                outcome.add(circle { try center.postAndWait(Notification(name: .a)) })
+            }
+            while token.registration.target?.awaitedCount == 0 {}
+            poster.stop()
+            #expect(poster.join())
+            token.remove()
+        }
+        #expect(outcome.entries.first??.waits.map(\.operation).last == "RunLoopThread.join")
+    }
+}
+
+/// The circle with which something is refused, if it is.
+func circle(_ body: () throws -> Void) -> WaitCircle? {
+    do { try body() } catch PerformError.circle(let circle) { return circle } catch {}
+    return nil
+}
