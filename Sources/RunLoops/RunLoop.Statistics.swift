@@ -16,7 +16,7 @@ extension RunLoop {
         public var kernelWrites = 0
         /// System calls by the loop, to wait, to look at descriptors, and to set its alarm.
         public var kernelCalls = 0
-        /// Blocks performed, and messages and signals delivered by ports.
+        /// Blocks performed, jobs of actors and tasks run, and messages and signals delivered by ports.
         public var messages = 0
         /// Timers fired.
         public var timerFires = 0
@@ -70,6 +70,8 @@ extension RunLoop.Statistics {
         /// How long the call took.
         public var duration: Duration
         /// Where the block, timer, source, port or observer was made: file identifier and line.
+        ///
+        /// Of a job of Swift concurrency nobody knows; then it says that it was one.
         public var madeAt: String
     }
 }

@@ -25,6 +25,14 @@ public final class RunLoop: Sendable {
     let inbox: Inbox
     let isMain: Bool
 
+    /// What tasks prefer that are to run on the loop's thread.
+    ///
+    /// A preference, for code that is isolated to no actor: ``TaskExecutor`` says what runs there. Code that must never
+    /// run on another thread belongs in an actor that lives on the loop.
+    ///
+    /// > Thread safety: any thread.
+    public let taskExecutor: TaskExecutor
+
     /// Nil once the thread has ended.
     ///
     /// `nonisolated(unsafe)`: touched by the loop's own thread only, which every way to it checks; the main
@@ -42,7 +50,9 @@ public final class RunLoop: Sendable {
     private init(isMain: Bool) throws(SystemError) {
         inbox = try Inbox()
         self.isMain = isMain
-        unsafe ownCore = try LoopCore(inbox: inbox, isMain: isMain)
+        taskExecutor = TaskExecutor(inbox: inbox)
+        unsafe ownCore = try LoopCore(
+            inbox: inbox, executors: Executors(serial: self, task: taskExecutor), isMain: isMain)
     }
 
     // MARK: - Which loop
@@ -178,6 +188,16 @@ public final class RunLoop: Sendable {
     /// The loop's inside, if the caller is on the loop's thread.
     @inline(__always)
     var coreIfCurrent: LoopCore? { isCurrent ? unsafe ownCore : nil }
+
+    /// The inside of the calling thread's loop, if the inbox is that loop's.
+    @inline(__always)
+    static func coreOfThread(with inbox: Inbox) -> LoopCore? {
+        guard let known = unsafe runloops_thread_loop() else { return nil }
+        // Safe: the slot holds the reference of `install`, and this thread alone empties it.
+        return unsafe Unmanaged<RunLoop>.fromOpaque(known)._withUnsafeGuaranteedRef { loop in
+            unsafe loop.inbox === inbox ? loop.ownCore : nil
+        }
+    }
 }
 
 extension RunLoop: Hashable, CustomStringConvertible {

@@ -17,6 +17,17 @@ import Testing
         queue.append(node)
     }
 
+    /// Puts a job in line; a block stands in for it, because the queue only looks at what kind a node is.
+    private func appendJob(
+        _ number: Int, _ kind: Node.Kind = .job, to queue: inout BlockQueue, _ log: Log<Int>
+    ) {
+        let node = SlabCache.takeNode()
+        node.kind = kind
+        let origin = SourceLocation(#fileID, #line)
+        node.store(BlockMessage(body: { log.add(number) }, modes: nil, origin: origin))
+        queue.append(node)
+    }
+
     /// Runs the next block, and says whether there was one.
     private func runNext(
         _ queue: inout BlockQueue, in mode: RunLoop.Mode, isCommon: Bool, before end: Int
@@ -124,6 +135,62 @@ import Testing
         runRest(&queue)
         #expect(log.entries == [1, 0, 2, 3])
         #expect(queue.isEmpty)
+    }
+
+    @Test func `while an actor's job is on the stack other ones wait, and keep their place`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        appendJob(1, to: &queue, log)
+        appendJob(2, .preferredJob, to: &queue, log)
+        appendJob(3, to: &queue, log)
+        queue.jobBegins()
+        #expect(queue.holdsBlock(for: .default, isCommon: true))
+        runAll(&queue, in: .default, isCommon: true)
+        #expect(log.entries == [2])
+        #expect(queue.isEmpty)
+        appendJob(4, to: &queue, log)
+        #expect(!queue.holdsBlock(for: .default, isCommon: true))
+        // Another mode runs and has ended: that lets no job run either.
+        queue.modeDidChange()
+        runAll(&queue, in: other, isCommon: false)
+        queue.modeDidChange()
+        runAll(&queue, in: .default, isCommon: true)
+        #expect(log.entries == [2])
+        append(5, nil, to: &queue, log)
+        queue.jobEnds()
+        #expect(queue.holdsBlock(for: .default, isCommon: true))
+        runAll(&queue, in: .default, isCommon: true)
+        #expect(log.entries == [2, 1, 3, 4, 5])
+    }
+
+    @Test func `jobs are for the common modes`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        appendJob(1, to: &queue, log)
+        appendJob(2, .preferredJob, to: &queue, log)
+        #expect(!queue.holdsBlock(for: other, isCommon: false))
+        runAll(&queue, in: other, isCommon: false)
+        #expect(log.entries == [])
+        queue.modeDidChange()
+        runAll(&queue, in: other, isCommon: true)
+        #expect(log.entries == [1, 2])
+    }
+
+    @Test func `a loop that ends finds its jobs among the blocks, in order`() {
+        var queue = BlockQueue()
+        let log = Log<Int>()
+        append(1, nil, to: &queue, log)
+        appendJob(2, to: &queue, log)
+        append(3, [other], to: &queue, log)
+        appendJob(4, .preferredJob, to: &queue, log)
+        var releaser = NodeReleaser()
+        while let node = queue.nextJob() {
+            node.move(BlockMessage.self).body()
+            releaser.release(node)
+        }
+        #expect(log.entries == [2, 4])
+        runRest(&queue)
+        #expect(log.entries == [2, 4, 1, 3])
     }
 
     @Test(arguments: 0..<100 as Range<UInt64>) func `in any mix of modes, each sender's order is kept`(

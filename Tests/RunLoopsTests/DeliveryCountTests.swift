@@ -170,14 +170,4 @@ import Testing
         thread.stop()
         thread.join()
     }
-
-    private var isOptimized: Bool {
-        var isOptimized = true
-        // The condition of an assertion is not evaluated in optimized code.
-        assert(
-            {
-                isOptimized = false; return true
-            }())
-        return isOptimized
-    }
 }

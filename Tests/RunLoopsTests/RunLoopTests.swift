@@ -49,7 +49,9 @@ import Testing
 
     @Test func `the main thread's loop never finishes in a common mode, and does in others`() throws {
         try onLoopThread { _ in
-            let core = try LoopCore(inbox: Inbox(), isMain: true)
+            let core = try LoopCore(
+                inbox: Inbox(), executors: Executors(serial: .main, task: RunLoop.main.taskExecutor),
+                isMain: true)
             core.addCommonMode(.init("common"))
             for mode in [RunLoop.Mode.default, .init("common")] {
                 #expect(core.run(.init(mode: mode, deadline: .now(), returnsAfterSource: false)) == .timedOut)

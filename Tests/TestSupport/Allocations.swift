@@ -16,6 +16,9 @@ public enum Allocations {
         return allocations_of_thread() - before
     }
 
+    /// How many allocations the calling thread has made.
+    public static var total: Int { Int(allocations_of_thread()) }
+
     /// How many bytes the process has allocated and not freed.
     ///
     /// Of use only in a process of the test's own.

@@ -9,5 +9,8 @@ struct SourceLocation: Sendable, CustomStringConvertible {
         self.line = UInt32(truncatingIfNeeded: line)
     }
 
-    var description: String { "\(fileID):\(line)" }
+    /// A job of Swift concurrency, which does not tell where it was made.
+    static let job = SourceLocation("a job of a task or an actor", 0)
+
+    var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
 }

@@ -8,13 +8,20 @@ struct BlockMessage {
     let origin: SourceLocation
 }
 
-/// The performed blocks that a loop has taken in and not yet run, in the order in which they came.
+/// The performed blocks and the jobs that a loop has taken in and not yet run, in the order in which they came.
 ///
 /// A block whose modes are not running is put aside, and is put back in front as soon as the mode changes:
-/// so blocks of one sender keep their order in every mode that runs them.
+/// so blocks of one sender keep their order in every mode that runs them. Jobs are for the common modes.
 struct BlockQueue {
     private var queued = NodeList()
     private var setAside = NodeList()
+
+    /// Whether an actor's job is on the stack.
+    ///
+    /// Then no other one may run: actors rely on it. A run inside the job puts them aside.
+    private var isInsideJob = false
+    /// Whether a job was put aside for that reason.
+    private var holdsJobsBack = false
 
     /// How many blocks have ever been looked at: the end of a sweep is a number on this count, which nested
     /// sweeps move on too.
@@ -31,10 +38,35 @@ struct BlockQueue {
     mutating func next(in mode: RunLoop.Mode, isCommon: Bool, before end: Int) -> Node? {
         while examined < end, let node = queued.popFirst() {
             examined += 1
-            if BlockQueue.matches(node, mode, isCommon) { return node }
+            if matches(node, mode, isCommon) { return node }
+            if isInsideJob && node.kind == .job { holdsJobsBack = true }
             setAside.append(node)
         }
         return nil
+    }
+
+    /// The next job, whatever mode runs, with its node.
+    ///
+    /// For a loop that ends: what comes before the job is put aside.
+    mutating func nextJob() -> Node? {
+        while let node = queued.popFirst() {
+            examined += 1
+            if node.isJob { return node }
+            setAside.append(node)
+        }
+        return nil
+    }
+
+    /// An actor's job is about to be run.
+    mutating func jobBegins() {
+        precondition(!isInsideJob, "an actor's job waits until the one on the stack has returned")
+        isInsideJob = true
+    }
+
+    /// It has returned: the others are in line again.
+    mutating func jobEnds() {
+        isInsideJob = false
+        if holdsJobsBack { modeDidChange() }
     }
 
     /// Whether a block waits for this mode.
@@ -43,7 +75,7 @@ struct BlockQueue {
     func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         var node = queued.first
         while let candidate = node {
-            if BlockQueue.matches(candidate, mode, isCommon) { return true }
+            if matches(candidate, mode, isCommon) { return true }
             node = candidate.next
         }
         return false
@@ -54,6 +86,7 @@ struct BlockQueue {
         var all = setAside.removeAll()
         all.append(queued)
         queued = all
+        holdsJobsBack = false
     }
 
     mutating func removeAll() -> NodeList {
@@ -61,15 +94,16 @@ struct BlockQueue {
         return queued.removeAll()
     }
 
-    private static func matches(_ node: Node, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
+    private func matches(_ node: Node, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
         switch node.kind {
-        case .block: isCommon
+        case .block, .preferredJob: isCommon
+        case .job: isCommon && !isInsideJob
         case .blockInModes:
             node.withBlock { block in
                 guard let modes = block.modes else { return isCommon }
                 return modes.isEmpty || modes.contains { $0 == mode || isCommon && $0 == .common }
             }
-        case .signal, .control: preconditionFailure("a block queue holds blocks only")
+        case .signal, .control: preconditionFailure("a block queue holds blocks and jobs only")
         }
     }
 }

@@ -24,6 +24,10 @@ struct Node: Equatable, @unchecked Sendable {
         case block
         /// A ``BlockMessage`` that names its modes.
         case blockInModes
+        /// A job of an actor that lives on the loop.
+        case job
+        /// A job of a task that prefers the loop.
+        case preferredJob
         /// A retained ``Signal``: something of the loop's has become ready.
         case signal
         /// Nothing: the loop's own node, sent to make it look at its control word.

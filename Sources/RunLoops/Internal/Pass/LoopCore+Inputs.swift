@@ -89,12 +89,16 @@ extension LoopCore {
     /// What is destroyed may be user code's, which may call the loop again: it finds an ended one.
     func end() {
         hasEnded = true
+        // While others may still send: what these jobs call elsewhere may come back in time.
+        runLastJobs()
         let (mail, _) = inbox.mailbox.close()
         // Oldest first, as they would have been served.
         discard(blocks.removeAll())
         discard(mail)
         endDeferredWork()
         while let input = inputs.last { removeFromLoop(input) }
+        // Those that came just before the mailbox was closed, and those of tasks that a `deinit` has started.
+        runLastJobs()
         manualSources.removeAll()
         ports.removeAll()
         overdueTimers = []
@@ -113,12 +117,15 @@ extension LoopCore {
         withExtendedLifetime(objects) {}
     }
 
-    /// Destroys messages that will not be served.
+    /// Destroys messages that will not be served, and keeps the jobs among them.
     private func discard(_ list: NodeList) {
         var nodes = list
         var releaser = NodeReleaser()
+        var jobs = NodeList()
+        defer { while let job = jobs.popFirst() { blocks.append(job) } }
         while let node = nodes.popFirst() {
             switch node.kind {
+            case .job, .preferredJob: jobs.append(node)
             case .block, .blockInModes:
                 _ = node.move(BlockMessage.self)
                 releaser.release(node)

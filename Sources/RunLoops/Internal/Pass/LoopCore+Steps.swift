@@ -11,7 +11,7 @@ extension LoopCore {
         }
     }
 
-    /// Runs the blocks for this mode that were there when the step began, as far as the budget goes.
+    /// Runs the blocks and jobs for this mode that were there when the step began, as far as the budget goes.
     func performBlocks(_ budget: inout Budget) {
         takeMail()
         if blocks.isEmpty { return }
@@ -22,10 +22,15 @@ extension LoopCore {
         while blocks.examined < end, budget.spend(),
             let node = blocks.next(in: mode, isCommon: modeIsCommon, before: end)
         {
-            let message = node.move(BlockMessage.self)
-            releaser.release(node)
             // Before the call: who has been answered by a block finds it counted.
             inbox.counters.messages.add()
+            if node.isJob {
+                let job = node.takeJob(&releaser)
+                callHandler(.job) { run(job) }
+                continue
+            }
+            let message = node.move(BlockMessage.self)
+            releaser.release(node)
             callHandler(message.origin, message.body)
         }
     }

@@ -7,6 +7,7 @@ final class LoopCore {
     let inbox: Inbox
     let poller: Poller
     let isMain: Bool
+    let executors: Executors
 
     /// The innermost run's mode, or nil between runs.
     var currentMode: RunLoop.Mode?
@@ -58,8 +59,9 @@ final class LoopCore {
     /// Whether handlers are timed.
     var measuresHandlers = false
 
-    init(inbox: Inbox, isMain: Bool) throws(SystemError) {
+    init(inbox: Inbox, executors: Executors, isMain: Bool) throws(SystemError) {
         self.inbox = inbox
+        self.executors = executors
         self.isMain = isMain
         poller = try Poller(wakeup: inbox.wakeup.descriptor)
     }
@@ -78,7 +80,7 @@ final class LoopCore {
         var mail = inbox.mailbox.take()
         while let node = mail.popFirst() {
             switch node.kind {
-            case .block, .blockInModes: blocks.append(node)
+            case .block, .blockInModes, .job, .preferredJob: blocks.append(node)
             case .signal: becameReady(Signal.takeRetained(node))
             case .control: requests.formUnion(inbox.takeRequests())
             }

@@ -1,0 +1,32 @@
+extension Node {
+    /// Whether it carries a job of Swift concurrency.
+    var isJob: Bool {
+        switch kind {
+        case .job, .preferredJob: true
+        case .block, .blockInModes, .signal, .control: false
+        }
+    }
+
+    /// Takes the job out, and gives the node back.
+    func takeJob(_ releaser: inout NodeReleaser) -> LoopJob {
+        let job = LoopJob(job: move(UnownedJob.self), isPreferred: kind == .preferredJob)
+        releaser.release(self)
+        return job
+    }
+
+    /// A node that carries a job.
+    @inline(__always)
+    static func makeJob(_ job: UnownedJob, _ kind: Kind) -> Node {
+        let node = SlabCache.takeNode()
+        node.kind = kind
+        node.store(job)
+        return node
+    }
+}
+
+/// A job that its loop is about to run, or to hand on, once.
+struct LoopJob {
+    let job: UnownedJob
+    /// Whether it is that of a task that prefers the loop, and not that of an actor on the loop.
+    let isPreferred: Bool
+}

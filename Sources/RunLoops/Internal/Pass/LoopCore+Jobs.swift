@@ -1,0 +1,48 @@
+// Running the jobs of tasks and actors.
+
+/// What the jobs of a loop are run on.
+///
+/// `@safe`: both references are unowned. The loop holds the task executor, and the loop's own thread, which alone
+/// uses these, holds the loop until all jobs are done.
+@safe
+struct Executors {
+    let serial: UnownedSerialExecutor
+    let task: UnownedTaskExecutor
+
+    init(serial: RunLoop, task: RunLoop.TaskExecutor) {
+        unsafe self.serial = serial.asUnownedSerialExecutor()
+        unsafe self.task = task.asUnownedTaskExecutor()
+    }
+}
+
+extension LoopCore {
+    /// Runs a job until its task suspends, ends, or goes on elsewhere.
+    func run(_ job: LoopJob) {
+        // On exactly the executor that it was enqueued on. Told of both, Swift would go through the loop again for each
+        // call of a function that is isolated to nobody, or for each from one actor of the loop to another.
+        if job.isPreferred { return unsafe job.job.runSynchronously(on: executors.task) }
+        blocks.jobBegins()
+        unsafe job.job.runSynchronously(on: executors.serial)
+        blocks.jobEnds()
+    }
+
+    /// Runs what actors have left to do, and sends tasks that only prefer the loop elsewhere: the thread ends.
+    ///
+    /// A job cannot be destroyed: its task would never end, nor would whoever waits for it. What jobs enqueue
+    /// meanwhile is run too. Preferring tasks are not run: one that yields again and again would keep the thread
+    /// from ending.
+    func runLastJobs() {
+        lookAgain()
+        takeMail()
+        var releaser = NodeReleaser()
+        while let node = blocks.nextJob() {
+            let job = node.takeJob(&releaser)
+            if job.isPreferred {
+                RunLoop.TaskExecutor.enqueueElsewhere(job.job)
+            } else {
+                run(job)
+            }
+            takeMail()
+        }
+    }
+}

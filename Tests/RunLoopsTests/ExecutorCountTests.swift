@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// What a hop costs, in things that no machine changes: allocations, and writes to the kernel.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Allocations.areCounted)) struct ExecutorCountTests {
+    /// An actor that counts what its thread allocates.
+    private actor Meter {
+        private let loop: RunLoop
+
+        init(_ loop: RunLoop) { self.loop = loop }
+
+        // Safe: the actor holds the loop.
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+        /// How many allocations this thread has made.
+        var total: Int { Allocations.total }
+
+        func touch() {}
+
+        /// How many this thread makes during calls of another actor.
+        func allocations(calling other: Meter, times: Int) async -> Int {
+            let before = Allocations.total
+            for _ in 0..<times { await other.touch() }
+            return Allocations.total - before
+        }
+    }
+
+    @Test func `a hop between actors of one loop allocates nothing`() async throws {
+        try await withLoopThread { thread in
+            let (one, other) = (Meter(thread.runLoop), Meter(thread.runLoop))
+            _ = await one.allocations(calling: other, times: 10)
+            #expect(await one.allocations(calling: other, times: 1_000) == 0)
+        }
+    }
+
+    @Test func `a hop between two loops allocates nothing on either thread`() async throws {
+        try await withLoopThread { thread in
+            try await withLoopThread { second in
+                let (one, other) = (Meter(thread.runLoop), Meter(second.runLoop))
+                // A thread's first messages take slabs, which come back and are used again.
+                for _ in 0..<3 { _ = await one.allocations(calling: other, times: 1_000) }
+                let before = await other.total
+                let here = await one.allocations(calling: other, times: 1_000)
+                let there = await other.total - before
+                #expect(here == 0 || !isOptimized)
+                #expect(there == 0 || !isOptimized)
+            }
+        }
+    }
+
+    @Test func `a job that a loop enqueues on itself allocates nothing`() async throws {
+        try await withLoopThread { thread in
+            let loop = thread.runLoop
+            let meter = Meter(loop)
+            let before = loop.statistics.messages
+            let allocations = await Task(executorPreference: loop.taskExecutor) {
+                var least = Int.max
+                for _ in 0..<5 {
+                    let before = Allocations.total
+                    // There and back, both by the loop's own thread.
+                    for _ in 0..<1_000 { await meter.touch() }
+                    least = min(least, Allocations.total - before)
+                }
+                return least
+            }.value
+            #expect(loop.statistics.messages - before > 10_000)
+            #expect(allocations == 0 || !isOptimized)
+        }
+    }
+}

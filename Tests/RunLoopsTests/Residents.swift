@@ -1,0 +1,67 @@
+import RunLoops
+import TestSupport
+
+/// An actor that lives on a loop, for tests.
+actor Resident {
+    nonisolated let loop: RunLoop
+    private(set) var count = 0
+
+    init(_ loop: RunLoop) { self.loop = loop }
+
+    // Safe: the actor holds the loop.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    /// Adds one.
+    ///
+    /// - Returns: Whether that was done on the loop's thread.
+    @discardableResult
+    func increment() -> Bool {
+        count += 1
+        return loop.isCurrent
+    }
+
+    /// Runs code in the actor.
+    func run<Result: Sendable>(_ body: @Sendable (isolated Resident) throws -> Result) rethrows -> Result {
+        try body(self)
+    }
+
+    /// Has another actor count.
+    func increment(_ other: Resident, times: Int = 1) async {
+        for _ in 0..<times { await other.increment() }
+    }
+}
+
+/// A global actor on a loop of its own, which never ends.
+@globalActor actor LoopActor {
+    static let shared = LoopActor()
+
+    static let loop: RunLoop = {
+        do { return try RunLoopThread(name: "LoopActor").runLoop } catch { fatalError("\(error)") }
+    }()
+
+    // Safe: a static constant holds the loop.
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe LoopActor.loop.asUnownedSerialExecutor()
+    }
+}
+
+/// Gives a thread with its loop to a test, and ends it afterwards.
+func withLoopThread<Result>(
+    _ name: String = "test", _ body: (RunLoopThread) async throws -> Result
+) async throws -> Result {
+    let thread = try RunLoopThread(name: name)
+    defer { thread.stop() }
+    return try await body(thread)
+}
+
+/// Enqueues a job on a loop, as that of an actor there, from the calling thread.
+func enqueueJob(on loop: RunLoop, _ body: @escaping @Sendable () -> Void) {
+    Task(executorPreference: JobExecutor(loop: loop)) { body() }
+}
+
+/// Passes the jobs of tasks off as those of actors.
+private final class JobExecutor: TaskExecutor {
+    let loop: RunLoop
+    init(loop: RunLoop) { self.loop = loop }
+    func enqueue(_ job: consuming ExecutorJob) { loop.enqueue(job) }
+}
