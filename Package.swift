@@ -39,11 +39,15 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
+        .systemLibrary(
+            name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "TestSupport", dependencies: ["RunLoops", "CAllocations"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
-            name: "RunLoopsTests", dependencies: ["RunLoops", "TestSupport"], swiftSettings: settings),
+            name: "RunLoopsTests", dependencies: ["RunLoops", "TestSupport", "CSQLite"],
+            swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests", dependencies: ["Notifications", "TestSupport"],
             swiftSettings: settings),

@@ -5,6 +5,8 @@
 ///     private let loop: RunLoop
 ///     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 /// ```
+///
+/// <doc:SwiftConcurrency> tells how such an actor is written, and what it may rely on.
 extension RunLoop: SerialExecutor {
     /// Has a job run on the loop's thread, in the common modes; what Swift calls, and nobody else has to.
     ///

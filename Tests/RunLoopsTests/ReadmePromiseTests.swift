@@ -81,6 +81,17 @@ import Testing
         }
     }
 
+    @Test func `actors: one that lives on a loop stays on its thread, and a task can prefer the loop`()
+        async throws
+    {
+        let worker = try RunLoopThread(name: "worker")
+        let loop = worker.runLoop
+        let actor = Resident(loop)
+        for _ in 0..<100 { #expect(await actor.increment()) }
+        #expect(await Task(executorPreference: loop.taskExecutor) { loop.isCurrent }.value)
+        worker.stop()
+    }
+
     private func waitBlocking(on worker: RunLoopThread) throws -> Int {
         try worker.runLoop.performAndWait { 42 }
     }
