@@ -97,6 +97,22 @@ import Testing
         }
     }
 
+    @Test func `jobs for a loop that is awake make no system call`() throws {
+        try onLoopThread { loop in
+            let ran = Shared()
+            loop.perform {
+                // The loop is awake as long as this block runs.
+                let sender = Result {
+                    try BareThread { for _ in 0..<1_000 { enqueueJob(on: loop) { ran.increment() } } }
+                }
+                #expect(throws: Never.self) { try sender.get().join() }
+            }
+            #expect(loop.run(in: .default) == .finished)
+            #expect(ran.count == 1_000)
+            #expect(loop.statistics.kernelWrites == 0)
+        }
+    }
+
     @Test func `an actor's code may run its loop's own members and is where they ask for`() async throws {
         try await withLoopThread { thread in
             let actor = Resident(thread.runLoop)

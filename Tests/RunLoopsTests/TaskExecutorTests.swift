@@ -149,6 +149,27 @@ import Testing
         await task.value
     }
 
+    @Test func `a task holds the executor that it prefers`() async throws {
+        weak var executor: RunLoop.TaskExecutor?
+        let (resumed, resume) = AsyncStream<Void>.makeStream()
+        let task: Task<Int, Never>
+        do {
+            let thread = try RunLoopThread(name: "short")
+            executor = thread.runLoop.taskExecutor
+            let hasBegun = Gate()
+            task = Task(executorPreference: thread.runLoop.taskExecutor) {
+                hasBegun.open()
+                for await _ in resumed {}
+                return 42
+            }
+            #expect(hasBegun.wait())
+            try end(thread)
+        }
+        #expect(executor != nil)
+        resume.finish()
+        #expect(await task.value == 42)
+    }
+
     @Test func `the executor does not hold the loop`() async throws {
         weak var loop: RunLoop?
         let executor: RunLoop.TaskExecutor
