@@ -5,7 +5,7 @@ internal import ArgumentParser
 struct RunLoopBench: ParsableCommand {
     /// The families of measurements, in the order in which `all` takes them.
     static let families: [any Family.Type] = [
-        LatencyFamily.self, ThroughputFamily.self, NotificationsFamily.self,
+        LatencyFamily.self, ThroughputFamily.self, NotificationsFamily.self, ExecutorsFamily.self,
     ]
 
     static let configuration = CommandConfiguration(

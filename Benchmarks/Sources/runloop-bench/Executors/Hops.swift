@@ -1,0 +1,143 @@
+internal import CAllocationCounter
+internal import CThreadControl
+
+/// What the rounds of all walks add up to.
+struct Hops {
+    /// What each hop or task took, in nanoseconds, or how much it allocated.
+    private var times = RoundFigures<Walk.Key>()
+    private var allocations = RoundFigures<Walk.Key>()
+
+    mutating func add(time: Double, of key: Walk.Key) { times.add(time, of: key) }
+
+    mutating func add(allocations count: Double, of key: Walk.Key) { allocations.add(count, of: key) }
+
+    /// Walks for so long: nanoseconds, the median of chunks, so that what interrupts a few does not show.
+    static func time(of walk: Walk, length: Duration) async -> Result<Double, Miscount> {
+        let before = await walk.stops()
+        var steps = 0
+        var chunk = 16
+        var chunks: [Double] = []
+        var now = bench_now()
+        let end = now + length.nanoseconds
+        repeat {
+            let start = now
+            await walk.take(chunk)
+            now = bench_now()
+            steps += chunk
+            chunks.append(Double(now - start) / Double(chunk * walk.key.path.unitsPerStep))
+            // Long enough that the clock and the way to the walk's beginning cost nothing.
+            if now - start < 100_000 { chunk *= 2 }
+        } while now < end
+        return await check(walk, steps, since: before).map {
+            Spread(chunks.suffix(max(1, chunks.count - 8)))?.median ?? 0
+        }
+    }
+
+    /// Walks to count mallocs: those of a long walk less those of a short one, which begins and ends alike.
+    static func allocations(of walk: Walk) async -> Result<Double, Miscount> {
+        let steps = 500
+        let before = await walk.stops()
+        // Sets up what is set up once.
+        await walk.take(2 * steps)
+        let short = await allocations(of: walk, steps: steps)
+        let long = await allocations(of: walk, steps: 2 * steps)
+        return await check(walk, 5 * steps, since: before).map {
+            Double(long - short) / Double(steps * walk.key.path.unitsPerStep)
+        }
+    }
+
+    private static func check(_ walk: Walk, _ steps: Int, since before: Int) async -> Result<Void, Miscount> {
+        let found = await walk.stops() - before
+        return found == 2 * steps ? .success(()) : .failure(Miscount(expected: 2 * steps, found: found))
+    }
+
+    private static func allocations(of walk: Walk, steps: Int) async -> Int {
+        let before = bench_allocations()
+        bench_allocations_count(true)
+        await walk.take(steps)
+        bench_allocations_count(false)
+        return Int(bench_allocations() - before)
+    }
+
+    /// Lets the default executor's threads use all processors: who has started them may have been confined.
+    static func freeDefaultThreads(_ processors: [Int32]) async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 * processors.count { group.addTask { ThreadNumber.current.pin(to: processors) } }
+        }
+    }
+
+    static let remarks = [
+        "A hop is half of a call of an actor's method that adds one to a number: there, or back. All calls are counted.",
+        "Loops are pinned, the two of a pair to two CPUs, except where the default executor takes part: its threads "
+            + "are not pinned.",
+        "Mallocs are those of all threads. A hop to a loop needs none; one to the default executor's threads, and a "
+            + "new task, need the runtime's own.",
+        "The default executor has no loop to wake: its actors run on the thread that calls them, if they are "
+            + "free.",
+    ]
+
+    /// One table for each path.
+    var tables: [Table] {
+        HopPath.allCases.map { path in
+            var table = Table(
+                title: "A task \(path.rawValue) (ns a \(path.unit))",
+                columns: [
+                    .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
+                    .init("to", "timeHigh", .nanoseconds), .init("÷ SwiftNIO", "ratio", .ratio),
+                    .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                    .init("mallocs", "allocations", .perMessage),
+                ])
+            table.rows = path.subjects.map { subject in
+                let key = Walk.Key(path: path, subject: subject)
+                var row = Table.Row(name: subject.rawValue)
+                row.add(times.spread(key), as: "time")
+                row.add(ratio(path, subject), as: "ratio")
+                row.figures["allocations"] = allocations.spread(key)?.median
+                return row
+            }
+            return table
+        }
+    }
+
+    /// Hops a second as bars.
+    var chart: Chart {
+        let groups = HopSubject.allCases.map { subject in
+            Chart.BarGroup(
+                name: subject.rawValue, role: subject.role,
+                bars: HopPath.allCases.filter { $0 != .start }.compactMap { path in
+                    times.spread(Walk.Key(path: path, subject: subject)) { 1e9 / $0 }
+                        .map { Chart.Bar(name: path.rawValue, value: $0) }
+                })
+        }
+        return .bars(
+            title: "Hops of tasks",
+            reading:
+                "Longer is faster: millions of hops a second, the median of all rounds; the thin line spans half "
+                + "of the rounds.",
+            unit: "M/s", groups: groups)
+    }
+
+    var targets: [TargetRow] {
+        [
+            TargetRow(
+                "B-E1", "mallocs a hop, actors of one loop", .atMost(0),
+                figure: allocations.spread(Walk.Key(path: .sameExecutor, subject: .runLoops)), isCount: true),
+            TargetRow(
+                "B-E2", "mallocs a hop, actors of two loops", .atMost(0),
+                figure: allocations.spread(Walk.Key(path: .twoExecutors, subject: .runLoops)), isCount: true),
+            TargetRow(
+                "B-E3", "hop between actors of two loops, parked ÷ SwiftNIO", .atMost(1.1),
+                stretch: .below(1),
+                figure: ratio(.twoExecutors, .parked)),
+            TargetRow(
+                "B-E4", "hop between actors of one loop ÷ default executor", .below(1),
+                figure: times.ratio(
+                    Walk.Key(path: .sameExecutor, subject: .runLoops),
+                    to: Walk.Key(path: .sameExecutor, subject: .standard))),
+        ]
+    }
+
+    private func ratio(_ path: HopPath, _ subject: HopSubject) -> Spread? {
+        times.ratio(Walk.Key(path: path, subject: subject), to: Walk.Key(path: path, subject: .nio))
+    }
+}
