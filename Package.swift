@@ -26,10 +26,12 @@ let package = Package(
             name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
             providers: [.apt(["libevent-dev"])]),
         .target(name: "CThreads"),
+        .target(name: "CMainQueue"),
         .target(
             name: "RunLoops",
             dependencies: [
-                "CLibEvent", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
+                "CLibEvent", "CThreads", "CMainQueue",
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(
@@ -45,6 +47,20 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["RunLoops", "CAllocations"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .executableTarget(
+            name: "PlainMain", dependencies: ["RunLoops", "CMainQueue", "TestSupport"],
+            path: "Tests/MainPrograms/PlainMain",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "SyncMain", dependencies: ["RunLoops"], path: "Tests/MainPrograms/SyncMain",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "AsyncMain", dependencies: ["RunLoops", "TestSupport"],
+            path: "Tests/MainPrograms/AsyncMain",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "SuspendingMain", dependencies: ["RunLoops", "TestSupport"],
+            path: "Tests/MainPrograms/SuspendingMain", swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "TestSupport", "CSQLite"],
             swiftSettings: settings),

@@ -13,7 +13,12 @@
 
 __thread struct runloops_thread_record runloops_thread_record = {0};
 
-bool runloops_is_main_thread(void) { return gettid() == getpid(); }
+bool runloops_is_main_thread(void) {
+    enum { UNKNOWN, MAIN, OTHER };
+    char *answer = &runloops_thread_record.main_thread;
+    if (*answer == UNKNOWN) *answer = gettid() == getpid() ? MAIN : OTHER;
+    return *answer == MAIN;
+}
 
 static int processors_at_start = 1;
 

@@ -1,8 +1,8 @@
 extension RunLoop {
     /// Runs in the default mode until it is stopped, or holds nothing any more.
     ///
-    /// Returns at once if there is nothing in the mode. The main thread's loop never finishes in a common mode, and
-    /// so goes on until it is stopped. Unlike Foundation's, this run can be ended with ``stop()``.
+    /// Returns at once if there is nothing in the mode. The main thread's loop serves the main dispatch queue besides, so it
+    /// goes on until it is stopped: <doc:MainThread>. Unlike Foundation's, this run can be ended with ``stop()``.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -53,7 +53,8 @@ extension RunLoop {
     ///
     /// A mode without source, port, timer and waiting block can never become ready: the run returns
     /// ``RunResult/finished`` at once, and observers are not called. Observers do not keep a mode alive. The main
-    /// thread's loop never finishes in a common mode.
+    /// thread's loop serves the main dispatch queue in its common modes, and does not finish in them, except inside a
+    /// block of that queue.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.

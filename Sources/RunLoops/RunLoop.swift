@@ -51,8 +51,10 @@ public final class RunLoop: Sendable {
         inbox = try Inbox()
         self.isMain = isMain
         taskExecutor = TaskExecutor(inbox: inbox)
-        unsafe ownCore = try LoopCore(
+        let core = try LoopCore(
             inbox: inbox, executors: Executors(serial: self, task: taskExecutor), isMain: isMain)
+        if isMain { core.mainQueue = try MainQueue(watchedBy: core.poller) }
+        unsafe ownCore = core
     }
 
     // MARK: - Which loop
@@ -103,13 +105,16 @@ public final class RunLoop: Sendable {
         do {
             let loop = try RunLoop(isMain: true)
             loop.name = "main"
+            loop.meetMainThread()
             return loop
         } catch {
             fatalError("RunLoop.main: \(error); raise the limit of open descriptors")
         }
     }()
 
-    private func install() {
+    /// Makes this the calling thread's loop.
+    func install() {
+        if isInstalled { return }
         unsafe runloops_thread_set_loop(Unmanaged.passRetained(self).toOpaque())
         ThreadEnd.watch()
     }
@@ -121,10 +126,20 @@ public final class RunLoop: Sendable {
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
         unsafe loop.ownCore?.callEndHandlers()
+        if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end()
         loop.letGoOfWhatWasKept()
         runloops_thread_set_loop(nil)
         unsafe loop.ownCore = nil
+    }
+
+    /// Ends the main loop for a main thread that has gone, and never had it.
+    func endAbandoned() {
+        // Safe: that thread is the only other one that would touch it.
+        guard let core = unsafe ownCore else { return }
+        RunLoop.reportAbandoned(core)
+        unsafe ownCore = nil
+        core.end()
     }
 
     /// The calling thread's loop, if it has one.
@@ -138,9 +153,23 @@ public final class RunLoop: Sendable {
     /// Whether this is the calling thread's loop.
     ///
     /// > Thread safety: any thread. In asynchronous code the answer holds until the next `await`.
-    public var isCurrent: Bool {
+    public var isCurrent: Bool { isInstalled || isMain && becomesCurrent() }
+
+    @inline(__always)
+    private var isInstalled: Bool {
         // Safe: compares addresses.
         unsafe runloops_thread_loop() == UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Whether this is the main loop, on the main thread, which has not asked for its loop before.
+    @inline(never)
+    private func becomesCurrent() -> Bool {
+        // Safe: the loop's own thread looks.
+        guard unsafe runloops_thread_loop() == nil, runloops_is_main_thread(), unsafe ownCore != nil else {
+            return false
+        }
+        install()
+        return true
     }
 
     /// What messages and descriptions call this loop.
@@ -180,6 +209,11 @@ public final class RunLoop: Sendable {
     /// - Returns: The inside.
     func core(_ member: StaticString, _ instead: StaticString) -> LoopCore {
         guard isCurrent, let core = unsafe ownCore else {
+            if isMain && MainQueue.isGivenAway {
+                misuse(
+                    "\(member): the main thread was given away, by dispatchMain() or the first await of an asynchronous main; call RunLoop.adoptMain() before that await"
+                )
+            }
             misuse("\(member): called outside the loop's own thread (\(description)); \(instead)")
         }
         return core

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/// What the package keeps for each thread: the pointers are null until they are first needed.
+/// What the package keeps for each thread: all of it is null until it is first needed.
 ///
 /// C, because Swift has no thread-local storage of its own, and `pthread_self()` must not be asked in
 /// asynchronous code: it is declared `const`, so the compiler reuses its answer across a suspension.
@@ -13,6 +13,8 @@ struct runloops_thread_record {
     void *slabs;
     /// Where other threads see which observers the thread calls.
     void *calls;
+    /// Whether it is the main thread: 0 until it was asked, which takes two system calls.
+    char main_thread;
 };
 
 /// One definition in threads_shim.c: a `static __thread` here would be one variable per object file.

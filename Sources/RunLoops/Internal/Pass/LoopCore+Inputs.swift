@@ -103,6 +103,13 @@ extension LoopCore {
         ports.removeAll()
         overdueTimers = []
         readyDescriptors.removeAll()
+        mainQueue = nil
+    }
+
+    /// Whether something is here, or on its way, that a loop which ends now never serves.
+    func holdsSomething() -> Bool {
+        takeMail()
+        return !inputs.isEmpty || !blocks.isEmpty
     }
 
     /// Lets go of deferred work, and of what other modules keep with the loop.

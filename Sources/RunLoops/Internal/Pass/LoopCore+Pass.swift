@@ -66,6 +66,7 @@ extension LoopCore {
         fireTimers()
         if serveDescriptors() { handledSource = true }
         if servePorts() { handledSource = true }
+        if serveMainQueue() { handledSource = true }
         performBlocks(&blockBudget)
         performPassEndWork()
         return handledSource
@@ -98,7 +99,8 @@ extension LoopCore {
 
     /// Whether a run in this mode would have something to serve or to wait for.
     func holdsAnything(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        if modes.isAlive(mode) || isMain && isCommon { return true }
+        // The main loop stands for the main queue, which may always get a block; a run inside one serves no other.
+        if modes.isAlive(mode) || isMain && isCommon && mainQueue?.isServing != true { return true }
         return blocks.holdsBlock(for: mode, isCommon: isCommon)
             || passEndWork.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }
@@ -113,7 +115,7 @@ extension LoopCore {
         if !readyDescriptors.isEmpty && readyDescriptors.contains(where: { $0.membership.contains(mode) }) {
             return false
         }
-        if holdsWork(passEndWork) { return false }
+        if mainQueueIsReady || holdsWork(passEndWork) { return false }
         if deadline <= now { return false }
         // A block or an observer of this pass may have taken the last input out: then the run ends, and a sleep
         // would have nothing to end it.
@@ -123,7 +125,7 @@ extension LoopCore {
     /// Looks at the kernel without sleeping: what a pass does that has other work.
     private func poll(_ activation: Activation) {
         watchDescriptors()
-        if poller.watchCount > 0 {
+        if poller.watchCount > 0 || isMainQueueDue() {
             poller.poll()
             inbox.counters.kernelCalls.add()
         }

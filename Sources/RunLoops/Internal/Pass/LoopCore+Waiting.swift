@@ -54,7 +54,7 @@ extension LoopCore {
     }
 
     private func pollNow() {
-        if poller.watchCount > 0 {
+        if poller.watchCount > 0 || isMainQueueDue() {
             poller.poll()
             inbox.counters.kernelCalls.add()
         }
@@ -74,8 +74,9 @@ extension LoopCore {
         waiting.runBegins()
         inbox.counters.wakeUps.add()
         // The one reading of a wake-up, and only if somebody needs the time.
-        guard waiting.policy.kind == .adaptive || wake != .never else { return }
+        guard waiting.policy.kind == .adaptive || wake != .never || mainQueue != nil else { return }
         now = Moment.now()
+        mainQueue?.kernelWasAsked(at: now)
         if waiting.policy.kind == .adaptive { learn(measured: measures) }
     }
 
@@ -117,10 +118,10 @@ extension LoopCore {
             }
             if found { break }
             now = Moment.now()
-            if poller.watchCount > 0 && now >= nextLook {
+            if poller.watchCount > 0 && now >= nextLook || mainQueue?.isDue(at: now) == true {
                 poller.poll()
                 inbox.counters.kernelCalls.add()
-                found = readyDescriptors.count > readyBefore
+                found = readyDescriptors.count > readyBefore || mainQueueIsReady
                 nextLook = now.advanced(by: LoopCore.descriptorInterval)
             }
         } while !found && now < end

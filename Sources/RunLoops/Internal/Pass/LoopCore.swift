@@ -39,6 +39,9 @@ final class LoopCore {
     /// The mode whose descriptors the kernel watches.
     var watchedMode: RunLoop.Mode?
 
+    /// The main dispatch queue; nil in other loops than the main thread's, and where it is out of reach.
+    var mainQueue: MainQueue?
+
     /// Who is asked for work at the end of a pass, and before a sleep.
     var passEndWork: [any DeferredWork] = []
     var idleWork: [any DeferredWork] = []

@@ -1,0 +1,26 @@
+// Programs whose main thread runs its loop, for the tests of the main loop: the argument says which.
+
+import Glibc
+import RunLoops
+
+let programs: [String: @MainActor () throws -> Void] = [
+    "documented": documentedMain, "documented difference": documentedDifference, "hidden": Hidden.run,
+    "ways": { try Ways.run() },
+    "order": Serving.order, "nested": Serving.nested, "inside a handler": Serving.insideHandler,
+    "modes": Serving.modes, "handled": Serving.handled, "ends": Serving.ends,
+    "another's": Serving.madeElsewhere,
+    "timed": Serving.timed,
+    "busy blocks": Load.busyBlocks, "busy queue": Load.busyQueue, "counts": Load.counts, "many": Load.many,
+    "spinning": Load.spinning,
+    "thread and queue": ThreadAndQueue.run,
+    "given away": GivenAway.madeElsewhere, "given away with work": GivenAway.withWork,
+    "given away first": GivenAway.beforeAnybodyAsked, "run when given away": GivenAway.run,
+    "hangs": { RunLoop.main.run() },
+    "adopted in vain": GivenAway.adoptedInVain, "adopted elsewhere": GivenAway.adoptedElsewhere,
+]
+
+guard let program = programs[CommandLine.arguments.last ?? ""] else {
+    print("no such program")
+    exit(64)
+}
+try program()

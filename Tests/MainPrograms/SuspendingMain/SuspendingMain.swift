@@ -1,0 +1,51 @@
+import Dispatch
+import RunLoops
+import TestSupport
+
+// Programs whose main is asynchronous and lets go of the main thread: the argument says which.
+
+@main struct SuspendingMain {
+    static func main() async throws {
+        switch CommandLine.arguments.last {
+        case "before": runBefore()
+        case "holding":
+            startTimer()
+            await expectEnd()
+        case "untouched": await expectEnd()
+        case "late": try await late()
+        case "member": await member()
+        default: tell("no such program")
+        }
+    }
+
+    /// Until the first `await`, nothing is different.
+    private static func runBefore() {
+        DispatchQueue.main.async { tell("main queue:", here()) }
+        Task { @MainActor in
+            tell("main actor:", here())
+            RunLoop.main.stop()
+        }
+        RunLoop.main.run()
+    }
+
+    private static func startTimer() {
+        Timer.scheduledTimer(withTimeInterval: .zero, repeats: true) { _ in tell("timer") }
+    }
+
+    /// The thread has gone, or is about to.
+    private static func expectEnd() async {
+        do { try await RunLoop.main.performAndWait {} } catch { tell("waited:", error) }
+        tell("performed:", RunLoop.main.perform {})
+        await MainActor.run { tell("main actor:", here()) }
+    }
+
+    private static func late() async throws {
+        try await Task.sleep(for: .milliseconds(1))
+        try await MainActor.run { try RunLoop.adoptMain() }
+    }
+
+    private static func member() async {
+        await Task.yield()
+        await MainActor.run { RunLoop.main.add(ManualSource {}, forMode: .default) }
+    }
+}
