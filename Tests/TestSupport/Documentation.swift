@@ -38,7 +38,7 @@ public enum Documentation {
         try files(under: "Sources/\(module)/\(module).docc", endingIn: ".md")
     }
 
-    /// The blocks of Swift of a page that no snippet of a test target contains.
+    /// The blocks of Swift of a page that no snippet of a test target contains, nor one of the programs that tests run.
     ///
     /// - Parameters:
     ///   - page: Where the page is, from the package's directory.
@@ -46,7 +46,10 @@ public enum Documentation {
     /// - Returns: Their text.
     /// - Throws: If a file cannot be read.
     public static func blocks(of page: String, missingIn target: String) throws -> [String] {
-        let snippets = try files(under: "Tests/\(target)/Snippets", endingIn: ".swift")
+        let programs = try files(under: "Tests/MainPrograms", endingIn: ".swift").filter {
+            $0.contains("/Snippets/")
+        }
+        let snippets = try (files(under: "Tests/\(target)/Snippets", endingIn: ".swift") + programs)
             .map { Block(try text(of: $0)) }
         let blocks = blocks(in: try text(of: page), marked: "swift")
         return blocks.filter { block in
