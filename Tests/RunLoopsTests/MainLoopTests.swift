@@ -55,7 +55,7 @@ import Testing
         let ending = try run("modes")
         #expect(
             ending.lines == [
-                "quiet: timedOut", "served in quiet", "task in quiet", "quiet: timedOut", "empty: finished",
+                "quiet: timedOut", "served in quiet", "task in quiet", "quiet: stopped", "empty: finished",
             ])
         #expect(ending.isSuccess)
     }

@@ -74,10 +74,13 @@ enum Serving {
         let quiet = RunLoop.Mode("quiet")
         RunLoop.main.add(ManualSource {}, forMode: quiet)
         DispatchQueue.main.async { tell("served in", RunLoop.main.currentMode?.rawValue ?? "none") }
-        Task { @MainActor in tell("task in", RunLoop.main.currentMode?.rawValue ?? "none") }
+        Task { @MainActor in
+            tell("task in", RunLoop.main.currentMode?.rawValue ?? "none")
+            RunLoop.main.stop()
+        }
         tell("quiet:", RunLoop.main.run(in: quiet, until: .now + .milliseconds(20)))
         RunLoop.main.addCommonMode(quiet)
-        tell("quiet:", RunLoop.main.run(in: quiet, until: .now + .milliseconds(20)))
+        tell("quiet:", RunLoop.main.run(in: quiet))
         tell("empty:", RunLoop.main.run(in: .init("empty")))
     }
 

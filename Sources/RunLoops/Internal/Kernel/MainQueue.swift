@@ -6,8 +6,8 @@ internal import Dispatch
 /// The main dispatch queue, as the main thread's loop sees it: an eventfd that libdispatch writes when the queue
 /// has become non-empty, and a function that runs what is in it.
 ///
-/// The eventfd is polled edge-triggered and never read. A write in the middle of ``serve()`` says nothing new:
-/// libdispatch writes again at the end, if blocks are left then.
+/// The eventfd is polled edge-triggered and never read: each write is an edge of its own, also one that came before
+/// the first poll.
 ///
 /// > Thread safety: made on any thread, then the loop's own thread only.
 final class MainQueue {
@@ -46,7 +46,7 @@ final class MainQueue {
         self.event = consume event
     }
 
-    private func noteReady() { if !isServing { isReported = true } }
+    private func noteReady() { isReported = true }
 
     /// Whether blocks wait, as far as is known, and may run: not inside another one.
     var isReady: Bool { isReported && !isServing }
@@ -59,6 +59,9 @@ final class MainQueue {
         isServing = true
         runloops_main_queue_drain()
         isServing = false
+        // A run inside a block has seen a report for blocks that are left now, and libdispatch has made another one for
+        // them. Both are taken before the next serving, or the second would announce it once more.
+        if isReported { nextLook = Moment(nanoseconds: 0) }
     }
 
     /// Whether a loop that does not sleep is to ask the kernel now, and then does.
