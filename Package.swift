@@ -44,8 +44,10 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CForking", path: "Tests/CForking"),
         .target(
-            name: "TestSupport", dependencies: ["RunLoops", "CAllocations"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["RunLoops", "CAllocations", "CForking"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         .executableTarget(
             name: "PlainMain", dependencies: ["RunLoops", "CMainQueue", "TestSupport"],

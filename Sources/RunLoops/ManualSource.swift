@@ -39,6 +39,7 @@ public final class ManualSource: Sendable {
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func signal() {
+        Fork.check("ManualSource.signal")
         if let node = bell.ring() { Signal.send(node) }
     }
 

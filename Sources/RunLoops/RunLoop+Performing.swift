@@ -101,7 +101,7 @@ extension RunLoop {
             count += 1
         }
         guard let first = newest else { return true }
-        if inbox.send(Mailbox.Chain(newest: first, count: count)) { return true }
+        if inbox.send(Mailbox.Chain(newest: first, count: count), for: "RunLoop.perform") { return true }
         while let node = newest {
             newest = node.next
             discard(node)
@@ -111,6 +111,7 @@ extension RunLoop {
 
     private func post(_ node: Node) -> Bool {
         if let core = coreIfCurrent {
+            Fork.check("RunLoop.perform")
             // The loop's own: no atomic operation. What others have sent before goes first.
             if core.hasEnded {
                 discard(node)
@@ -120,7 +121,7 @@ extension RunLoop {
             core.blocks.append(node)
             return true
         }
-        if inbox.send(Mailbox.Chain(node)) { return true }
+        if inbox.send(Mailbox.Chain(node), for: "RunLoop.perform") { return true }
         discard(node)
         return false
     }

@@ -105,6 +105,7 @@ extension LoopCore {
 
     /// This, if the caller is on the loop's thread.
     func requireCurrent(_ member: StaticString) -> LoopCore {
+        Fork.check(member)
         if RunLoop.existing?.inbox !== inbox {
             misuse(
                 "\(member): called outside the thread of the loop it is in; perform a block on that loop and call it there"

@@ -48,6 +48,8 @@ public final class RunLoop: Sendable {
     let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
     private init(isMain: Bool) throws(SystemError) {
+        Fork.check("RunLoop")
+        try Fork.watch()
         inbox = try Inbox()
         self.isMain = isMain
         taskExecutor = TaskExecutor(inbox: inbox)
@@ -89,6 +91,7 @@ public final class RunLoop: Sendable {
         message: "the thread may change at any await; keep the loop you want, or use RunLoopThread"
     )
     public static func makeCurrent() throws(SystemError) -> RunLoop {
+        Fork.check("RunLoop.current")
         // Safe: the slot holds nothing, or the reference that `install` put there.
         if let known = unsafe runloops_thread_loop() {
             return unsafe Unmanaged<RunLoop>.fromOpaque(known).takeUnretainedValue()
@@ -121,7 +124,8 @@ public final class RunLoop: Sendable {
 
     /// Ends the calling thread's loop, if it has one.
     static func endCurrent() {
-        guard let known = unsafe runloops_thread_loop() else { return }
+        // In a forked child the loop is left as it is: taking it apart would reach its parent's kernel objects.
+        guard !Fork.isChild, let known = unsafe runloops_thread_loop() else { return }
         // Safe: takes back the reference of `install`. The slot stays filled until the loop has let go of
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
@@ -189,7 +193,10 @@ public final class RunLoop: Sendable {
     /// is ``RunLoopThread/stop()``.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
-    public func stop() { inbox.request(.stop) }
+    public func stop() {
+        Fork.check("RunLoop.stop")
+        inbox.request(.stop)
+    }
 
     /// Makes the loop go round once, even if nothing is there to be done.
     ///
@@ -197,7 +204,10 @@ public final class RunLoop: Sendable {
     /// it is remembered, and the next run does not sleep in its first pass.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
-    public func wakeUp() { inbox.request(.wakeUp) }
+    public func wakeUp() {
+        Fork.check("RunLoop.wakeUp")
+        inbox.request(.wakeUp)
+    }
 
     // MARK: - Own thread
 
@@ -208,6 +218,7 @@ public final class RunLoop: Sendable {
     ///   - instead: What the caller does instead.
     /// - Returns: The inside.
     func core(_ member: StaticString, _ instead: StaticString) -> LoopCore {
+        Fork.check(member)
         guard isCurrent, let core = unsafe ownCore else {
             if isMain && MainQueue.isGivenAway {
                 misuse(

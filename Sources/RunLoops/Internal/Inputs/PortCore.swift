@@ -104,6 +104,7 @@ final class PortCore: Sendable {
 
     @inline(__always)
     private func send(_ chain: Mailbox.Chain, before deadline: () -> Moment) -> Refusal? {
+        Fork.check("Port.send")
         // Whoever waits was here first.
         if limit == 0 || waitingCount.load(ordering: .relaxed) == 0 {
             switch tryPush(chain) {
@@ -121,6 +122,7 @@ final class PortCore: Sendable {
     /// Rings the bell of a port without messages.
     @usableFromInline
     func ring() -> Refusal? {
+        Fork.check("Port.send")
         if isClosed { return .invalid }
         if let signal = bell.ring() { Signal.send(signal) }
         return nil

@@ -51,9 +51,13 @@ final class Inbox: Sendable {
 
     /// Pushes nodes, and wakes the loop if it sleeps.
     ///
+    /// - Parameters:
+    ///   - chain: The nodes.
+    ///   - member: Which public member does it, for the message to a forked child.
     /// - Returns: False if the loop has ended; then the nodes are still the caller's.
     @inline(__always)
-    func send(_ chain: Mailbox.Chain) -> Bool {
+    func send(_ chain: Mailbox.Chain, for member: StaticString = "RunLoop") -> Bool {
+        Fork.check(member)
         switch mailbox.push(chain) {
         case .queued: return true
         case .queuedToArmed:
@@ -89,6 +93,7 @@ extension Inbox {
 
     /// Asks for something, which is remembered until the loop looks.
     func request(_ request: Requests) {
+        Fork.check("RunLoop")
         let before = requests.bitwiseOr(request.rawValue, ordering: .acquiringAndReleasing).oldValue
         // The first request since the loop looked sends the node; the loop clears the requests only after
         // it has taken the node out, so the node is never in the mailbox twice.

@@ -76,6 +76,8 @@ extension LoopCore {
     ///
     /// The order of the reasons is Core Foundation's.
     private func exitCheck(_ activation: Activation, handledSource: Bool) -> RunLoop.RunResult? {
+        // A handler has forked, and has returned in the child.
+        Fork.check("RunLoop.run")
         takeMail()
         requests.remove(.wakeUp)
         if handledSource && activation.returnsAfterSource { return .handledSource }
@@ -124,6 +126,7 @@ extension LoopCore {
 
     /// Looks at the kernel without sleeping: what a pass does that has other work.
     private func poll(_ activation: Activation) {
+        Fork.check("RunLoop.run")
         watchDescriptors()
         if poller.watchCount > 0 || isMainQueueDue() {
             poller.poll()

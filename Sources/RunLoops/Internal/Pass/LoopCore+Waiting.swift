@@ -42,6 +42,7 @@ extension LoopCore {
     /// Called when nothing is; what other threads do meanwhile is seen, because only an armed mailbox sleeps, and
     /// arming fails when something has come.
     func sleep(until deadline: Moment) {
+        Fork.check("RunLoop.run")
         watchDescriptors()
         if holdsWork(idleWork) || !isQuiet(until: deadline) {
             // Observers and idle work have added something: only look.

@@ -22,6 +22,8 @@ enum ThreadEnd {
 
     /// The loop first: ending it may destroy what posts to other loops, which needs the slabs.
     private static func run() {
+        // What a forked child has is its parent's, and other threads' locks may be held there for ever.
+        if Fork.isChild { return }
         RunLoop.endCurrent()
         SlabCache.closeCurrent()
     }

@@ -52,6 +52,8 @@ package final class ThreadGate: @unchecked Sendable {
     ///
     /// - Returns: False if the deadline passed first.
     func wait(until deadline: Moment) -> Bool {
+        // Who would open it is not in a forked child.
+        Fork.check("RunLoop")
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while !isOpen {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/// `fork`, which Swift does not give to programs: its runtime is of little use in a child of many threads.
+pid_t forking_fork(void);
+
+/// Ends the process as `exit` does not: nothing else is run.
+_Noreturn void forking_exit(int code);
+
+/// Becomes a shell that does something.
+_Noreturn void forking_exec(const char *command);
+
+/// Starts a shell that does something, and that blocks no signal unless it inherits that. Returns its number.
+pid_t forking_spawn(const char *command, bool inherits_mask);
+
+/// Ends the calling thread, and with it the process if it was the last one.
+_Noreturn void forking_end_thread(void);
+
+/// Waits for a child. Returns its exit code, or 1000 and its signal if one ended it; -1 if it is not there.
+int forking_wait(pid_t child);

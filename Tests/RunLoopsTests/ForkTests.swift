@@ -1,0 +1,217 @@
+import Glibc
+import RunLoops
+import TestSupport
+import Testing
+
+/// Loops and forks: a child uses none of its parent's, and does its parent no harm.
+///
+/// Each in a process of its own, which forks.
+@Suite struct ForkTests {
+    @Test(arguments: LoopUse.allCases) func `a child that uses a loop ends, and says what to do`(use: LoopUse)
+        async
+    {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [use] in
+            let ending = try onLoopThread { loop in
+                let inherited = try Inherited(loop)
+                return Child {
+                    use.happen(inherited)
+                    return 0
+                }.wait()
+            }
+            #expect(ending.isTrap)
+        }
+        expect(
+            result,
+            says: "\(use.rawValue): used in a forked child, where no loop works; ",
+            "call exec there, or fork before the parent makes its first loop")
+    }
+
+    @Test func `a child's thread gets no loop of its own either`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let parents = try RunLoopThread(name: "parent's")
+            defer { parents.stop() }
+            // A thread that had no loop when it forked.
+            try BareThread {
+                let ending = Child {
+                    _ = RunLoop.current
+                    return 0
+                }.wait()
+                #expect(ending.isTrap)
+            }.join()
+        }
+        expect(result, says: "RunLoop.current: used in a forked child")
+    }
+
+    @Test func `a handler that forks does not go on with its run in the child`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let ends = Log<Child.Ending>()
+            try onLoopThread { loop in
+                loop.perform {
+                    let child = Child.fork()
+                    // The child returns into the loop.
+                    if let child { ends.add(child.wait()) }
+                }
+                #expect(loop.run(in: .default, until: .hang) == .finished)
+            }
+            #expect(ends.entries.count == 1 && ends.entries[0].isTrap)
+        }
+        expect(result, says: "RunLoop.run: used in a forked child")
+    }
+
+    @Test func `a child that only exits, or calls exec, or ends its thread, is fine`() async throws {
+        try await #require(processExitsWith: .success) {
+            try onLoopThread { loop in
+                let wire = try Wire.pipe()
+                defer { wire.close() }
+                var received = 0
+                let source = DescriptorSource(wire.near, interest: .read) { _, _ in received += wire.drain() }
+                try loop.add(source, forMode: .default)
+                for leave in Departure.allCases {
+                    #expect(Child { leave.happen() }.wait() == .exited(leave.code))
+                    // What the child had, and what it has given up, is the parent's still.
+                    wire.send()
+                    let result = loop.run(in: .default, until: .hang, returnAfterSourceHandled: true)
+                    #expect(result == .handledSource)
+                    try RunLoopThread(name: "later").stop()
+                }
+                #expect(received == Departure.allCases.count)
+            }
+        }
+    }
+
+    @Test func `a process that forks before its first loop has loops on both sides`() async throws {
+        try await #require(processExitsWith: .success) {
+            let ending = Child {
+                // The child's only thread is its main one.
+                RunLoop.current.perform { RunLoop.main.stop() }
+                guard RunLoop.current.run(in: .default, until: .hang) == .stopped else { return 1 }
+                // This one has loops now; its own children see that.
+                return Child {
+                    RunLoop.current.perform {}
+                    return 0
+                }.wait().isTrap ? 7 : 2
+            }.wait()
+            #expect(ending == .exited(7))
+            try onLoopThread { loop in
+                loop.perform {}
+                #expect(loop.run(in: .default, until: .hang) == .finished)
+            }
+        }
+    }
+}
+
+extension Child.Ending {
+    /// Whether the process has ended itself with a message.
+    var isTrap: Bool { self == .killed(SIGILL) || self == .killed(SIGTRAP) || self == .killed(SIGABRT) }
+}
+
+/// How a child leaves without using a loop.
+private enum Departure: CaseIterable {
+    case exit, exec, endOfThread
+
+    var code: CInt { self == .exit ? 3 : 0 }
+
+    func happen() -> CInt {
+        switch self {
+        case .exit: return 3
+        case .exec: Child.exec("exit 0")
+        // The thread-specific data goes, and the process with its last thread.
+        case .endOfThread: Child.endThread()
+        }
+    }
+}
+
+/// What a parent has, and its child uses.
+private struct Inherited {
+    let own: RunLoop
+    let other: RunLoopThread
+    let port = Port<Int>()
+    let signals = Port<Void>()
+    let manual = ManualSource {}
+    let timer = Timer(timeInterval: .seconds(60), repeats: true) { _ in }
+
+    init(_ loop: RunLoop) throws {
+        own = loop
+        other = try RunLoopThread(name: "other")
+        loop.add(port, forMode: .default) { _ in }
+        loop.add(signals, forMode: .default) {}
+        loop.add(manual, forMode: .default)
+        loop.add(timer, forMode: .default)
+        // Not in the middle of anything when its process is copied.
+        try other.runLoop.performAndWait {}
+    }
+}
+
+/// The ways to use a loop, with the member that the message names.
+enum LoopUse: String, Codable, CaseIterable {
+    case current = "RunLoop.current"
+    case perform = "RunLoop.perform"
+    case run = "RunLoop.run"
+    case add = "RunLoop.add(timer)"
+    case stop = "RunLoop.stop"
+    case wakeUp = "RunLoop.wakeUp"
+    case currentMode = "RunLoop.currentMode"
+    case send = "Port.send"
+    case signal = "ManualSource.signal"
+    case invalidate = "Timer.invalidate"
+
+    fileprivate func happen(_ inherited: Inherited) {
+        switch self {
+        case .current: _ = RunLoop.current
+        case .perform: inherited.own.perform {}
+        case .run: inherited.own.run(until: .now)
+        case .add: inherited.own.add(inherited.timer, forMode: .default)
+        case .stop: inherited.other.runLoop.stop()
+        case .wakeUp: inherited.own.wakeUp()
+        case .currentMode: _ = inherited.own.currentMode
+        case .send: do { try inherited.port.send(1) } catch { Issue.record(error) }
+        case .signal: inherited.manual.signal()
+        case .invalidate: inherited.timer.invalidate()
+        }
+    }
+}
+
+/// Those that come to the same member by another way.
+@Suite struct OtherForkTests {
+    @Test(arguments: OtherUse.allCases) func `a child that uses a loop in another way ends too`(use: OtherUse)
+        async
+    {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [use] in
+            let ending = try onLoopThread { loop in
+                let inherited = try Inherited(loop)
+                return Child {
+                    do { try use.happen(inherited) } catch { return 1 }
+                    return 0
+                }.wait()
+            }
+            #expect(ending.isTrap)
+        }
+        expect(result, says: ": used in a forked child, where no loop works; ")
+    }
+
+    /// The ways.
+    enum OtherUse: String, Codable, CaseIterable {
+        case performElsewhere, performSeveral, performInModes, performLater, performAndWait
+        case mainLoop, makeCurrent, signalPort, sendSeveral, stopThread, joinThread, newThread
+
+        fileprivate func happen(_ inherited: Inherited) throws {
+            let loop = inherited.other.runLoop
+            switch self {
+            case .performElsewhere: loop.perform {}
+            case .performSeveral: loop.perform(contentsOf: [{ @Sendable in }])
+            case .performInModes: inherited.own.perform(inModes: [.default]) {}
+            case .performLater: loop.perform(after: .zero) {}
+            case .performAndWait: try loop.performAndWait {}
+            case .mainLoop: RunLoop.main.perform {}
+            case .makeCurrent: _ = try RunLoop.makeCurrent()
+            case .signalPort: try inherited.signals.send()
+            case .sendSeveral: try inherited.port.send(contentsOf: [1, 2])
+            case .stopThread: inherited.other.stop()
+            case .joinThread: inherited.other.join()
+            case .newThread: _ = try RunLoopThread(name: "child's")
+            }
+        }
+    }
+}

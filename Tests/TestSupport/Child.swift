@@ -1,0 +1,71 @@
+internal import CForking
+
+/// A child process that a test has made.
+public struct Child: Sendable {
+    /// Its number.
+    public let processID: CInt
+
+    /// How a child has ended.
+    public enum Ending: Hashable, Sendable {
+        /// With this exit code.
+        case exited(CInt)
+        /// By this signal.
+        case killed(CInt)
+        /// Somebody else has waited for it.
+        case unknown
+    }
+
+    private init(processID: CInt) {
+        precondition(processID > 0, "a test may make processes")
+        self.processID = processID
+    }
+
+    /// Forks the test's process.
+    ///
+    /// - Parameter body: What the child does, on its only thread; its answer is the exit code. As little as can be, unless the
+    ///   process has no other threads: their locks stay held.
+    public init(_ body: () -> CInt) {
+        guard let child = Child.fork() else { forking_exit(body()) }
+        self = child
+    }
+
+    /// Starts a shell.
+    ///
+    /// - Parameters:
+    ///   - command: What it does.
+    ///   - inheritsMask: Whether it blocks what this thread blocks. The threads of the pool that tests run on, and those that
+    ///     they start, block nearly all signals.
+    public init(shell command: String, inheritsMask: Bool = false) {
+        // Safe: the function only reads the string.
+        self.init(processID: unsafe forking_spawn(command, inheritsMask))
+    }
+
+    /// Forks the test's process, and returns twice.
+    ///
+    /// - Returns: The child, or nil in the child.
+    public static func fork() -> Child? {
+        let processID = forking_fork()
+        return processID == 0 ? nil : Child(processID: processID)
+    }
+
+    /// Makes this process a shell.
+    ///
+    /// - Parameter command: What it does.
+    public static func exec(_ command: String) -> Never {
+        // Safe: the function only reads the string.
+        unsafe forking_exec(command)
+    }
+
+    /// Ends the calling thread, and the process if it was its last one.
+    public static func endThread() -> Never { forking_end_thread() }
+
+    /// Waits until the child has ended, and takes its status.
+    ///
+    /// - Returns: How it has ended.
+    @discardableResult
+    public func wait() -> Ending {
+        let status = forking_wait(processID)
+        if status < 0 { return .unknown }
+        return status >= 1_000 ? .killed(status - 1_000) : .exited(status)
+    }
+}
