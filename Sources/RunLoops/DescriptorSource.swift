@@ -44,6 +44,8 @@ public final class DescriptorSource {
     private let closesDescriptor: Bool
     private(set) var handler: ((DescriptorSource, Readiness) -> Void)?
     let origin: SourceLocation
+    /// Called once it is invalid, for a source that this one stands for.
+    var onInvalidation: (() -> Void)?
     /// What the loop keeps for it.
     var watch = Watch()
 
@@ -72,6 +74,19 @@ public final class DescriptorSource {
         self.handler = handler
     }
 
+    /// Makes one that stands in a loop for a source that was made elsewhere, and has the descriptor.
+    init(
+        _ descriptor: CInt, interest: Interest, origin: SourceLocation,
+        handler: @escaping (DescriptorSource, Readiness) -> Void
+    ) {
+        self.descriptor = descriptor
+        self.interest = interest
+        trigger = .level
+        closesDescriptor = false
+        self.origin = origin
+        self.handler = handler
+    }
+
     deinit { if closesDescriptor && isValid { close(descriptor) } }
 
     /// Takes the source out of its loop for good, and lets go of its handler.
@@ -84,6 +99,9 @@ public final class DescriptorSource {
         handler = nil
         core?.removeFromLoop(self)
         if closesDescriptor { close(descriptor) }
+        let onInvalidation = onInvalidation
+        self.onInvalidation = nil
+        onInvalidation?()
     }
 }
 

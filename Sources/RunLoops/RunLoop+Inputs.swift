@@ -91,6 +91,66 @@ extension RunLoop {
         source.leave(core, mode)
     }
 
+    /// Adds a source of signals to a mode.
+    ///
+    /// Signals from before are served too. The loop holds the source until it is removed from its last mode or becomes
+    /// invalid. Adding it to a mode it is in, or adding an invalid one, does nothing.
+    ///
+    /// - Parameters:
+    ///   - source: The source; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ source: SignalSource, forMode mode: Mode) throws(SystemError) {
+        let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
+        try source.join(core, mode)
+    }
+
+    /// Takes a source of signals out of a mode.
+    ///
+    /// It keeps the signal, and what comes.
+    ///
+    /// - Parameters:
+    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ source: SignalSource, forMode mode: Mode) {
+        source.leave(
+            core("RunLoop.remove(source)", "perform a block on the loop and remove the source there"), mode)
+    }
+
+    /// Adds the source of a process's end to a mode.
+    ///
+    /// A process that has ended before is served too. The loop holds the source until it is removed from its last mode
+    /// or becomes invalid. Adding it to a mode it is in, or adding an invalid one, does nothing.
+    ///
+    /// - Parameters:
+    ///   - source: The source; in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ source: ProcessSource, forMode mode: Mode) throws(SystemError) {
+        let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
+        try source.join(core, mode)
+    }
+
+    /// Takes the source of a process's end out of a mode.
+    ///
+    /// The end of the process waits.
+    ///
+    /// - Parameters:
+    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ source: ProcessSource, forMode mode: Mode) {
+        source.leave(
+            core("RunLoop.remove(source)", "perform a block on the loop and remove the source there"), mode)
+    }
+
     /// Adds an observer to a mode.
     ///
     /// The loop holds the observer until it is removed from its last mode or becomes invalid. Adding it to a mode it

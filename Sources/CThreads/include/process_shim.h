@@ -1,0 +1,15 @@
+#pragma once
+
+/// How a process has ended, as `waitid` tells it.
+struct runloops_process_status {
+    /// `CLD_EXITED`, `CLD_KILLED` or `CLD_DUMPED`; 0 for not yet.
+    int code;
+    /// The exit code, or the signal.
+    int status;
+};
+
+/// Opens a descriptor for a process; -1 for failure, with errno.
+int runloops_pidfd_open(int process);
+
+/// Asks for the status of the process of a descriptor, with the options of `waitid`. Returns an errno, or 0.
+int runloops_wait(int descriptor, int options, struct runloops_process_status *status);

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// A signal that has come, as it travels from a signal handler to a loop.
+struct runloops_signal {
+    /// Its number; 0 for a record that only says: more came than there was room for.
+    int32_t number;
+    /// Whether a process has sent it, and so the next two say which.
+    int32_t has_sender;
+    int32_t process;
+    uint32_t user;
+};
+
+/// Where the signals of one number are read.
+struct runloops_signal_descriptors {
+    /// Readable when one of the others is; this is what a loop watches.
+    int ready;
+    /// The pipe that the signal handler writes to.
+    int reading_end, writing_end;
+    /// Reads signals that every thread blocks, which no handler ever gets.
+    int pending;
+};
+
+/// The answer of `runloops_signal_start` if other code has installed a handler.
+#define RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE (-1)
+
+/// Opens the descriptors for a signal. Returns 0, or an errno with nothing open and `call` saying which call failed.
+int runloops_signal_open(int number, struct runloops_signal_descriptors *descriptors, const char **call);
+
+/// Closes them.
+void runloops_signal_close(const struct runloops_signal_descriptors *descriptors);
+
+/// Installs the handler for a signal: it writes a `runloops_signal` to the pipe for each one that comes.
+///
+/// Returns 0, an errno, or RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE. Not from two threads at once for one number.
+int runloops_signal_start(int number, int writing_end);
+
+/// Puts back what was there before, unless other code has replaced the handler since.
+///
+/// When it returns, no handler writes any more.
+void runloops_signal_stop(int number);
+
+/// Takes the next signal, and says how many it stands for: more than one if there was no room for some. 0 for none.
+unsigned runloops_signal_next(
+    int number, const struct runloops_signal_descriptors *descriptors, struct runloops_signal *signal);
+
+/// The numbers of the first and the last real-time signal that programs may use.
+int runloops_first_real_time_signal(void);
+int runloops_last_real_time_signal(void);

@@ -1,0 +1,90 @@
+internal import CThreads
+
+/// A signal that the process has given to one source, and where its arrivals are read.
+///
+/// A signal reaches the source in one of two ways. If any thread accepts it, the handler runs there, and writes it to a
+/// pipe. If all threads block it, no handler ever runs, and the kernel keeps it; then a signalfd reads it. So it is not
+/// lost whatever threads block, and no thread's mask has to be changed: not one that runs already, nor that which
+/// other programs inherit.
+///
+/// `@safe`: the descriptors are this value's from `init` to `deinit`.
+@safe
+struct CaughtSignal: ~Copyable {
+    private let number: CInt
+    private let descriptors: runloops_signal_descriptors
+
+    /// Who has which signal in this process.
+    private static let owners = Guarded<[CInt: SourceLocation]>([:])
+
+    /// Takes a signal.
+    ///
+    /// - Parameters:
+    ///   - number: The signal's number.
+    ///   - origin: Where its source was made.
+    /// - Throws: Why not; then nothing has changed.
+    init(_ number: CInt, for origin: SourceLocation) throws(SignalSourceError) {
+        let owner = CaughtSignal.owners.withLock { owners in
+            if let owner = owners[number] { return owner as SourceLocation? }
+            owners[number] = origin
+            return nil
+        }
+        if let owner { throw .taken(signal: number, madeAt: owner.description) }
+        let opened: runloops_signal_descriptors
+        do {
+            opened = try CaughtSignal.open(number)
+        } catch {
+            CaughtSignal.giveUp(number)
+            throw .refused(error)
+        }
+        let code = runloops_signal_start(number, opened.writing_end)
+        if code != 0 {
+            CaughtSignal.close(opened)
+            CaughtSignal.giveUp(number)
+            if code == RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE { throw .handledElsewhere(signal: number) }
+            throw .refused(SystemError(call: "sigaction", code: code))
+        }
+        self.number = number
+        descriptors = opened
+    }
+
+    deinit {
+        // In this order: a handler must not write to a number that is somebody else's, nor a new owner start before.
+        runloops_signal_stop(number)
+        CaughtSignal.close(descriptors)
+        CaughtSignal.giveUp(number)
+    }
+
+    /// What a loop watches: readable while a signal waits.
+    var descriptor: CInt { descriptors.ready }
+
+    /// Takes the next signal.
+    func next() -> SignalSource.Arrival? {
+        var signal = runloops_signal()
+        var descriptors = descriptors
+        // Safe: both are our own values, the one filled and the other one only read.
+        let count = unsafe runloops_signal_next(number, &descriptors, &signal)
+        if count == 0 { return nil }
+        let sender = SignalSource.Arrival.Sender(processID: signal.process, userID: signal.user)
+        return SignalSource.Arrival(
+            signal: number, sender: signal.has_sender != 0 ? sender : nil, count: Int(count))
+    }
+
+    private static func open(_ number: CInt) throws(SystemError) -> runloops_signal_descriptors {
+        var opened = runloops_signal_descriptors()
+        var call: UnsafePointer<CChar>?
+        // Safe: both are our own values, which the function fills; the name is a constant of its.
+        let code = unsafe runloops_signal_open(number, &opened, &call)
+        if code == 0 { return opened }
+        throw SystemError(call: unsafe call.map { unsafe String(cString: $0) } ?? "", code: code)
+    }
+
+    private static func close(_ descriptors: runloops_signal_descriptors) {
+        var descriptors = descriptors
+        // Safe: the function only reads our own value.
+        unsafe runloops_signal_close(&descriptors)
+    }
+
+    private static func giveUp(_ number: CInt) {
+        _ = owners.withLock { $0.removeValue(forKey: number) }
+    }
+}

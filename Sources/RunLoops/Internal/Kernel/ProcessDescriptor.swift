@@ -1,0 +1,55 @@
+internal import CThreads
+internal import Glibc
+
+/// A hold of one process, which its number alone is not: once the process has been waited for, that may be another one's.
+struct ProcessDescriptor: ~Copyable {
+    /// A pidfd: readable when the process has ended.
+    let descriptor: CInt
+    private let isChild: Bool
+
+    init(_ processID: CInt) throws(SystemError) {
+        // Close-on-exec, without being asked.
+        let opened = try systemCall("pidfd_open") { runloops_pidfd_open(processID) }
+        descriptor = opened
+        switch ProcessDescriptor.wait(for: opened, WEXITED | WNOHANG | CInt(WNOWAIT)) {
+        case .notToBeHad: isChild = false
+        case .ended, .running: isChild = true
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Takes the status of a process that has ended, so that the kernel forgets the process.
+    ///
+    /// - Returns: Nil if it has not ended for its parent: a debugger that is attached to it is told first.
+    func takeEnding() -> ProcessSource.Ending? {
+        if !isChild { return .notAChild }
+        switch ProcessDescriptor.wait(for: descriptor, WEXITED | WNOHANG) {
+        case .ended(let ending): return ending
+        case .running: return nil
+        case .notToBeHad: return .statusTaken
+        }
+    }
+
+    private enum Finding {
+        case running
+        case ended(ProcessSource.Ending)
+        case notToBeHad
+    }
+
+    private static func wait(for descriptor: CInt, _ options: CInt) -> Finding {
+        var status = runloops_process_status()
+        while true {
+            // Safe: the function fills our own value.
+            let code = unsafe runloops_wait(descriptor, options, &status)
+            if code == EINTR { continue }
+            if code != 0 { return .notToBeHad }
+            switch status.code {
+            case CInt(CLD_EXITED): return .ended(.exited(status.status))
+            case CInt(CLD_KILLED): return .ended(.killed(signal: status.status, coreDumped: false))
+            case CInt(CLD_DUMPED): return .ended(.killed(signal: status.status, coreDumped: true))
+            default: return .running
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import CThreads
+internal import Glibc
+
+/// The number of a signal, and what may be done with it.
+struct SignalNumber: CustomStringConvertible {
+    let number: CInt
+
+    init(_ number: CInt) { self.number = number }
+
+    /// What stands in the way of a source for it; nil if nothing does.
+    var refusal: String? {
+        switch number {
+        case SIGKILL, SIGSTOP: "\(self) cannot be handled by any program; choose another signal"
+        case SIGCHLD: "SIGCHLD is left to those who wait for children; use a ProcessSource for each child"
+        case SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS:
+            "\(self) tells of a fault of the very thread that gets it, to which a loop can do nothing; leave it alone"
+        case 1..<SignalNumber.afterStandard, SignalNumber.firstRealTime...SignalNumber.lastRealTime: nil
+        default: "no program can use a signal \(number); choose one of the system's, such as SIGTERM"
+        }
+    }
+
+    /// The names of the standard signals, by number from 1 on: those of Linux on x86 and ARM.
+    private static let names = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+        "ALRM",
+        "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM",
+        "PROF",
+        "WINCH", "IO", "PWR", "SYS",
+    ]
+
+    private static let afterStandard = CInt(names.count + 1)
+    private static let firstRealTime = runloops_first_real_time_signal()
+    private static let lastRealTime = runloops_last_real_time_signal()
+
+    /// The name that programmers know, such as `SIGTERM`.
+    var description: String {
+        switch number {
+        case 1..<SignalNumber.afterStandard: "SIG\(SignalNumber.names[Int(number) - 1])"
+        case SignalNumber.firstRealTime: "SIGRTMIN"
+        case SignalNumber.firstRealTime...SignalNumber.lastRealTime:
+            "SIGRTMIN+\(number - SignalNumber.firstRealTime)"
+        default: "signal \(number)"
+        }
+    }
+}

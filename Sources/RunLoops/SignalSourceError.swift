@@ -1,0 +1,26 @@
+/// Why there is no source for a signal.
+///
+/// > Thread safety: a value.
+public enum SignalSourceError: Error, Hashable, Sendable {
+    /// A source of this process has the signal; it was made at this place.
+    case taken(signal: CInt, madeAt: String)
+
+    /// Other code of this process has installed a handler: a C library, or Dispatch for a signal source of its own.
+    case handledElsewhere(signal: CInt)
+
+    /// The kernel has refused.
+    case refused(SystemError)
+}
+
+extension SignalSourceError: CustomStringConvertible {
+    /// What is wrong, in words.
+    public var description: String {
+        switch self {
+        case .taken(let signal, let place):
+            "\(SignalNumber(signal)) has a source already, made at \(place); a process has one for each signal"
+        case .handledElsewhere(let signal):
+            "\(SignalNumber(signal)) has a handler of other code, such as a Dispatch source; one of the two must go"
+        case .refused(let error): error.description
+        }
+    }
+}
