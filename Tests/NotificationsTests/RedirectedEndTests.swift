@@ -171,6 +171,26 @@ import Testing
         withExtendedLifetime(redirector) {}
     }
 
+    @Test func `what waits for an observer that was removed is nobody's loss when the loop ends`() throws {
+        let center = NotificationCenter()
+        let facts = Shared()
+        let target = try RunLoopThread(name: "target")
+        let redirector = NotificationRedirector.of(target.runLoop)
+        let tokens = [NotificationRedirector.Capacity.unlimited, .bounded(2, .dropNewest)].map { capacity in
+            center.addObserver(
+                forName: Self.tick, on: target.runLoop, inModes: [Self.never], capacity: capacity
+            ) { _ in }
+        }
+        for _ in 0..<3 { center.post(name: Self.tick, userInfo: ["fact": Counted(facts)]) }
+        for token in tokens { token.remove() }
+        target.stop()
+        target.join()
+        #expect(tokens[0].deliveryCounts == .init(delivered: 0, dropped: 0, undelivered: 0))
+        #expect(tokens[1].deliveryCounts == .init(delivered: 0, dropped: 1, undelivered: 0))
+        #expect(redirector.undeliveredCount == 0)
+        #expect(facts.count == 0)
+    }
+
     @Test func `when nobody holds its observers any more, a loop that has ended is gone`() throws {
         let center = NotificationCenter()
         weak var loop: RunLoop?
