@@ -21,7 +21,7 @@ public final class RunLoopThread: Sendable {
     /// The name that was given.
     public let name: String
 
-    private let ended: EndNotice
+    let ended: EndNotice
 
     /// Starts a thread, and waits until its loop runs.
     ///

@@ -32,7 +32,7 @@ public struct WaitCircle: Hashable, Sendable {
     init(_ waits: [ThreadWait]) {
         self.waits = waits.map { wait in
             Wait(
-                loop: wait.loop, operation: wait.operation, fileID: "\(wait.origin.fileID)",
+                loop: wait.loop, operation: "\(wait.operation)", fileID: "\(wait.origin.fileID)",
                 line: Int(wait.origin.line))
         }
     }

@@ -112,6 +112,7 @@ import Testing
         let task = Task { await thread.join(before: .distantFuture) }
         task.cancel()
         #expect(await !task.value)
+        #expect(thread.ended.taskCount == 0)
         thread.stop()
         #expect(await thread.join())
     }

@@ -12,7 +12,7 @@ package final class ThreadWait: Sendable {
     /// What others may be waiting for this thread to give.
     let holdings: [Holding]
     /// What the thread has called.
-    let operation: String
+    let operation: StaticString
     let origin: SourceLocation
     /// Nobody needs to break a circle with this wait in it.
     let endsByItself: Bool
@@ -53,7 +53,7 @@ package final class ThreadWait: Sendable {
     ) {
         self.loop = loop
         self.holdings = holdings
-        self.operation = "\(operation)"
+        self.operation = operation
         self.origin = origin
         self.endsByItself = endsByItself
         self.refuse = refuse
