@@ -108,6 +108,25 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    @Test func `the main thread is adopted any number of times, and not taken from others`() throws {
+        let ending = try Program("PlainMain").run("taken")
+        #expect(
+            ending.lines == [
+                "adopted twice", "swift_task_asyncMainDrainQueue_hook: Device or resource busy (16)",
+            ])
+        #expect(ending.isSuccess)
+    }
+
+    @Test func `Foundation's main loop may serve the main queue, too`() throws {
+        let ending = try Program("PlainMain").run("Foundation")
+        let rounds = (1...3).flatMap { ["theirs \($0)", "ours \($0)", "stopped"] }
+        #expect(
+            ending.lines == rounds + [
+                "block ends", "after the block", "stopped", "timedOut", "block ends", "after the block",
+            ])
+        #expect(ending.isSuccess)
+    }
+
     @Test func `the programs of the article do what it says`() throws {
         let plain = try Program("PlainMain").run("documented")
         #expect(

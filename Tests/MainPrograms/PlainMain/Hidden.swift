@@ -1,5 +1,6 @@
 import CMainQueue
 import Dispatch
+import Glibc
 import RunLoops
 import TestSupport
 
@@ -14,5 +15,16 @@ enum Hidden {
             RunLoop.main.perform { RunLoop.main.stop() }
         }
         tell(RunLoop.main.run(in: .default))
+    }
+
+    /// Other code has asked for the main thread.
+    static func taken() throws {
+        try RunLoop.adoptMain()
+        try RunLoop.adoptMain()
+        tell("adopted twice")
+        guard let hook = unsafe dlsym(nil, "swift_task_asyncMainDrainQueue_hook") else { return tell("none") }
+        // Safe: the variable is a pointer, and nobody follows it: main is not asynchronous.
+        unsafe hook.storeBytes(of: 1, as: Int.self)
+        do { try RunLoop.adoptMain() } catch { tell(error) }
     }
 }

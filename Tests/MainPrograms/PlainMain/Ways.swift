@@ -15,7 +15,7 @@ enum Ways {
         for way in loopWays(worker) + queueWays(worker) + taskWays(worker) {
             let name = way.name
             try way.ask {
-                tell("\(name):", here())
+                MainActor.assumeIsolated { tell("\(name):", here()) }
                 RunLoop.main.stop()
             }
             RunLoop.main.run()

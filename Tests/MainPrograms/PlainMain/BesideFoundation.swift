@@ -1,0 +1,36 @@
+import Foundation
+import RunLoops
+import TestSupport
+
+/// Both main loops in one program: each serves the main queue, and what one has served the other does not miss.
+enum BesideFoundation {
+    static func run() {
+        let ours = RunLoops::RunLoop.main
+        let theirs = Foundation::RunLoop.main
+        for round in 1...3 {
+            DispatchQueue.main.async { tell("theirs", round) }
+            theirs.run(until: Date.now + 0.02)
+            DispatchQueue.main.async {
+                tell("ours", round)
+                ours.stop()
+            }
+            tell(ours.run(in: .default))
+        }
+        // Each inside a block that the other one serves.
+        DispatchQueue.main.async {
+            DispatchQueue.main.async {
+                tell("after the block")
+                ours.stop()
+            }
+            Foundation::RunLoop.main.run(until: Date.now + 0.02)
+            tell("block ends")
+        }
+        tell(ours.run(in: .default))
+        DispatchQueue.main.async {
+            DispatchQueue.main.async { tell("after the block") }
+            tell(ours.run(in: .default, until: .now + .milliseconds(20)))
+            tell("block ends")
+        }
+        theirs.run(until: Date.now + 0.05)
+    }
+}
