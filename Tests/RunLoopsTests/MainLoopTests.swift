@@ -106,6 +106,12 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    @Test func `a main loop that is about to sleep misses nothing`() throws {
+        let ending = try run("one at a time")
+        #expect(ending.lines == ["done"])
+        #expect(ending.isSuccess)
+    }
+
     @Test func `a spinning main loop serves the main queue`() throws {
         let ending = try run("spinning")
         #expect(ending.lines == ["served"])

@@ -26,11 +26,15 @@ enum BesideFoundation {
             tell("block ends")
         }
         tell(ours.run(in: .default))
+        let served = Shared()
         DispatchQueue.main.async {
-            DispatchQueue.main.async { tell("after the block") }
+            DispatchQueue.main.async {
+                tell("after the block")
+                served.increment()
+            }
             tell(ours.run(in: .default, until: .now + .milliseconds(20)))
             tell("block ends")
         }
-        theirs.run(until: Date.now + 0.05)
+        while served.count == 0 { theirs.run(until: Date.now + 0.02) }
     }
 }

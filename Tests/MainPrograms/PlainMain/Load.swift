@@ -103,6 +103,24 @@ enum Load {
         return (after, ContinuousClock.now - start)
     }
 
+    /// One thing after the other, each sent when the one before was done and the loop goes to sleep.
+    static func oneAtATime() throws {
+        let worker = try RunLoopThread(name: "worker")
+        let rounds = 5_000
+        @Sendable func next(_ round: Int) {
+            let done: @Sendable () -> Void = { worker.runLoop.perform { next(round + 1) } }
+            if round == 3 * rounds { return RunLoop.main.stop() }
+            switch round % 3 {
+            case 0: DispatchQueue.main.async(execute: done)
+            case 1: RunLoop.main.perform(done)
+            default: Task { @MainActor in done() }
+            }
+        }
+        worker.runLoop.perform { next(0) }
+        RunLoop.main.run()
+        tell("done")
+    }
+
     /// A loop that spins for long still notices what is dispatched.
     static func spinning() {
         RunLoop.main.waitPolicy = .spin(for: .seconds(3_600))

@@ -11,6 +11,7 @@ let programs: [String: @MainActor () throws -> Void] = [
     "another's": Serving.madeElsewhere,
     "timed": Serving.timed,
     "busy blocks": Load.busyBlocks, "busy queue": Load.busyQueue, "counts": Load.counts, "many": Load.many,
+    "one at a time": Load.oneAtATime,
     "spinning": Load.spinning,
     "thread and queue": ThreadAndQueue.run,
     "given away": GivenAway.madeElsewhere, "given away with work": GivenAway.withWork,
