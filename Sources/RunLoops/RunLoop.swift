@@ -103,6 +103,10 @@ public final class RunLoop: Sendable {
 
     /// The main thread's loop.
     ///
+    /// In its common modes it serves the main dispatch queue, too, and so the main actor: <doc:MainThread>. If the main
+    /// thread was given away, by `dispatchMain()` or by an asynchronous main that has not called ``adoptMain()``, the loop
+    /// has ended.
+    ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
         do {

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-// What libdispatch and the Swift runtime keep for Foundation's run loop, and do not declare.
+// What libdispatch and the Swift runtime offer to run loops that serve the main queue, and do not declare.
 //
 // The names are referred to weakly: a program starts also where one of them does not exist, and asks here. Looking them
 // up with `dlsym` would find nothing in a program that is linked statically.
