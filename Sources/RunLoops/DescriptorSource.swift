@@ -25,6 +25,8 @@ internal import Glibc
 /// *before* the descriptor is closed: a closed one that the loop comes upon ends the program, because its number
 /// may be somebody else's by then.
 ///
+/// <doc:Descriptors> shows a connection.
+///
 /// > Thread safety: one thread: once it is added, its loop's.
 public final class DescriptorSource {
     /// What is watched.

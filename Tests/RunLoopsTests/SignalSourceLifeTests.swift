@@ -143,7 +143,7 @@ import Testing
                 }
                 try loop.add(source, forMode: .default)
                 Signals.send(SIGTERM)
-                while depths.count < 3 { #expect(loop.run(mode: .default, before: .hang)) }
+                while depths.count < 3 { try serveOne(loop) }
                 #expect(depths == [1, 1, 1])
             }
         }
@@ -272,7 +272,7 @@ import Testing
             let senders = try (0..<3).map { _ in
                 try BareThread { while done.count == 0 { Signals.send(SIGUSR1) } }
             }
-            for _ in 0..<2_000 {
+            for _ in 0..<500 {
                 let source = try SignalSource(SIGUSR1) { _, _ in }
                 sched_yield()
                 source.invalidate()

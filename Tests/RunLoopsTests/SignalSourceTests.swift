@@ -62,7 +62,7 @@ import Testing
                 try loop.add(source, forMode: .default)
                 for wanted in 1...100 {
                     Signals.send(SIGUSR1)
-                    while count < wanted { loop.run(mode: .default, before: .hang) }
+                    while count < wanted { try serveOne(loop) }
                 }
                 #expect(count == 100)
             }
@@ -142,10 +142,7 @@ import Testing
                 let senders = try Threads(4) { _ in for _ in 0..<2_500 { Signals.queue(signal) } }
                 try senders.join()
                 try loop.add(source, forMode: .default)
-                while counts.reduce(0, +) < 10_000 {
-                    #expect(loop.run(mode: .default, before: .hang))
-                    if counts.isEmpty { return }
-                }
+                while counts.reduce(0, +) < 10_000 { try serveOne(loop) }
                 #expect(counts.reduce(0, +) == 10_000)
                 // A pipe holds so many; the rest was added to one of them.
                 #expect(counts.count < 10_000)
@@ -170,11 +167,16 @@ import Testing
                         forMode: .default)
                 }
                 for signal in [SIGHUP, SIGUSR1, SIGUSR2] { Signals.send(signal) }
-                while served.count < 2 { #expect(loop.run(mode: .default, before: .hang)) }
+                while served.count < 2 { try serveOne(loop) }
                 #expect(dispatched.wait())
                 #expect(served == [SIGHUP, SIGUSR1])
             }
             beside.cancel()
         }
     }
+}
+
+/// Runs until a source has been served.
+func serveOne(_ loop: RunLoop) throws {
+    try #require(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
 }

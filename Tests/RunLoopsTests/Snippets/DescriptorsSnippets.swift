@@ -1,0 +1,57 @@
+import RunLoops
+import TestSupport
+import Testing
+
+/// The code of the article "Descriptors".
+@Suite struct DescriptorsSnippets {
+    private let print = Printed()
+
+    private func beginToConnect(to port: UInt16) throws -> CInt { try Loopback.connect(to: port) }
+
+    private func send(_ text: String, to socket: CInt) throws {
+        #expect(try Loopback.write(text.utf8, to: socket) == text.utf8.count)
+        Loopback.endSending(socket)
+    }
+
+    private func receive(from socket: CInt) -> String {
+        do {
+            return String(decoding: try Loopback.read(socket) ?? [], as: UTF8.self)
+        } catch {
+            Issue.record(error)
+            return ""
+        }
+    }
+
+    let network = RunLoop.Mode("com.example.network")
+
+    func connect(to port: UInt16) throws {
+        let socket = try beginToConnect(to: port)
+        let connecting = DescriptorSource(socket, interest: .write) { source, _ in
+            source.invalidate()
+            do { try exchange(on: socket) } catch { print("no connection:", error) }
+        }
+        try RunLoop.current.add(connecting, forMode: network)
+    }
+
+    func exchange(on socket: CInt) throws {
+        try send("hello", to: socket)
+        let answers = DescriptorSource(socket, interest: .read, closesDescriptor: true) { source, readiness in
+            let text = receive(from: source.descriptor)
+            if text.isEmpty { source.invalidate() } else { print("received", text) }
+        }
+        try RunLoop.current.add(answers, forMode: network)
+    }
+
+    @Test func `a connection is served in its mode until the other side has ended`() throws {
+        let server = try EchoServer()
+        defer { server.stop() }
+        let port = server.port
+        try onLoopThread { loop in
+            try connect(to: port)
+            RunLoop.current.run(in: network, until: .now + .seconds(10))
+            // On a busy machine it may take longer.
+            loop.run(in: network, until: .hang)
+        }
+        #expect(print.lines == ["received hello"])
+    }
+}
