@@ -177,13 +177,17 @@ public final class NotificationCenter: Sendable {
 
     /// Ends the observations of an object that has died, and not those of one that has its identity now.
     private func forgetMethods(of id: ObjectIdentifier) {
-        let dead = methods.withLock { methods in
-            guard let all = methods[id] else { return [MethodObservation]() }
-            let living = all.filter { $0.observer.isAlive }
+        let (dead, observers) = methods.withLock { methods in
+            let all = methods[id] ?? []
+            // Kept until the lock is free: one of these may be the last reference by then.
+            let observers = all.map(\.observer.sendable)
+            let living = zip(all, observers).filter { $1 != nil }.map(\.0)
             methods[id] = living.isEmpty ? nil : living
-            return all.filter { !$0.observer.isAlive }
+            return (zip(all, observers).filter { $1 == nil }.map(\.0), observers)
         }
-        for observation in dead { observation.registration.remove() }
+        withExtendedLifetime(observers) {
+            for observation in dead { observation.registration.remove() }
+        }
     }
 
     /// Ends the observations that were registered with a method of an object.

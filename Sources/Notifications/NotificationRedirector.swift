@@ -38,8 +38,8 @@ public final class NotificationRedirector: Sendable {
 
     /// How many notifications have been let go of because the loop has ended, of all observers.
     ///
-    /// Those that were on their way then, and the first one that is posted to each observer after it: that observer is
-    /// forgotten, and what is posted later is not counted. Hold the redirector to keep the count.
+    /// Those that were on their way then; and the first one that is posted after it, for an observer that had none on its way.
+    /// Then the observer is forgotten, and what is posted later is not counted. Hold the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
     /// The lane of the observers that are called in these modes.
@@ -161,7 +161,7 @@ extension NotificationCenter {
         }
         let target = RedirectedObserver(.of(loop), modes, capacity, handler)
         let registration = register(name, object, target: target) { target.take($0) }
-        target.isRegistered(as: registration)
+        target.setRegistration(registration)
         return ObservationToken(registration)
     }
 }
@@ -169,7 +169,7 @@ extension NotificationCenter {
 extension NotificationCenter {
     /// Posts a notification, and waits until the observers on other threads have been called, too.
     ///
-    /// A delivery counts as over when the handler has returned, when it is dropped for want of room, and when the observation is
+    /// A delivery counts as over when the handler has returned, when it is dropped for want of room or merged, and when the observation is
     /// removed before its turn has come. This thread's own loop does not run meanwhile, and what is
     /// delivered at once on this thread needs no waiting. Whatever is thrown, the notification has been posted.
     ///

@@ -148,6 +148,7 @@ public final class RunLoop: Sendable {
         RunLoop.reportAbandoned(core)
         unsafe ownCore = nil
         core.end()
+        letGoOfWhatWasKept()
     }
 
     /// The calling thread's loop, if it has one.

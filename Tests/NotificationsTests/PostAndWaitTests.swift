@@ -93,9 +93,19 @@ import Testing
         #expect(stuck.outcome() == .loopEnded)
         stuck.end()
         #expect(stuck.token.deliveryCounts?.undelivered == 2)
-        // The post that finds the loop gone is told so, too; after that nobody observes any more.
-        #expect(throws: PerformError.loopEnded) { try stuck.center.postAndWait(Notification(name: .a)) }
+        // Nobody observes any more.
         try stuck.center.postAndWait(Notification(name: .a))
+    }
+
+    @Test func `the post that finds the loop gone is told so, and the next one finds nobody`() throws {
+        let center = NotificationCenter()
+        let target = try RunLoopThread(name: "target")
+        let token = center.addObserver(forName: .a, on: target.runLoop) { _ in Issue.record("it has ended") }
+        target.stop()
+        target.join()
+        #expect(throws: PerformError.loopEnded) { try center.postAndWait(Notification(name: .a)) }
+        try center.postAndWait(Notification(name: .a))
+        #expect(token.deliveryCounts?.undelivered == 1)
     }
 
     @Test(arguments: 0..<10) func `whatever the race of posts and removals, no poster stays`(seed: UInt64)

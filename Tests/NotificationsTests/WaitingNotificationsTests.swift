@@ -91,6 +91,19 @@ import Testing
         #expect(lines.waiting.longestSearch < 100)
     }
 
+    @Test func `many senders of one name are told apart as quickly`() {
+        var waiting = WaitingNotifications()
+        let track = waiting.addTrack([.default])
+        // Objects lie at addresses whose low bits are all alike.
+        let feeds = (0..<20_000).map { _ in Feed() }
+        for mask in Self.masks { _ = waiting.first(like: Notification(name: .a), mask) }
+        for feed in feeds { waiting.append(Notification(name: .a, object: feed), toTrack: track) }
+        for feed in feeds {
+            #expect(waiting.first(like: Notification(name: .b, object: feed), .onSender) != nil)
+        }
+        #expect(waiting.longestSearch < 100)
+    }
+
     @Test func `one that was replaced again and again waits alone`() {
         let lines = QueueLines(NotificationCenter())
         for _ in 0..<100 {

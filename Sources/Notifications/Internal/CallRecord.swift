@@ -10,7 +10,7 @@ internal import Synchronization
 /// fence, and reads what all of them show. Either it sees the call, or the call has seen the mark.
 ///
 /// Records are handed from thread to thread and never freed, so that they can be read at any time: there are as many as
-/// threads have called observers at once.
+/// threads have posted at once.
 ///
 /// > Thread safety: ``isShown(_:)`` and ``waitForReaders()`` from any thread; the rest by the record's own.
 ///
@@ -88,7 +88,7 @@ struct CallRecord {
     @inline(__always)
     func lookUp<Result>(_ body: () -> Result) -> Result {
         let before = unsafe storage.pointee.lookups.load(ordering: .relaxed)
-        unsafe storage.pointee.lookups.store(before &+ 1, ordering: .relaxed)
+        unsafe storage.pointee.lookups.store(before &+ 1, ordering: .releasing)
         runloops_light_fence()
         defer { unsafe storage.pointee.lookups.store(before &+ 2, ordering: .releasing) }
         return body()
@@ -133,7 +133,7 @@ struct CallRecord {
     static func isShown(_ observation: Observation) -> Bool {
         runloops_heavy_fence()
         let wanted = UInt(bitPattern: ObjectIdentifier(observation))
-        return all { $0.shows(wanted) }
+        return first { $0.shows(wanted) } != nil
     }
 
     /// Waits until every look-up that runs now is over.
@@ -141,24 +141,31 @@ struct CallRecord {
     /// After something was replaced that look-ups read: afterwards nobody reads the old one.
     static func waitForReaders() {
         runloops_heavy_fence()
-        _ = all { record in
-            let seen = unsafe record.storage.pointee.lookups.load(ordering: .acquiring)
-            // A few nanoseconds, unless the thread has lost its processor in the middle of it.
-            while seen & 1 == 1, unsafe record.storage.pointee.lookups.load(ordering: .acquiring) == seen {
-                sched_yield()
-            }
-            return false
+        var next = newest
+        while let record = next {
+            record.waitForReader()
+            next = unsafe record.storage.pointee.older
         }
     }
 
-    /// Asks all records until one says yes.
-    private static func all(_ isMeant: (CallRecord) -> Bool) -> Bool {
+    private func waitForReader() {
+        let seen = unsafe storage.pointee.lookups.load(ordering: .acquiring)
+        var looks = 0
+        // A few nanoseconds, unless the thread has lost its processor in the middle of it. If it has lost it to this one, and this
+        // one is a real-time thread, then yielding is not enough.
+        while seen & 1 == 1, unsafe storage.pointee.lookups.load(ordering: .acquiring) == seen {
+            looks += 1
+            if looks < 100 { sched_yield() } else { usleep(50) }
+        }
+    }
+
+    private static func first(where isMeant: (CallRecord) -> Bool) -> CallRecord? {
         var next = newest
         while let record = next {
-            if isMeant(record) { return true }
+            if isMeant(record) { return record }
             next = unsafe record.storage.pointee.older
         }
-        return false
+        return nil
     }
 
     // MARK: - The records
@@ -185,13 +192,11 @@ struct CallRecord {
     }
 
     private static func free() -> CallRecord? {
-        var found: CallRecord?
-        _ = all { record in
-            let isTaken = unsafe record.storage.pointee.isTaken.exchange(true, ordering: .acquiring)
-            if !isTaken { found = record }
-            return !isTaken
+        first { record in
+            // Looked at before: an exchange would take the line from the thread that has it.
+            unsafe !record.storage.pointee.isTaken.load(ordering: .relaxed)
+                && !record.storage.pointee.isTaken.exchange(true, ordering: .acquiring)
         }
-        return found
     }
 
     private static func make() -> CallRecord {
@@ -211,7 +216,14 @@ struct CallRecord {
         }
     }
 
-    private func giveBack() { unsafe storage.pointee.isTaken.store(false, ordering: .releasing) }
+    private func giveBack() {
+        // A thread that ended inside a call shows it still.
+        unsafe storage.pointee.depth = 0
+        for index in 0..<CallRecord.capacity {
+            unsafe storage.pointee.shown[index].store(0, ordering: .releasing)
+        }
+        unsafe storage.pointee.isTaken.store(false, ordering: .releasing)
+    }
 
     /// Gives the record of a thread that ends back.
     ///

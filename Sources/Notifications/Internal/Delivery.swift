@@ -20,10 +20,11 @@ final class Delivery: Sendable {
 
     func arrive() {
         unsafe hasArrived = true
-        unsafe observer._withUnsafeGuaranteedRef { observer in
-            observer.lane.hasArrived()
-            observer.deliver(notification)
-        }
+        // Counted from here on, by the loop's thread only: the handler may run the loop, and that what the observer sent behind
+        // this delivery. Before the lane is told, which others take for a sign that nothing refers to the observer.
+        let observer = unsafe observer.takeUnretainedValue()
+        observer.lane.hasArrived()
+        observer.deliver(notification)
     }
 
     deinit {

@@ -92,12 +92,12 @@ struct DeliveryAccount {
     }
 
     /// A poster waits for a delivery.
-    mutating func await(_ id: ObjectIdentifier, _ notification: Notification) { awaited[id] = notification }
+    mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) { awaited[id] = notification }
 
     /// The delivery is over.
     ///
     /// - Returns: False if the poster does not wait for it any more.
-    mutating func awaitsNoMore(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
+    mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
 
     var awaitedCount: Int { awaited.count }
 

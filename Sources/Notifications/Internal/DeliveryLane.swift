@@ -21,8 +21,12 @@ final class DeliveryLane: Sendable {
         isCommon = modes == [.common]
     }
 
-    /// Whether nothing is under way; asked on the loop's thread.
-    var isEmpty: Bool { sent.load(ordering: .acquiring) == arrived.load(ordering: .relaxed) }
+    /// Whether nothing is under way of what was sent before, as far as the calling thread knows.
+    var isEmpty: Bool {
+        // In this order: what is sent meanwhile comes behind what is asked for, and cannot be taken for it.
+        let sent = sent.load(ordering: .acquiring)
+        return sent == arrived.load(ordering: .acquiring)
+    }
 
     /// Sends a turn to the loop.
     ///
@@ -44,5 +48,5 @@ final class DeliveryLane: Sendable {
         isCommon ? runLoop.perform(block) : runLoop.perform(inModes: modes, block)
     }
 
-    func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+    func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 }

@@ -126,12 +126,13 @@ class Observation: @unchecked Sendable {
 
     /// The observation was removed and its last call has returned.
     private func finish() {
-        releaseHandler()
         let waiters = end.withLock { end in
             end.hasCome = true
             defer { end.waiters = [] }
             return end.waiters
         }
+        // After the end has come: what is destroyed with the handler may wait for the end.
+        releaseHandler()
         for waiter in waiters { waiter() }
     }
 

@@ -5,8 +5,8 @@ internal import Synchronization
 /// It grows in place while posts go through it: a post sees as many as there were when it began. What was removed stays, and
 /// is skipped, until the list is replaced by another one.
 ///
-/// References to it are counted by hand. ``retain()`` must happen inside a ``CallRecord/lookUp(_:)``, and the compiler
-/// is free to move a retain of its own out of it.
+/// References to it are counted by hand. A post's ``retain()`` must happen inside a ``CallRecord/lookUp(_:)``, and the
+/// compiler is free to move a retain of its own out of it.
 ///
 /// > Thread safety: reading, ``retain()`` and ``release()`` from any thread; the rest under the lock of the list's shard.
 ///

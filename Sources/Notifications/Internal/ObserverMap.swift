@@ -67,7 +67,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     @inline(__always)
     private func hash(of key: Key) -> UInt {
         let product = UInt(bitPattern: key.shardHash) &* 0x9E37_79B9_7F4A_7C15
-        return product ^ product >> 32
+        return product ^ (product >> 32)
     }
 
     // MARK: - Posting

@@ -1,9 +1,11 @@
+internal import Glibc
 internal import RunLoops
 
 /// What a poster that waits for its observers holds: open when every delivery of its notification is over.
 final class Receipt: Sendable {
     private let contents = Guarded(Contents())
     private let gate = ThreadGate()
+    private let poster = pthread_self()
 
     private struct Contents {
         /// Deliveries under way, by what the poster waits for.
@@ -34,8 +36,11 @@ final class Receipt: Sendable {
         if isOver { gate.open() }
     }
 
-    /// A delivery is to be made on the thread that waits.
-    func isForPoster() { contents.withLock { $0.isForPoster = true } }
+    /// A delivery is to be made later on the calling thread.
+    func isForThisThread() {
+        // Others may post the notification once more.
+        if pthread_equal(poster, pthread_self()) != 0 { contents.withLock { $0.isForPoster = true } }
+    }
 
     /// Waits for what is under way; the post itself is over.
     func wait(until deadline: ContinuousClock.Instant, at notification: Notification) throws(PerformError) {

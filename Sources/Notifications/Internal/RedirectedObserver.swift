@@ -44,7 +44,7 @@ final class RedirectedObserver: Sendable {
         if redirector.mayDeliverAtOnce(lane) { return call(notification) }
         if let receipt = notification.receipt {
             receipt.enter(redirector.runLoop)
-            if redirector.runLoop.isCurrent { receipt.isForPoster() }
+            if redirector.runLoop.isCurrent { receipt.isForThisThread() }
         }
         guard case .unlimited = capacity.kind else { return takeIntoAccount(notification) }
         if notification.receipt == nil {
@@ -55,10 +55,10 @@ final class RedirectedObserver: Sendable {
             let isAwaited = account.withLock { account in
                 // In here, against the removal that asks for all who wait: one of the two sees the other.
                 if wasRemoved.load(ordering: .acquiring) { return false }
-                account.await(ObjectIdentifier(delivery), notification)
+                account.addAwaited(ObjectIdentifier(delivery), notification)
                 return true
             }
-            if !isAwaited { isOver(notification) }
+            if !isAwaited { finish(notification) }
             lane.send(to: redirector.runLoop) { delivery.arrive() }
         }
     }
@@ -79,7 +79,7 @@ final class RedirectedObserver: Sendable {
             case .giveTurn:
                 let turn = Turn(of: self)
                 return lane.send(to: redirector.runLoop) { turn.arrive() }
-            case .merged: return isOver(notification)
+            case .merged: return finish(notification)
             case .drop(let oldest): return drop(oldest)
             case .dropNew: return drop(notification)
             case .wait:
@@ -95,11 +95,11 @@ final class RedirectedObserver: Sendable {
 
     private func drop(_ notification: Notification) {
         dropped.add(1, ordering: .relaxed)
-        isOver(notification)
+        finish(notification)
     }
 
     /// Tells who waits for the notification that this observer has had its share.
-    private func isOver(_ notification: Notification, wasLost: Bool = false) {
+    private func finish(_ notification: Notification, wasLost: Bool = false) {
         notification.receipt?.leave(redirector.runLoop, wasLost: wasLost)
     }
 
@@ -109,14 +109,14 @@ final class RedirectedObserver: Sendable {
     @inline(__always)
     func deliver(_ notification: Notification) {
         call(notification)
-        isOver(notification)
+        finish(notification)
     }
 
     /// A turn has come that a poster waits for, if it still does.
     func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
-        let isAwaited = account.withLock { $0.awaitsNoMore(id) }
+        let isAwaited = account.withLock { $0.removeAwaited(id) }
         call(notification)
-        if isAwaited { isOver(notification) }
+        if isAwaited { finish(notification) }
     }
 
     /// How many deliveries posters wait for.
@@ -147,7 +147,7 @@ final class RedirectedObserver: Sendable {
     // MARK: - The end
 
     /// Takes note of what takes notifications for this.
-    func isRegistered(as registration: Registration) {
+    func setRegistration(_ registration: Registration) {
         self.registration.withLock { $0 = registration }
         // The loop may have ended since.
         if observation.isRemoved { forget() }
@@ -157,6 +157,8 @@ final class RedirectedObserver: Sendable {
     ///
     /// When the last poster has returned, so that this comes behind all of it.
     func outliveDeliveries() {
+        // What is sent to a limited observer counts its references.
+        guard case .unlimited = capacity.kind, !lane.isEmpty else { return }
         let runLoop = redirector.runLoop
         // The loop's thread ends, and may still be letting go of what was sent.
         if !lane.perform(on: runLoop, { withExtendedLifetime(self) {} }) { runLoop.keepToTheEnd(self) }
@@ -169,7 +171,7 @@ final class RedirectedObserver: Sendable {
         // The turns that the loop was given find nothing.
         let closed = account.withLock { $0.close() }
         for gate in closed.gates { gate.open() }
-        for notification in closed.notifications { isOver(notification) }
+        for notification in closed.notifications { finish(notification) }
     }
 
     /// Takes nothing more.
@@ -185,7 +187,7 @@ final class RedirectedObserver: Sendable {
     /// A turn was let go of without having come: the loop has ended.
     func lost(_ notification: Notification) {
         noteLoss()
-        isOver(notification, wasLost: true)
+        finish(notification, wasLost: true)
     }
 
     private func noteLoss() {
@@ -198,7 +200,7 @@ final class RedirectedObserver: Sendable {
     /// The turn was one that a poster waits for, if it still does.
     func lost(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         noteLoss()
-        if account.withLock({ $0.awaitsNoMore(id) }) { isOver(notification, wasLost: true) }
+        if account.withLock({ $0.removeAwaited(id) }) { finish(notification, wasLost: true) }
     }
 
     /// The turn was that of the one that has waited longest.
@@ -219,10 +221,16 @@ private final class RedirectedObservation: Observation, @unchecked Sendable {
 
     override func releaseHandler() {
         if runLoop.isCurrent { return super.releaseHandler() }
-        // What a handler holds may belong to the loop's thread, and is destroyed there. If the thread has ended,
-        // nobody is left whom it could disturb.
-        if !runLoop.perform({ self.releaseHere() }) { super.releaseHandler() }
+        // What a handler holds may belong to the loop's thread, and is destroyed there, also if the block is let go of without
+        // having run. If the thread has ended, nobody is left whom it could disturb.
+        let parting = Parting { super.releaseHandler() }
+        if !runLoop.perform({ withExtendedLifetime(parting) {} }) { runLoop.keepToTheEnd(parting) }
     }
 
-    private func releaseHere() { super.releaseHandler() }
+    /// Does something when it goes.
+    private final class Parting: Sendable {
+        private let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        deinit { body() }
+    }
 }

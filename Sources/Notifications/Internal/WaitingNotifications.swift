@@ -65,6 +65,11 @@ struct WaitingNotifications {
     /// The sequence of the next one.
     var end: Int { nextSequence }
 
+    private subscript(place: UInt32) -> Slot {
+        @inline(__always) _read { yield slots[Int(place)] }
+        @inline(__always) _modify { yield &slots[Int(place)] }
+    }
+
     // MARK: - Tracks
 
     /// Makes a track.
@@ -79,7 +84,7 @@ struct WaitingNotifications {
     func first(inTrack index: Int) -> Ticket? { ticket(tracks[index].oldest) }
 
     private func ticket(_ place: UInt32) -> Ticket? {
-        place == Slot.none ? nil : Ticket(place: place, sequence: slots[Int(place)].sequence)
+        place == Slot.none ? nil : Ticket(place: place, sequence: self[place].sequence)
     }
 
     // MARK: - Adding, finding, taking out
@@ -88,21 +93,21 @@ struct WaitingNotifications {
     @discardableResult
     mutating func append(_ notification: Notification, toTrack index: Int) -> Ticket {
         let place = takeSlot()
-        slots[Int(place)].notification = notification
-        slots[Int(place)].sequence = nextSequence
-        slots[Int(place)].track = index
+        self[place].notification = notification
+        self[place].sequence = nextSequence
+        self[place].track = index
         nextSequence += 1
         count += 1
         let newest = tracks[index].newest
-        slots[Int(place)].inTrack = Links(older: newest, newer: Slot.none)
+        self[place].inTrack = Links(older: newest, newer: Slot.none)
         if newest == Slot.none {
             tracks[index].oldest = place
         } else {
-            slots[Int(newest)].inTrack.newer = place
+            self[newest].inTrack.newer = place
         }
         tracks[index].newest = place
         for kind in tables.indices where tables[kind] != nil { join(kind, place) }
-        return Ticket(place: place, sequence: slots[Int(place)].sequence)
+        return Ticket(place: place, sequence: self[place].sequence)
     }
 
     private mutating func takeSlot() -> UInt32 {
@@ -110,7 +115,7 @@ struct WaitingNotifications {
             slots.append(Slot())
             return UInt32(slots.count - 1)
         }
-        defer { firstFree = slots[Int(firstFree)].inTrack.newer }
+        defer { firstFree = self[firstFree].inTrack.newer }
         return firstFree
     }
 
@@ -127,10 +132,10 @@ struct WaitingNotifications {
 
     /// The notification, if it still waits.
     func notification(_ ticket: Ticket) -> Notification? {
-        guard Int(ticket.place) < slots.count, slots[Int(ticket.place)].sequence == ticket.sequence else {
+        guard Int(ticket.place) < slots.count, self[ticket.place].sequence == ticket.sequence else {
             return nil
         }
-        return slots[Int(ticket.place)].notification
+        return self[ticket.place].notification
     }
 
     /// Puts a notification that says the same in the place of one that waits.
@@ -138,8 +143,8 @@ struct WaitingNotifications {
     /// - Returns: The one that waited, which the caller lets go of when it is done: what goes with it may be user code's, and
     ///   may use the queue.
     mutating func replace(_ ticket: Ticket, with notification: Notification) -> Notification? {
-        let old = slots[Int(ticket.place)].notification
-        slots[Int(ticket.place)].notification = notification
+        let old = self[ticket.place].notification
+        self[ticket.place].notification = notification
         return old
     }
 
@@ -149,21 +154,21 @@ struct WaitingNotifications {
     mutating func remove(_ ticket: Ticket) -> Notification? {
         let place = ticket.place
         for kind in tables.indices where tables[kind] != nil { leave(kind, place) }
-        let links = slots[Int(place)].inTrack
-        let track = slots[Int(place)].track
+        let links = self[place].inTrack
+        let track = self[place].track
         if links.older == Slot.none {
             tracks[track].oldest = links.newer
         } else {
-            slots[Int(links.older)].inTrack.newer = links.newer
+            self[links.older].inTrack.newer = links.newer
         }
         if links.newer == Slot.none {
             tracks[track].newest = links.older
         } else {
-            slots[Int(links.newer)].inTrack.older = links.older
+            self[links.newer].inTrack.older = links.older
         }
-        let notification = slots[Int(place)].notification
-        slots[Int(place)].notification = nil
-        slots[Int(place)].inTrack.newer = firstFree
+        let notification = self[place].notification
+        self[place].notification = nil
+        self[place].inTrack.newer = firstFree
         firstFree = place
         count -= 1
         if count == 0 && slots.count > 1024 {
@@ -190,13 +195,13 @@ struct WaitingNotifications {
         if looksAtSender(kind), let sender = notification.sender {
             hash = hash &* 0x9E37_79B9_7F4A_7C15 &+ UInt(bitPattern: sender)
         }
-        return UInt32(truncatingIfNeeded: hash &* 0x9E37_79B9_7F4A_7C15 >> 32)
+        // The high bits of the product: the low ones of addresses are all alike.
+        return UInt32(truncatingIfNeeded: (hash &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
     private func says(_ place: UInt32, like notification: Notification, _ kind: Int) -> Bool {
-        let place = Int(place)
-        if Self.looksAtName(kind) && slots[place].notification?.name != notification.name { return false }
-        return !Self.looksAtSender(kind) || slots[place].notification?.sender == notification.sender
+        if Self.looksAtName(kind) && self[place].notification?.name != notification.name { return false }
+        return !Self.looksAtSender(kind) || self[place].notification?.sender == notification.sender
     }
 
     /// Asked for this for the first time: those that wait join, oldest first.
@@ -210,26 +215,26 @@ struct WaitingNotifications {
     }
 
     private mutating func join(_ kind: Int, _ place: UInt32) {
-        guard let notification = slots[Int(place)].notification else { return }
+        guard let notification = self[place].notification else { return }
         let hash = Self.hash(notification, kind)
         guard let index = tables[kind]?.index(of: hash, where: { says($0, like: notification, kind) }),
             let oldest = tables[kind]?[index]
         else {
-            slots[Int(place)].alike[kind] = Links(older: place, newer: place)
+            self[place].alike[kind] = Links(older: place, newer: place)
             tables[kind]?.insert(place, hash: hash)
             return
         }
-        let newest = slots[Int(oldest)].alike[kind].older
-        slots[Int(place)].alike[kind] = Links(older: newest, newer: oldest)
-        slots[Int(newest)].alike[kind].newer = place
-        slots[Int(oldest)].alike[kind].older = place
+        let newest = self[oldest].alike[kind].older
+        self[place].alike[kind] = Links(older: newest, newer: oldest)
+        self[newest].alike[kind].newer = place
+        self[oldest].alike[kind].older = place
     }
 
     private mutating func leave(_ kind: Int, _ place: UInt32) {
-        guard let notification = slots[Int(place)].notification else { return }
-        let links = slots[Int(place)].alike[kind]
+        guard let notification = self[place].notification else { return }
+        let links = self[place].alike[kind]
         // Behind the oldest one in the ring is the newest.
-        if links.older == place || slots[Int(links.older)].sequence > slots[Int(place)].sequence {
+        if links.older == place || self[links.older].sequence > self[place].sequence {
             let hash = Self.hash(notification, kind)
             guard let index = tables[kind]?.index(of: hash, where: { $0 == place }) else {
                 preconditionFailure("the oldest one is the one in the table")
@@ -240,7 +245,7 @@ struct WaitingNotifications {
                 tables[kind]?[index] = links.newer
             }
         }
-        slots[Int(links.older)].alike[kind].newer = links.newer
-        slots[Int(links.newer)].alike[kind].older = links.older
+        self[links.older].alike[kind].newer = links.newer
+        self[links.newer].alike[kind].older = links.older
     }
 }
