@@ -66,6 +66,12 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    @Test func `a run of one pass serves what was dispatched before`() throws {
+        let ending = try run("polled")
+        #expect(ending.lines == ["missed: 0"])
+        #expect(ending.isSuccess)
+    }
+
     @Test func `the main loop goes on until it is stopped`() throws {
         let ending = try run("ends")
         #expect(

@@ -27,11 +27,12 @@ enum Serving {
         DispatchQueue.main.async {
             DispatchQueue.main.async { tell("second block") }
             tell("empty:", RunLoop.main.run(in: .default))
-            Timer.scheduledTimer(withTimeInterval: .milliseconds(20), repeats: false) { _ in tell("timer") }
             let port = Port<Void>()
             RunLoop.main.add(port, forMode: .default) {
                 tell("port")
                 port.invalidate()
+                let delay = Duration.milliseconds(5)
+                Timer.scheduledTimer(withTimeInterval: delay, repeats: false) { _ in tell("timer") }
             }
             do { try port.send() } catch { tell(error) }
             tell("with inputs:", RunLoop.main.run(in: .default))
@@ -95,6 +96,18 @@ enum Serving {
                 in: .default, until: .now + .milliseconds(20), returnAfterSourceHandled: true)
             tell(result)
         }
+    }
+
+    /// Runs of one pass, one right after the other.
+    static func polled() {
+        let served = Shared()
+        var missed = 0
+        for round in 1...1_000 {
+            DispatchQueue.main.async { served.increment() }
+            RunLoop.main.run(until: .distantPast)
+            if served.count != round { missed += 1 }
+        }
+        tell("missed:", missed)
     }
 
     /// The main loop does not finish; a stop ends it, also one that came before.

@@ -7,7 +7,7 @@ let programs: [String: @MainActor () throws -> Void] = [
     "documented": documentedMain, "documented difference": documentedDifference, "hidden": Hidden.run,
     "ways": { try Ways.run() },
     "order": Serving.order, "nested": Serving.nested, "inside a handler": Serving.insideHandler,
-    "modes": Serving.modes, "handled": Serving.handled, "ends": Serving.ends,
+    "modes": Serving.modes, "handled": Serving.handled, "ends": Serving.ends, "polled": Serving.polled,
     "another's": Serving.madeElsewhere,
     "timed": Serving.timed,
     "busy blocks": Load.busyBlocks, "busy queue": Load.busyQueue, "counts": Load.counts, "many": Load.many,

@@ -61,8 +61,11 @@ final class MainQueue {
         isServing = false
         // A run inside a block has seen a report for blocks that are left now, and libdispatch has made another one for
         // them. Both are taken before the next serving, or the second would announce it once more.
-        if isReported { nextLook = Moment(nanoseconds: 0) }
+        if isReported { lookNext() }
     }
+
+    /// Has the next pass ask the kernel, whether it sleeps or not: one that a run consists of must not miss a block.
+    func lookNext() { nextLook = Moment(nanoseconds: 0) }
 
     /// Whether a loop that does not sleep is to ask the kernel now, and then does.
     func isDue(at now: Moment) -> Bool {

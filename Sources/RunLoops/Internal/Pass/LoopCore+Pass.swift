@@ -27,6 +27,7 @@ extension LoopCore {
         takeMail()
         if takeStop() { return .stopped }
         now = Moment.now()
+        mainQueue?.lookNext()
         while true {
             let handledSource = pass(activation)
             guard let result = exitCheck(activation, handledSource: handledSource) else { continue }
