@@ -61,6 +61,9 @@ let package = Package(
             path: "Tests/MainPrograms/AsyncMain",
             swiftSettings: settings),
         .executableTarget(
+            name: "TopLevelMain", dependencies: ["RunLoops", "TestSupport"],
+            path: "Tests/MainPrograms/TopLevelMain", swiftSettings: settings),
+        .executableTarget(
             name: "SuspendingMain", dependencies: ["RunLoops", "TestSupport"],
             path: "Tests/MainPrograms/SuspendingMain", swiftSettings: settings),
         .testTarget(

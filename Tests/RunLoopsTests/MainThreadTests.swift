@@ -27,6 +27,14 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    @Test func `a main file that awaits keeps the main thread, too, if it has adopted it`() throws {
+        let ending = try Program("TopLevelMain").run()
+        let both = "main thread and main queue"
+        #expect(ending.lines == ["before: \(both)", "after: \(both)", "performed: \(both)"])
+        #expect(ending.message == "")
+        #expect(ending.isSuccess)
+    }
+
     @Test func `a run inside a task of the main actor serves the loop and no other task`() throws {
         let ending = try Program("AsyncMain").run("nested")
         #expect(
