@@ -17,8 +17,8 @@ internal import CThreads
 /// end the program and say what to call instead. What is given to an own-thread member is only used there,
 /// so it need not be `Sendable`. <doc:Threads> tells more.
 ///
-/// A loop ends with its thread: its inputs are removed, blocks that wait are destroyed without having run,
-/// and ``perform(fileID:line:_:)`` answers false from then on.
+/// A loop ends with its thread: jobs of actors that wait are run, its inputs are removed, blocks that wait are
+/// destroyed without having run, and ``perform(fileID:line:_:)`` answers false from then on.
 ///
 /// > Thread safety: said by each member.
 public final class RunLoop: Sendable {

@@ -128,11 +128,9 @@ extension LoopCore {
     private func discard(_ list: NodeList) {
         var nodes = list
         var releaser = NodeReleaser()
-        var jobs = NodeList()
-        defer { while let job = jobs.popFirst() { blocks.append(job) } }
         while let node = nodes.popFirst() {
             switch node.kind {
-            case .job, .preferredJob: jobs.append(node)
+            case .job, .preferredJob: blocks.append(node)
             case .block, .blockInModes:
                 _ = node.move(BlockMessage.self)
                 releaser.release(node)

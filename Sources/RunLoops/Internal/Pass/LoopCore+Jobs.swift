@@ -32,7 +32,7 @@ extension LoopCore {
     /// meanwhile is run too. Preferring tasks are not run: one that yields again and again would keep the thread
     /// from ending.
     func runLastJobs() {
-        lookAgain()
+        blocks.modeDidChange()
         takeMail()
         var releaser = NodeReleaser()
         while let node = blocks.nextJob() {
