@@ -67,7 +67,7 @@ import Testing
                 var received = 0
                 let source = DescriptorSource(wire.near, interest: .read) { _, _ in received += wire.drain() }
                 try loop.add(source, forMode: .default)
-                for leave in Departure.allCases {
+                for leave in Departure.possible {
                     #expect(Child { leave.happen() }.wait() == .exited(leave.code))
                     // What the child had, and what it has given up, is the parent's still.
                     wire.send()
@@ -75,7 +75,7 @@ import Testing
                     #expect(result == .handledSource)
                     try RunLoopThread(name: "later").stop()
                 }
-                #expect(received == Departure.allCases.count)
+                #expect(received == Departure.possible.count)
             }
         }
     }
@@ -109,6 +109,9 @@ extension Child.Ending {
 /// How a child leaves without using a loop.
 private enum Departure: CaseIterable {
     case exit, exec, endOfThread
+
+    /// A sanitizer's own work at the end of a thread does not survive a fork.
+    static var possible: [Departure] { allCases.filter { Allocations.areCounted || $0 != .endOfThread } }
 
     var code: CInt { self == .exit ? 3 : 0 }
 

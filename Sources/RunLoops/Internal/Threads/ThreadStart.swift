@@ -34,6 +34,7 @@ final class ThreadStart: Sendable {
 
     /// Starts the thread, and waits for its loop.
     func start(stackSize: Int?) throws(SystemError) -> RunLoop {
+        Fork.check("RunLoopThread.init")
         var attributes = pthread_attr_t()
         // Safe, this and the next calls: the attributes are our own, set up before they are used.
         unsafe pthread_attr_init(&attributes)
