@@ -69,6 +69,23 @@ import Testing
         target.stop()
     }
 
+    @Test func `what a post under way gives to an observer that has just been removed is not waited for`()
+        throws
+    {
+        let target = try RunLoopThread(name: "target")
+        let token = NotificationCenter().addObserver(
+            forName: .a, on: target.runLoop, inModes: [Self.never]
+        ) { _ in }
+        token.remove()
+        let receipt = Receipt()
+        var notification = Notification(name: .a)
+        notification.receipt = receipt
+        // The post had found it before it was removed.
+        token.registration.target?.take(notification)
+        try receipt.wait(until: .now + .seconds(10), at: notification)
+        target.stop()
+    }
+
     @Test func `what is dropped while it waits ends the wait`() throws {
         let stuck = try Stuck(.bounded(1, .dropOldest))
         stuck.center.post(name: .a)
