@@ -68,6 +68,21 @@ import Testing
         #expect(two.join(before: .hang))
     }
 
+    @Test func `a join that has given up is in no circle any more`() throws {
+        try onLoopThread { loop in
+            let worker = try RunLoopThread(name: "worker")
+            #expect(!worker.join(before: .now + .milliseconds(1)))
+            let isServed = Gate()
+            worker.runLoop.perform {
+                #expect(refusal { try loop.performAndWait {} } == nil)
+                isServed.open()
+            }
+            while !isServed.wait(seconds: 0) { loop.run(until: .now) }
+            worker.stop()
+            #expect(worker.join())
+        }
+    }
+
     @Test func `where nobody can be refused, and nothing ends it, the program ends`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
