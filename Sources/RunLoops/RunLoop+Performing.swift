@@ -135,8 +135,8 @@ extension RunLoop {
     /// Has a block run on the loop's thread after a while.
     ///
     /// It runs when its time has come and one of its modes runs; never at once, not even after zero. Blocks of one
-    /// date run in the order in which they were given. If the loop's thread has ended, or ends first, it never runs: it is
-    /// destroyed then, and the handle says ``DelayedPerform/Cancellation/loopEnded``.
+    /// date run in the order in which they were given. If the loop's thread has ended, or ends first, it never runs: it
+    /// is destroyed then, and the handle says ``DelayedPerform/Cancellation/loopEnded``.
     ///
     /// - Parameters:
     ///   - delay: How long; zero or less means in the next pass.

@@ -3,8 +3,8 @@ internal import CThreads
 extension RunLoopThread {
     /// How the system chooses between a thread and others that want the same processor.
     ///
-    /// What goes beyond the ordinary needs a privilege: less than the nice value of the process, and the two kinds that go
-    /// before all others.
+    /// What goes beyond the ordinary needs a privilege: less than the nice value of the starting thread, and the two
+    /// kinds that go before all others.
     ///
     /// > Thread safety: a value.
     public enum Priority: Hashable, Sendable {

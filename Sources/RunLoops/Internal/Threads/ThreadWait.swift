@@ -2,8 +2,8 @@ internal import CThreads
 
 /// One thread's wait for others, as long as it lasts.
 ///
-/// Made on the thread that is about to block: it notes what the thread holds, which cannot change while it is blocked. What
-/// it waits for can: that is asked anew each time somebody looks for a circle.
+/// Made on the thread that is about to block: it notes what the thread holds, which cannot change while it is
+/// blocked. What it waits for can: that is asked anew each time somebody looks for a circle.
 ///
 /// > Thread safety: ``begin()``, ``beginAnyhow()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
