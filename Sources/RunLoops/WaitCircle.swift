@@ -26,15 +26,20 @@ public struct WaitCircle: Hashable, Sendable {
         public let line: Int
 
         /// What messages call the thread.
-        var thread: String { loop?.description ?? "a thread without run loop" }
+        let thread: String
     }
 
     init(_ waits: [ThreadWait]) {
         self.waits = waits.map { wait in
             Wait(
                 loop: wait.loop, operation: "\(wait.operation)", fileID: "\(wait.origin.fileID)",
-                line: Int(wait.origin.line))
+                line: Int(wait.origin.line), thread: WaitCircle.name(of: wait))
         }
+    }
+
+    private static func name(of wait: ThreadWait) -> String {
+        if let loop = wait.loop { return loop.description }
+        return wait.holdings.contains(.mainLoop) ? "the main thread" : "a thread without run loop"
     }
 }
 

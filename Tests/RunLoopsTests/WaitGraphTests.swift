@@ -76,6 +76,17 @@ import Testing
         }
     }
 
+    @Test func `a circle is told of in words, also through threads that have no loop`() {
+        let waits = [[Holding.mainLoop], [.call(7)]].enumerated().map { line, holdings in
+            ThreadWait(nil, holdings, in: "Type.wait", .init("Module/File.swift", line)) { [] }
+        }
+        #expect(
+            WaitCircle(waits).description == """
+                the main thread waits in Type.wait (Module/File.swift:0) for a thread without run loop, which waits \
+                in Type.wait (Module/File.swift:1) for the main thread
+                """)
+    }
+
     @Test func `a circle that ends by itself may be entered, and others are still seen`() {
         var graph = WaitGraph()
         #expect(graph.enter(wait(of: 1, for: [2])) == nil)
