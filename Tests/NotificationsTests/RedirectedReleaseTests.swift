@@ -19,23 +19,25 @@ import Testing
         let target = try RunLoopThread(name: "target")
         let (isSet, isOver) = (Gate(), Gate())
         let holder = Holder()
-        let canary = Canary { log.add("let go of") }
-        let token = center.addObserver(forName: .a, on: target.runLoop) { [canary] _ in
-            #expect(isSet.wait())
-            holder.token.withLock { $0 = nil }
-            // What the end of the observation has sent to the loop is served in here.
-            for _ in 0..<10 { RunLoop.current.run(until: .distantPast) }
-            canary.sing()
-            log.add("called")
-            target.runLoop.perform { isOver.open() }
+        func observe() -> ObservationToken {
+            let canary = Canary { log.add("let go of") }
+            return center.addObserver(forName: .a, on: target.runLoop) { [canary] _ in
+                #expect(isSet.wait())
+                holder.token.withLock { $0 = nil }
+                // What the end of the observation has sent to the loop is served in here.
+                for _ in 0..<10 { RunLoop.current.run(until: .distantPast) }
+                canary.sing()
+                log.add("called")
+                target.runLoop.perform { isOver.open() }
+            }
         }
-        holder.token.withLock { $0 = token }
+        holder.token.withLock { $0 = observe() }
         center.post(name: .a)
         isSet.open()
         #expect(isOver.wait())
         target.stop()
         target.join()
-        #expect(log.entries.first == "called")
+        #expect(log.entries == ["called", "let go of"])
         #expect(center.names.snapshot(for: .a) == nil)
     }
 
@@ -46,7 +48,8 @@ import Testing
         try RunLoopThread.detach(name: "target") { loop in
             loop.addEndHandler { ended.open() }
             let canary = Canary { log.add(loop.isCurrent) }
-            let token = loop.addObserver(forName: .a, in: center, inModes: [Self.never]) { _ in canary.sing() }
+            let token = loop.addObserver(forName: .a, in: center, inModes: [Self.never]) { _ in canary.sing()
+            }
             let remover = try? BareThread {
                 // Something waits, so that the observer must outlive it.
                 center.post(name: .a)

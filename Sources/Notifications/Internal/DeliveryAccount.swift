@@ -92,7 +92,9 @@ struct DeliveryAccount {
     }
 
     /// A poster waits for a delivery.
-    mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) { awaited[id] = notification }
+    mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) {
+        awaited[id] = notification
+    }
 
     /// The delivery is over.
     ///
