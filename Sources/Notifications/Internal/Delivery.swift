@@ -8,18 +8,22 @@
 @safe
 final class Delivery: Sendable {
     private let observer: Unmanaged<RedirectedObserver>
-    private let notification: Notification
 
-    /// `nonisolated(unsafe)`: written by the loop's thread, and read when nobody else has the delivery any more.
-    nonisolated(unsafe) private var hasArrived = false
+    /// Nil once it has arrived.
+    ///
+    /// `nonisolated(unsafe)`: taken out by the loop's thread, and read when nobody else has the delivery any more.
+    nonisolated(unsafe) private var notification: Notification?
 
     init(_ notification: Notification, to observer: RedirectedObserver) {
-        self.notification = notification
+        unsafe self.notification = notification
         unsafe self.observer = .passUnretained(observer)
     }
 
     func arrive() {
-        unsafe hasArrived = true
+        // Moved, and not copied: a copy counts references to all that is in it.
+        guard let notification = unsafe notification.take() else {
+            preconditionFailure("a delivery arrives once")
+        }
         // Counted from here on, by the loop's thread only: the handler may run the loop, and that what the observer sent behind
         // this delivery. Before the lane is told, which others take for a sign that nothing refers to the observer.
         let observer = unsafe observer.takeUnretainedValue()
@@ -28,7 +32,9 @@ final class Delivery: Sendable {
     }
 
     deinit {
-        if unsafe !hasArrived { unsafe observer._withUnsafeGuaranteedRef { $0.lost(notification) } }
+        if let notification = unsafe notification {
+            unsafe observer._withUnsafeGuaranteedRef { $0.lost(notification) }
+        }
     }
 }
 

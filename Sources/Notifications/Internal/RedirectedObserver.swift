@@ -3,6 +3,9 @@ internal import Synchronization
 
 /// An observer that is called on the thread of a loop: what lies between the post and the call.
 final class RedirectedObserver: Sendable {
+    /// Keeps what posters read off the cache lines of the reference count, which the loop's thread writes for each delivery.
+    private let countPadding = InlineArray<14, UInt64>(repeating: 0)
+
     let redirector: NotificationRedirector
     let lane: DeliveryLane
     private let capacity: NotificationRedirector.Capacity
@@ -11,8 +14,6 @@ final class RedirectedObserver: Sendable {
 
     /// What waits if the capacity is limited; an unlimited observer keeps no account.
     private let account = Guarded(DeliveryAccount())
-    /// Written by the loop's thread only.
-    private let delivered = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
     private let undelivered = Atomic<Int>(0)
     /// The user wants no more: what waits is not missed by anybody.
@@ -20,6 +21,10 @@ final class RedirectedObserver: Sendable {
 
     /// What takes notifications for this; nil once nobody is called any more, for it holds this.
     private let registration = Guarded<Registration?>(nil)
+
+    private let deliveredPadding = InlineArray<16, UInt64>(repeating: 0)
+    /// Written by the loop's thread only, for each delivery.
+    private let delivered = Atomic<Int>(0)
 
     init(
         _ redirector: NotificationRedirector, _ modes: [RunLoop.Mode],
