@@ -201,7 +201,7 @@ struct CallRecord {
 
     private static func make() -> CallRecord {
         // Who waits for the end of a call waits for the thread that makes it.
-        ThreadWait.callsHere.withLock { $0 = { callsHere.map { .call($0) } } }
+        ThreadWait.callsHere.withLock { $0 = HoldingSource { callsHere.map { .call($0) } } }
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
         precondition(MemoryLayout<Storage>.size <= 128, "a record has its cache lines for itself")
         let storage = unsafe memory.bindMemory(to: Storage.self, capacity: 1)

@@ -22,6 +22,18 @@ package enum Holding: Hashable, Sendable {
     }
 }
 
+/// Tells what the calling thread holds.
+///
+/// A type of its own: a function in an optional is wrapped once more each time it is looked at behind a lock.
+package struct HoldingSource: Sendable {
+    let holdings: @Sendable () -> [Holding]
+
+    /// Makes a source.
+    ///
+    /// - Parameter holdings: Answers for the thread that calls it; calls nothing of the user's.
+    package init(_ holdings: @escaping @Sendable () -> [Holding]) { self.holdings = holdings }
+}
+
 extension RunLoop {
     /// That this loop serves somebody, or ends.
     package var holding: Holding { isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox))) }

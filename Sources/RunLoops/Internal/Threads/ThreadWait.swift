@@ -68,12 +68,12 @@ package final class ThreadWait: Sendable {
             holdings.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
         }
         if runloops_is_main_thread() { holdings.append(.mainLoop) }
-        let callsHere = callsHere.withLock { $0 }
-        return holdings + (callsHere?() ?? [])
+        let source = callsHere.withLock { $0 }
+        return holdings + (source?.holdings() ?? [])
     }
 
-    /// The observers that the calling thread calls, told by the module that has them call.
-    package static let callsHere = Guarded<(@Sendable () -> [Holding])?>(nil)
+    /// The observers that the calling thread calls, told by the module that has them called.
+    package static let callsHere = Guarded<HoldingSource?>(nil)
 
     /// Begins the wait, unless it would close a circle.
     ///
