@@ -69,13 +69,7 @@ public final class Port<Message: Sendable>: Sendable {
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
     public func send(_ message: consuming Message) throws(PortSendError<Message>) {
-        if Message.self == Void.self {
-            if let refusal = core.ring() { throw PortSendError(refusal, [message]) }
-            return
-        }
-        let node = PortCore.makeNode()
-        node.store(message)
-        if let refusal = core.send(node) { throw takeBack(node, refusal) }
+        try core.post(message)
     }
 
     /// Sends a message before a deadline.
@@ -93,17 +87,7 @@ public final class Port<Message: Sendable>: Sendable {
     public func send(
         _ message: consuming Message, before deadline: ContinuousClock.Instant
     ) throws(PortSendError<Message>) {
-        if Message.self == Void.self { return try send(message) }
-        let node = PortCore.makeNode()
-        node.store(message)
-        if let refusal = core.send(node, before: deadline) { throw takeBack(node, refusal) }
-    }
-
-    @usableFromInline
-    func takeBack(_ node: Node, _ refusal: PortCore.Refusal) -> PortSendError<Message> {
-        let message = node.move(Message.self)
-        PortCore.discard(node)
-        return PortSendError(refusal, [message])
+        try core.post(message, before: deadline)
     }
 
     /// Sends messages in order, several at a time where there is room: cheaper than one by one.
@@ -118,33 +102,7 @@ public final class Port<Message: Sendable>: Sendable {
     public func send(
         contentsOf messages: some Collection<Message>, before deadline: ContinuousClock.Instant? = nil
     ) throws(PortSendError<Message>) {
-        var rest = messages[...]
-        while !rest.isEmpty {
-            if Message.self == Void.self {
-                if let refusal = core.ring() { throw PortSendError(refusal, Array(rest)) }
-                return
-            }
-            let part = rest.prefix(core.room(for: rest.count))
-            rest = rest.dropFirst(part.count)
-            var newest: Node?
-            for message in part {
-                let node = PortCore.makeNode()
-                node.store(message)
-                // Linked newest to oldest, as the receiver takes them.
-                node.next = newest
-                newest = node
-            }
-            guard let refusal = core.send(newest, part.count, before: deadline ?? .distantFuture) else {
-                continue
-            }
-            var unsent: [Message] = []
-            while let node = newest {
-                newest = node.next
-                unsent.append(node.move(Message.self))
-                PortCore.discard(node)
-            }
-            throw PortSendError(refusal, unsent.reversed() + rest)
-        }
+        try core.post(contentsOf: messages, before: deadline)
     }
 }
 
