@@ -37,6 +37,7 @@ final class PortCore: Sendable {
     private let handedOut = Atomic<UInt64>(0)
     private let closedFlag = Atomic<Bool>(false)
     private let waitingSenders = Guarded(WaitingSenders())
+    let rightsRecord = Guarded(RightsRecord())
 
     /// Which loop receives; whoever has it may touch the two below.
     let claim = Claim()
@@ -48,7 +49,7 @@ final class PortCore: Sendable {
     nonisolated(unsafe) var input: PortInput?
 
     let origin: SourceLocation
-    private let destroy: @Sendable (Node) -> Void
+    let destroy: @Sendable (Node) -> Void
 
     init(limit: Int?, merges: Bool, origin: SourceLocation, destroy: @escaping @Sendable (Node) -> Void) {
         self.limit = UInt64(limit ?? 0)
@@ -266,12 +267,12 @@ final class PortCore: Sendable {
         return unsafe backlog.value.count
     }
 
-    /// The oldest message.
+    /// The oldest message, or notice.
     ///
-    /// Its room is free from now on.
+    /// A message's room is free from now on.
     func next() -> Node? {
         guard !isClosed, let node = unsafe backlog.value.popFirst() else { return nil }
-        if limit > 0 {
+        if limit > 0 && node.mark == .ordinary {
             handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
             if waitingCount.load(ordering: .relaxed) > 0 { serveWaitingSenders() }
         }
@@ -321,6 +322,7 @@ final class PortCore: Sendable {
             destroyBacklog()
             claim.giveUp()
         }
+        endRights()
     }
 
     deinit {
@@ -337,6 +339,10 @@ final class PortCore: Sendable {
         var nodes = list
         var releaser = NodeReleaser()
         while let node = nodes.popFirst() {
+            if node.mark != .ordinary {
+                destroyLone(node)
+                continue
+            }
             destroy(node)
             releaser.release(node)
         }

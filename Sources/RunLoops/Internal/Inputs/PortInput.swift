@@ -18,6 +18,8 @@ final class PortInput: SignalledInput {
     private var handlers: [Handler] = []
     private var commonHandler: Handler?
     private var isArmedOrReady = false
+    /// What is called when the last send right has gone.
+    var noSenders: (() -> Void)?
     /// A handler has taken the port out of a mode: from then on each message asks whether it is still in this one.
     private var hasLeftAMode = false
 
@@ -60,7 +62,9 @@ final class PortInput: SignalledInput {
         guard let signal, !isArmedOrReady else { return }
         isArmedOrReady = true
         if core.merges {
-            if !core.bell.armUnlessRung(with: signal.retainedNode()) {
+            if core.takeMail() > 0 {
+                loop.becameReady(signal)
+            } else if !core.bell.armUnlessRung(with: signal.retainedNode()) {
                 loop.becameReady(Signal.takeRetained(signal.node))
             }
         } else if core.takeMail() > 0 || !core.arm(with: signal) {
@@ -80,19 +84,61 @@ final class PortInput: SignalledInput {
         }
         loop.serving.append(signal)
         defer { loop.serving.removeLast() }
-        if core.merges { return serveRing(signal, handler.deliver, loop) }
+        if core.merges { return serveRing(signal, handler.deliver, loop, mode) }
         hasLeftAMode = false
         return serveMessages(signal, handler.deliver, loop, mode, &budget)
     }
 
-    private func serveRing(_ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore) -> Served {
-        guard core.bell.isRung else { return Served() }
+    private func serveRing(
+        _ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode
+    ) -> Served {
+        guard core.bell.isRung || core.bell.isNudged || core.takeMail() > 0 else { return Served() }
         // Armed before the call, so that a ring during it is not lost.
-        core.bell.arm(with: signal.retainedNode())
-        loop.inbox.counters.messages.add()
-        loop.callHandler(core.origin) { deliver(signal.node) }
+        let wasRung = core.bell.arm(with: signal.retainedNode())
+        if wasRung {
+            loop.inbox.counters.messages.add()
+            loop.callHandler(core.origin) { deliver(signal.node) }
+        }
+        var served = Served(calledHandler: wasRung)
+        // Only notices: a port of signals has no other mail. Those that come from here on nudge the bell again.
+        var rest = self.signal != nil ? core.takeMail() : 0
+        while rest > 0, self.signal != nil {
+            rest -= 1
+            if !membership.contains(mode) {
+                // A handler has taken the port out of this mode; another one is to serve it. If the bell is not armed
+                // any more, whoever has rung it sees to that.
+                if let node = core.bell.disarm() {
+                    _ = Signal.takeRetained(node)
+                    served.hasMore = true
+                }
+                break
+            }
+            guard let node = core.next() else { break }
+            if serveLone(node, deliver, loop) { served.calledHandler = true }
+        }
         // Closed by another thread before the bell was armed: nobody rings any more.
-        return Served(calledHandler: true, hasMore: self.signal != nil && core.isClosed)
+        if self.signal != nil && core.isClosed { served.hasMore = true }
+        return served
+    }
+
+    /// Serves what is in the queue beyond the limit.
+    ///
+    /// - Returns: Whether a handler was called.
+    @inline(never)
+    private func serveLone(_ node: Node, _ deliver: (Node) -> Void, _ loop: LoopCore) -> Bool {
+        defer { node.freeLone() }
+        switch node.mark {
+        case .beyondLimit:
+            loop.inbox.counters.messages.add()
+            loop.callHandler(core.origin) { deliver(node) }
+            return true
+        case .noSenders:
+            let handler = noSenders
+            guard core.noSendersNoticeArrives(isWanted: handler != nil), let handler else { return false }
+            loop.callHandler(core.origin, handler)
+            return true
+        case .ordinary: preconditionFailure("a node of a slab is no lone one")
+        }
     }
 
     private func serveMessages(
@@ -107,6 +153,10 @@ final class PortInput: SignalledInput {
             let node = core.next()
         {
             rest -= 1
+            if node.mark != .ordinary {
+                if serveLone(node, deliver, loop) { served += 1 }
+                continue
+            }
             served += 1
             loop.inbox.counters.messages.add()
             loop.callHandler(core.origin) { deliver(node) }
@@ -119,6 +169,9 @@ final class PortInput: SignalledInput {
 
     func didLeave(_ loop: LoopCore) {
         guard let signal else { return }
+        let askedForNoSenders = noSenders
+        noSenders = nil
+        if askedForNoSenders != nil { core.stopAskingForNoSenders() }
         if core.merges {
             if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
         } else if core.mailbox.disarm() {
@@ -129,6 +182,8 @@ final class PortInput: SignalledInput {
         unsafe core.input = nil
         if core.isClosed { core.destroyBacklog() }
         core.claim.giveUp()
+        // The handler may be the last to hold user code's objects: they go when everything is in order.
+        withExtendedLifetime(askedForNoSenders) {}
     }
 }
 

@@ -10,8 +10,9 @@ struct Doorbell: ~Copyable, Sendable {
     private static let quiet: UInt = 0
     private static let rung: UInt = 1
     private static let armedBit: UInt = 2
+    private static let nudged: UInt = 4
 
-    /// Quiet, rung, or the address of a node with the armed bit.
+    /// Quiet, nudged, rung, or the address of a node with the armed bit.
     private let word = Atomic<UInt>(Doorbell.quiet)
 
     /// Rings.
@@ -23,19 +24,42 @@ struct Doorbell: ~Copyable, Sendable {
         armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
+    /// Has the receiver look, as a ring does, without ringing.
+    ///
+    /// - Returns: What the bell was armed with, if it was: now the caller's.
+    func nudge() -> Node? {
+        var seen = word.load(ordering: .relaxed)
+        while true {
+            // A ring stays one: whoever answers it looks, too. It is written again for the same reason as in `ring`.
+            let desired = seen == Doorbell.rung ? Doorbell.rung : Doorbell.nudged
+            let (exchanged, original) = word.weakCompareExchange(
+                expected: seen, desired: desired,
+                successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+            if exchanged { return armedNode(seen) }
+            seen = original
+        }
+    }
+
+    /// Whether somebody has nudged, and nobody rung, since it was last armed.
+    var isNudged: Bool { word.load(ordering: .acquiring) == Doorbell.nudged }
+
     /// Whether somebody has rung since it was last armed.
     var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
     /// Answers a ring, or arms a quiet bell: the next ring gets the node.
     ///
     /// What those who rang before did before it is seen afterwards.
-    func arm(with node: Node) {
+    ///
+    /// - Returns: Whether there was a ring to answer.
+    @discardableResult
+    func arm(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
         let before = word.exchange(armed, ordering: .acquiringAndReleasing)
         precondition(before & Doorbell.armedBit == 0, "a bell is armed once until it is rung")
+        return before == Doorbell.rung
     }
 
-    /// Arms the bell unless it was rung.
+    /// Arms the bell unless it was rung or nudged.
     func armUnlessRung(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
         return word.compareExchange(

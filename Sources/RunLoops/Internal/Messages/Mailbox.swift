@@ -144,6 +144,13 @@ extension Mailbox {
             count = 1
         }
 
+        /// A node that the mailbox does not count.
+        init(uncounted node: Node) {
+            newest = node
+            oldest = node
+            count = 0
+        }
+
         /// Nodes that are linked already, from the newest one on.
         init(newest: Node, count: Int) {
             self.newest = newest
@@ -159,7 +166,7 @@ extension Mailbox {
     /// | bits | part |
     /// |---|---|
     /// | 0–41 | the newest node, or what the mailbox is armed with: an address without its six zero bits |
-    /// | 42–61 | how many nodes were ever pushed, modulo 2²⁰ |
+    /// | 42–61 | how many nodes that count were ever pushed, modulo 2²⁰ |
     /// | 62 | armed |
     /// | 63 | closed |
     struct Word: Equatable {
@@ -185,7 +192,7 @@ extension Mailbox {
                 .map { unsafe Node($0) }
         }
 
-        /// How many nodes were ever pushed, modulo 2²⁰.
+        /// How many nodes that count were ever pushed, modulo 2²⁰.
         var sequence: UInt64 { bits >> Word.sequenceShift & Word.sequenceMask }
 
         func pushing(_ chain: Chain) -> Word {

@@ -1,6 +1,7 @@
 /// One message on its way to a loop: 64 bytes of raw memory, alone on its cache line.
 ///
-/// The first word links it to the next one, the second says what it carries, and 48 bytes are left for that.
+/// The first word links it to the next one, the second says what it carries, and 48 bytes are left for that. One byte
+/// of the second word is the node's ``Mark``, which nobody changes.
 /// Whoever holds a node owns it: a sender until it has pushed it, the mailbox until it is taken, the
 /// receiving thread until it has released it.
 ///

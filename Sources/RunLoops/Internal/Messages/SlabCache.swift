@@ -183,6 +183,10 @@ struct Slab {
             fatalError("the machine hands out addresses of more than 48 bits, which a mailbox cannot hold")
         }
         unsafe memory.initializeMemory(as: Header.self, to: Header(cache: cache))
+        for offset in stride(from: Node.stride, to: size, by: Node.stride) {
+            // Safe: inside the slab, and nobody has the node yet.
+            unsafe Node(memory + offset).setMark(.ordinary)
+        }
         return Slab(containing: UInt(bitPattern: memory))
     }
 

@@ -1,0 +1,128 @@
+/// The rights to send to a port, and whether its receiver is to be told that there are none.
+///
+/// Every legal step is a method here, and nothing else changes the state. Rights outlive their port: what becomes of them
+/// is counted after its end, too, and then has no consequence.
+struct PortRights: Sendable {
+    /// What the receiver hears of the last send right.
+    private enum Notice {
+        /// Nobody wants to be told.
+        case unasked
+        /// The receiver wants to be told, and there is nothing to tell.
+        case asked
+        /// A notice is in the port's queue; it tells of the time at which so many rights had been made.
+        case underWay(made: Int)
+        /// The port has ended, and nobody is told any more.
+        case ended
+    }
+
+    /// What the caller does next, once it holds no lock.
+    enum Action {
+        case nothing
+        /// Puts a notice into the port's queue, behind what the rights have sent.
+        case queueNotice
+        /// Calls the receiver's handler: a notice has come, and it is true.
+        case tellReceiver
+    }
+
+    private var notice = Notice.unasked
+
+    /// How many send rights there are, copies not counted.
+    private(set) var sendRights = 0
+
+    /// How many send-once rights are neither used nor destroyed.
+    private(set) var sendOnceRights = 0
+
+    /// How many send rights were ever made.
+    ///
+    /// A notice tells of one value of it: if more have been made when it arrives, it is stale.
+    private var made = 0
+
+    /// The value of ``made`` of which the receiver was last told.
+    private var told = 0
+
+    // MARK: - Rights
+
+    mutating func makeSendRight() {
+        sendRights += 1
+        made += 1
+    }
+
+    /// The last copy of a send right has gone.
+    mutating func dropSendRight() -> Action {
+        precondition(sendRights > 0, "a right goes once")
+        sendRights -= 1
+        switch notice {
+        case .asked: return queueIfDue()
+        case .unasked, .underWay, .ended: return .nothing
+        }
+    }
+
+    mutating func makeSendOnceRight() { sendOnceRights += 1 }
+
+    /// A send-once right was used, or destroyed.
+    mutating func endSendOnceRight() {
+        precondition(sendOnceRights > 0, "a send-once right ends once")
+        sendOnceRights -= 1
+    }
+
+    // MARK: - The receiver
+
+    /// The receiver wants to be told, also of what has come about already.
+    mutating func ask() -> Action {
+        switch notice {
+        case .unasked, .asked:
+            notice = .asked
+            return queueIfDue()
+        case .underWay, .ended: return .nothing
+        }
+    }
+
+    /// The receiver does not want to be told any more.
+    mutating func stopAsking() {
+        switch notice {
+        case .asked: notice = .unasked
+        // What is in the queue arrives, and nobody wants it then.
+        case .unasked, .underWay, .ended: break
+        }
+    }
+
+    /// The notice has come to the head of the queue.
+    ///
+    /// - Parameter isWanted: Whether the receiver wants to be told now.
+    /// - Returns: What is to be done.
+    mutating func noticeArrives(isWanted: Bool) -> Action {
+        switch notice {
+        case .underWay(let madeThen):
+            guard isWanted else {
+                notice = .unasked
+                return .nothing
+            }
+            notice = .asked
+            if madeThen != made {
+                // Rights were made since. If they have gone too, what they sent comes first.
+                return queueIfDue()
+            }
+            told = made
+            return .tellReceiver
+        case .unasked, .asked: preconditionFailure("a notice arrives that nobody has queued")
+        case .ended: return .nothing
+        }
+    }
+
+    /// The port ends.
+    mutating func end() { notice = .ended }
+
+    /// Whether the port has ended, as far as notices are concerned.
+    var hasEnded: Bool {
+        switch notice {
+        case .ended: true
+        case .unasked, .asked, .underWay: false
+        }
+    }
+
+    private mutating func queueIfDue() -> Action {
+        if sendRights > 0 || made == told { return .nothing }
+        notice = .underWay(made: made)
+        return .queueNotice
+    }
+}

@@ -1,0 +1,66 @@
+/// A right to send one message to a port.
+///
+/// Sending uses the right up. It never waits, not even if the port is full: room for the message was set aside when the
+/// right was made. A right that is destroyed unused sends the message that it was made with. So the receiver hears of
+/// each right exactly once, in its ordinary handler, behind whatever was sent before.
+///
+/// ```swift
+/// let answers = Port<Answer>()
+/// RunLoop.current.add(answers, forMode: .default) { answer in show(answer) }
+/// ask("how much", answers.makeSendOnceRight(ifUnused: .none))
+/// ```
+///
+/// A right does not keep its port alive: once the port has ended, sending throws.
+///
+/// > Thread safety: a value that has one owner, who may hand it to any thread.
+public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
+    @usableFromInline let core: PortCore
+
+    /// Carries what is sent if the right is not used; nil once it was.
+    @usableFromInline var node: Node?
+
+    @inlinable
+    init(_ core: PortCore, ifUnused message: consuming Message) {
+        self.core = core
+        let node = core.makeSendOnceNode()
+        node.store(message)
+        self.node = node
+    }
+
+    deinit {
+        if let node { core.sendUnused(node) }
+    }
+
+    /// False once the port has ended.
+    ///
+    /// > Thread safety: any thread; it may end at any moment.
+    public var isValid: Bool { !core.isClosed }
+
+    /// Sends the message, and uses the right up.
+    ///
+    /// - Parameter message: What is sent; it belongs to the receiver then.
+    /// - Throws: ``PortSendError``, which gives the message back, if the port has ended. The right is used up all the same.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @inlinable
+    public consuming func send(_ message: consuming Message) throws(PortSendError<Message>) {
+        guard let node = self.node else { preconditionFailure("a right that was used is gone") }
+        self.node = nil
+        _ = node.move(Message.self)
+        node.store(message)
+        if let refusal = core.sendOnce(node) {
+            let message = node.move(Message.self)
+            PortCore.discardSendOnceNode(node)
+            throw PortSendError(refusal, [message])
+        }
+    }
+}
+
+extension SendOnceRight where Message == Void {
+    /// Sends the signal, and uses the right up.
+    ///
+    /// - Throws: ``PortSendError`` if the port has ended. The right is used up all the same.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public consuming func send() throws(PortSendError<Void>) { try send(()) }
+}
