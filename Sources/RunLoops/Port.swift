@@ -18,7 +18,8 @@
 /// A `Port<Void>` carries no messages, only signals: those that have not been received yet merge into one.
 /// Sending one never waits, and allocates nothing.
 ///
-/// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one.
+/// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one. Rights
+/// to send, which the receiver can count, do not keep it: <doc:Ports>.
 ///
 /// > Thread safety: ``send(_:)-swift.method``, ``send(contentsOf:before:)`` and ``invalidate()`` from any thread.
 public final class Port<Message: Sendable>: Sendable {
