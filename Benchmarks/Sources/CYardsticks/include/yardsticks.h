@@ -24,6 +24,22 @@ void bench_bed_wake(const bench_bed *bed);
 /// Sleeps until woken since the last sleep.
 void bench_bed_sleep(const bench_bed *bed);
 
+/// A thread's alarm: a timerfd watched by an epoll, edge-triggered and never read.
+///
+/// The least that a loop needs which is to wake at a time and must also be able to watch descriptors.
+typedef struct {
+    int epoll;
+    int timer;
+} bench_alarm;
+
+/// Opens both descriptors; false, with nothing left open, if the kernel refuses.
+bool bench_alarm_open(bench_alarm *alarm);
+
+void bench_alarm_close(bench_alarm *alarm);
+
+/// Sleeps until a time: nanoseconds on the monotonic clock.
+void bench_alarm_sleep(const bench_alarm *alarm, int64_t deadline);
+
 /// A mutex-free list with one malloc per message: the yardstick "list".
 typedef struct bench_list bench_list;
 

@@ -75,15 +75,8 @@ struct LatencyResult {
 
     /// The distribution one way, in steps of a twentieth of a decade.
     func distribution() -> Chart.Distribution {
-        var shares: [Int: Double] = [:]
-        for step in roundTrips.recordedValues() {
-            let bin = Int((log10(Double(step.value) / 2) * 20).rounded(.down))
-            shares[bin, default: 0] += Double(step.count) / Double(roundTrips.totalCount)
-        }
-        return Chart.Distribution(
+        Chart.Distribution(
             name: subject.rawValue, role: subject.role, median: percentile(50), ninetyNinth: percentile(99),
-            bins: shares.sorted { $0.key < $1.key }.map {
-                Chart.Bin(start: pow(10, Double($0.key) / 20), share: $0.value)
-            })
+            bins: roundTrips.bins { $0 / 2 })
     }
 }

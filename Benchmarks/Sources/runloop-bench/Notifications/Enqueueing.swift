@@ -4,7 +4,7 @@ internal import Synchronization
 /// Isolates leaving a notification with a queue in which a hundred wait already, or a hundred thousand.
 ///
 /// Read the quotient of the two first: it says whether the queue looks for what is alike, or knows.
-struct Enqueueing: NotificationsPart {
+struct Enqueueing: Part {
     /// How many wait.
     private static let few = 100
     private static let many = 100_000

@@ -19,31 +19,10 @@ struct NotificationsFamily: Family {
     }
 
     func measure(in session: Session) throws -> Chapter {
-        var chapter = Chapter(name: Self.name)
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
-        session.progress.begin("notifications")
-        var parts: [any NotificationsPart] = [
+        let parts: [any Part] = [
             Posting(), Enqueueing(in: session), ParallelPosting(), try Redirecting(window: window),
         ]
-        for index in parts.indices {
-            do {
-                for round in -1..<session.rounds {
-                    session.progress.step(
-                        max(0, round) + index * session.rounds, of: parts.count * session.rounds)
-                    try parts[index].measure(round: round, in: session)
-                }
-                try parts[index].end(in: session)
-            } catch {
-                chapter.failures.append("notifications, \(parts[index].stage): \(error)")
-            }
-        }
-        for part in parts {
-            chapter.remarks += part.remarks
-            chapter.tables += part.tables
-            chapter.charts.append(part.chart)
-            chapter.targets += part.targets(on: session.machine)
-            chapter.failures += part.failures
-        }
-        return chapter
+        return Chapter(Self.name, parts, in: session)
     }
 }

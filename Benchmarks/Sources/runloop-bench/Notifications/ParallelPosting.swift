@@ -4,7 +4,7 @@ internal import Synchronization
 /// Isolates what threads that post different names to one center take from each other.
 ///
 /// Read the quotient of four threads and one: on two processors it can be two at most.
-struct ParallelPosting: NotificationsPart {
+struct ParallelPosting: Part {
     /// Whose center.
     enum Subject: String, CaseIterable {
         case own = "RunLoops post"

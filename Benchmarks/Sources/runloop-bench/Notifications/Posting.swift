@@ -4,7 +4,7 @@ internal import CThreadControl
 /// Isolates a post: the time until it returns, in which it has called every observer, and nothing else runs.
 ///
 /// Read "÷ Foundation" of "RunLoops post" with one observer first.
-struct Posting: NotificationsPart {
+struct Posting: Part {
     /// With how many observers each subject is measured.
     static let observerCounts = [0, 1, 10, 100]
 

@@ -1,7 +1,7 @@
 /// Isolates notifications from one thread to an observer on another thread's loop.
 ///
 /// Read "÷ Foundation" of the redirected notification first.
-struct Redirecting: NotificationsPart {
+struct Redirecting: Part {
     private let window: Int
     private let rig: Rig
     private let subjects: [(subject: RedirectSubject, channel: any MessageChannel)]

@@ -42,6 +42,7 @@ struct Table: Codable {
 enum Chart: Codable {
     case distributions(title: String, reading: String, series: [Distribution])
     case bars(title: String, reading: String, unit: String, groups: [BarGroup])
+    case growth(title: String, reading: String, size: String, lines: [Line])
 
     /// What a subject is to the reader, told by colour.
     enum Role: String, Codable {
@@ -80,5 +81,18 @@ enum Chart: Codable {
     struct Bar: Codable {
         let name: String
         let value: Spread
+    }
+
+    /// What something costs, for each of several sizes.
+    struct Line: Codable {
+        let name: String
+        let role: Role
+        let points: [Point]
+    }
+
+    /// The cost at one size, in nanoseconds.
+    struct Point: Codable {
+        let size: Int
+        let cost: Spread
     }
 }

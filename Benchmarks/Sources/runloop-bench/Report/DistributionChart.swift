@@ -27,7 +27,8 @@ struct DistributionChart {
             parts.append(SVG.line(x1: position, y1: Self.top - 4, x2: position, y2: bottom, style: "grid"))
             parts.append(
                 SVG.text(
-                    Self.name(ofDecade: decade), x: position, y: bottom + 18, anchor: "middle", style: "axis")
+                    NumberFormat.time(ofDecade: decade), x: position, y: bottom + 18, anchor: "middle",
+                    style: "axis")
             )
         }
         parts.append(SVG.text("p50", x: SVG.plotEnd + 72, y: 14, anchor: "end", style: "axis"))
@@ -65,11 +66,5 @@ struct DistributionChart {
                 format.text(distribution.ninetyNinth), x: SVG.width - 2, y: base - 2, anchor: "end",
                 style: "axis"),
         ]
-    }
-
-    private static func name(ofDecade decade: Int) -> String {
-        let units = ["ns", "µs", "ms", "s"]
-        let unit = min(max(decade / 3, 0), units.count - 1)
-        return String(format: "%g ", pow(10, Double(decade - 3 * unit))) + units[unit]
     }
 }

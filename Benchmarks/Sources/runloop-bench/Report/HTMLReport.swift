@@ -86,6 +86,8 @@ struct HTMLReport {
                 (title, reading, DistributionChart(title: title, series: series).svg)
             case .bars(let title, let reading, let unit, let groups):
                 (title, reading, BarChart(title: title, unit: unit, groups: groups).svg)
+            case .growth(let title, let reading, let size, let lines):
+                (title, reading, GrowthChart(title: title, size: size, lines: lines).svg)
             }
         return """
             <figure><h3>\(SVG.escaped(title))</h3>
@@ -137,5 +139,7 @@ struct HTMLReport {
         svg .grid { stroke: var(--line); } svg .tick { stroke: var(--text); stroke-width: 1.5; }
         svg .mark { fill: var(--text); } svg .ours { fill: var(--ours); }
         svg .yardstick { fill: var(--yardstick); } svg .peer { fill: var(--peer); }
+        svg .line { stroke-width: 2; fill: none; } svg .line.ours { stroke: var(--ours); }
+        svg .line.yardstick { stroke: var(--yardstick); } svg .line.peer { stroke: var(--peer); }
         """
 }

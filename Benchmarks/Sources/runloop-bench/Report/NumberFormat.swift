@@ -34,6 +34,19 @@ enum NumberFormat: String, Codable {
         }
     }
 
+    /// So many powers of ten nanoseconds, in the unit that one would say.
+    static func time(ofDecade decade: Int) -> String {
+        let units = ["ns", "µs", "ms", "s"]
+        let unit = min(max(decade / 3, 0), units.count - 1)
+        return String(format: "%g ", pow(10, Double(decade - 3 * unit))) + units[unit]
+    }
+
+    /// A size, with its thousands apart where it is long.
+    static func grouped(_ number: Int) -> String {
+        let digits = String(number)
+        return digits.count > 4 ? digits.dropLast(3) + "," + digits.suffix(3) : digits
+    }
+
     /// Three digits that mean something.
     private static func digits(_ value: Double) -> String {
         switch abs(value) {

@@ -1,0 +1,62 @@
+/// A part of a family: subjects that take turns in its rounds.
+protocol Part {
+    /// What is measured, or was when it failed.
+    var stage: String { get }
+
+    /// Lets each subject take its turn, each time in another order.
+    ///
+    /// - Parameters:
+    ///   - round: Which round it is, from zero; less than zero to warm up.
+    ///   - session: Where, and for how long.
+    /// - Throws: What was lost or came twice.
+    mutating func measure(round: Int, in session: Session) throws
+
+    /// Does what is done once, after all rounds.
+    mutating func end(in session: Session) throws
+
+    var remarks: [String] { get }
+    var tables: [Table] { get }
+    var chart: Chart { get }
+    var failures: [String] { get }
+
+    /// The targets' rows.
+    func targets(on machine: Machine) -> [TargetRow]
+}
+
+extension Part {
+    mutating func end(in session: Session) throws {}
+
+    var remarks: [String] { [] }
+
+    var failures: [String] { [] }
+}
+
+extension Chapter {
+    /// Takes the measurements of a family whose parts are measured one after the other.
+    ///
+    /// A part that fails ends, and says so; the others go on.
+    init(_ name: String, _ parts: [any Part], in session: Session) {
+        self.init(name: name)
+        var parts = parts
+        session.progress.begin(name)
+        for index in parts.indices {
+            do {
+                for round in -1..<session.rounds {
+                    session.progress.step(
+                        max(0, round) + index * session.rounds, of: parts.count * session.rounds)
+                    try parts[index].measure(round: round, in: session)
+                }
+                try parts[index].end(in: session)
+            } catch {
+                failures.append("\(name), \(parts[index].stage): \(error)")
+            }
+        }
+        for part in parts {
+            remarks += part.remarks
+            tables += part.tables
+            charts.append(part.chart)
+            targets += part.targets(on: session.machine)
+            failures += part.failures
+        }
+    }
+}

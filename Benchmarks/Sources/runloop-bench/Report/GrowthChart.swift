@@ -1,0 +1,81 @@
+internal import Foundation
+
+/// What something costs against how much of it there is, as lines on two logarithmic axes.
+///
+/// A cost that does not grow is level, one that grows with the size climbs as steeply as the grid does.
+struct GrowthChart {
+    let title: String
+    /// What the sizes count.
+    let size: String
+    let lines: [Chart.Line]
+
+    private static let top = 12.0
+    private static let decadeHeight = 52.0
+    /// Names that would lie on each other are moved apart.
+    private static let nameHeight = 16.0
+
+    /// The drawing.
+    var svg: String {
+        let points = lines.flatMap(\.points).filter { $0.cost.median > 0 && $0.size > 0 }
+        let costs = points.flatMap { [max($0.cost.lowerQuartile, 1), $0.cost.upperQuartile] }
+        guard let least = costs.min(), let most = costs.max() else { return "" }
+        let sizes = points.map { log10(Double($0.size)) }
+        let (firstSize, lastSize) = (sizes.min() ?? 0, max(sizes.max() ?? 1, (sizes.min() ?? 0) + 1))
+        let firstDecade = log10(least).rounded(.down)
+        let lastDecade = max(log10(most).rounded(.up), firstDecade + 1)
+        let bottom = Self.top + (lastDecade - firstDecade) * Self.decadeHeight
+        func x(_ size: Int) -> Double {
+            let share = (log10(Double(size)) - firstSize) / (lastSize - firstSize)
+            return SVG.plotStart + 20 + share * (SVG.plotEnd - SVG.plotStart - 40)
+        }
+        func y(_ cost: Double) -> Double {
+            bottom - (log10(max(cost, least)) - firstDecade) * Self.decadeHeight
+        }
+        var parts: [String] = []
+        for decade in Int(firstDecade)...Int(lastDecade) {
+            let height = y(pow(10, Double(decade)))
+            parts.append(SVG.line(x1: SVG.plotStart, y1: height, x2: SVG.plotEnd, y2: height, style: "grid"))
+            parts.append(
+                SVG.text(
+                    NumberFormat.time(ofDecade: decade), x: SVG.plotStart - 12, y: height + 4, anchor: "end",
+                    style: "axis"))
+        }
+        for size in Set(points.map(\.size)).sorted() {
+            parts.append(SVG.line(x1: x(size), y1: Self.top, x2: x(size), y2: bottom, style: "grid"))
+            parts.append(SVG.text(NumberFormat.grouped(size), x: x(size), y: bottom + 18, anchor: "middle", style: "axis"))
+        }
+        parts.append(SVG.text(size, x: SVG.plotEnd + 12, y: bottom + 18, style: "axis"))
+        for line in lines { parts += drawn(line, x: x, y: y) }
+        parts += names(y: y)
+        return SVG.chart(title: title, height: bottom + 26, parts)
+    }
+
+    private func drawn(_ line: Chart.Line, x: (Int) -> Double, y: (Double) -> Double) -> [String] {
+        let style = "line " + line.role.rawValue
+        let points = line.points.map { (x: x($0.size), y: y($0.cost.median), cost: $0.cost) }
+        let pieces = zip(points, points.dropFirst()).map { left, right in
+            SVG.line(x1: left.x, y1: left.y, x2: right.x, y2: right.y, style: style)
+        }
+        let marks = points.flatMap { point in
+            [
+                SVG.box(x: point.x - 3, y: point.y - 3, width: 6, height: 6, style: line.role.rawValue),
+                SVG.line(
+                    x1: point.x, y1: y(point.cost.lowerQuartile), x2: point.x,
+                    y2: y(point.cost.upperQuartile), style: "tick"),
+            ]
+        }
+        return pieces + marks
+    }
+
+    /// The lines' names, at the height where each ends.
+    private func names(y: (Double) -> Double) -> [String] {
+        var next = -Double.infinity
+        return lines.compactMap { line in line.points.last.map { (line.name, y($0.cost.median)) } }
+            .sorted { $0.1 < $1.1 }
+            .map { name, height in
+                let place = max(height, next)
+                next = place + Self.nameHeight
+                return SVG.text(name, x: SVG.plotEnd - 8, y: place + 4, style: "axis")
+            }
+    }
+}

@@ -1,0 +1,169 @@
+internal import CThreadControl
+internal import Synchronization
+
+/// Isolates adding a timer and cancelling one, while ten wait already, or a hundred thousand.
+///
+/// Read the quotient of "RunLoops Timer, added and cancelled" first: it says whether a loop searches, or knows.
+struct TimerChanges: Part {
+    /// How many wait.
+    private static let sizes = [10, 1_000, 10_000, 100_000]
+    /// The two that are compared.
+    private static let (few, many) = (1_000, 100_000)
+
+    /// What is done.
+    private enum Change: String, CaseIterable {
+        case addAndCancel = "added and cancelled"
+        case replace = "any of those that wait cancelled, another added"
+    }
+
+    private struct Key: Hashable {
+        let subject: TimerSubject
+        let change: Change
+        let pending: Int
+    }
+
+    private let holders: [(subject: TimerSubject, pending: Int, holder: any TimerHolder)]
+    /// How many are timed a round.
+    private let count: Int
+    /// Nanoseconds for both, the adding and the cancelling.
+    private var times = RoundFigures<Key>()
+
+    private(set) var stage = ""
+
+    init(in session: Session) {
+        count = session.isQuick ? 512 : 2048
+        holders = Self.sizes.flatMap { pending in
+            TimerSubject.allCases.map { ($0, pending, $0.make(pending: pending)) }
+        }
+        for (_, _, holder) in holders { holder.onThread { holder.fill() } }
+    }
+
+    mutating func measure(round: Int, in session: Session) throws(Miscount) {
+        for index in holders.indices {
+            let (subject, pending, holder) = holders[(index + max(0, round)) % holders.count]
+            holder.number.pin(to: [session.machine.processors[0]])
+            for change in Change.allCases {
+                stage = "\(subject.rawValue), \(pending) waiting, \(change.rawValue)"
+                let time = try onThread(of: holder) { [count] () throws(Miscount) in
+                    let time = Self.time(change, in: holder, pending: pending, count: count)
+                    try holder.fireSome(16)
+                    return time
+                }
+                if round >= 0 { times.add(time, of: Key(subject: subject, change: change, pending: pending)) }
+            }
+        }
+    }
+
+    /// Lets everything fire that still waits, and counts it.
+    mutating func end(in session: Session) throws(Miscount) {
+        for (subject, pending, holder) in holders {
+            stage = "\(subject.rawValue), \(pending) waiting, the end"
+            _ = try onThread(of: holder) { () throws(Miscount) in
+                try holder.fireAll()
+                return 0
+            }
+        }
+    }
+
+    private func onThread(
+        of holder: any TimerHolder, _ body: @escaping @Sendable () throws(Miscount) -> Double
+    ) throws(Miscount) -> Double {
+        let result = Mutex<Result<Double, Miscount>?>(nil)
+        holder.onThread {
+            let found = Result { () throws(Miscount) in try body() }
+            result.withLock { $0 = found }
+        }
+        guard let found = result.withLock({ $0 }) else {
+            fatalError("TimerChanges: a job that ended has a result")
+        }
+        return try found.get()
+    }
+
+    /// Nanoseconds a change, of so many, or of as many as a few milliseconds allow.
+    private static func time(_ change: Change, in holder: any TimerHolder, pending: Int, count: Int) -> Double
+    {
+        var scatter = Scatter(count: pending, in: pending)
+        let batch = 8
+        let start = bench_now()
+        let end = start + 3_000_000
+        var now = start
+        var done = 0
+        repeat {
+            switch change {
+            case .addAndCancel: holder.addAndCancel(batch, &scatter)
+            case .replace: holder.replace(batch, &scatter)
+            }
+            done += batch
+            now = bench_now()
+        } while done < count && now < end
+        return Double(now - start) / Double(done)
+    }
+
+    var remarks: [String] {
+        [
+            "Timers are made, added and cancelled on the loop's thread, for dates in no order. After each round some are "
+                + "added that are due, and some of them cancelled: the others fire. In the end all of ours that "
+                + "wait are made due, and each fires. (SwiftNIO's are not checked.)",
+            "Cancelling any of those that wait also takes the memory of one that nobody has touched for long: with "
+                + "many, it is far away.",
+        ]
+    }
+
+    var tables: [Table] {
+        Change.allCases.map { change in
+            var table = Table(
+                title: "Timers \(change.rawValue) (ns for both)",
+                columns: Self.sizes.flatMap { size in
+                    [
+                        Table.Column("\(NumberFormat.grouped(size)) wait", "at\(size)", .nanoseconds),
+                        Table.Column("from", "at\(size)Low", .nanoseconds),
+                        Table.Column("to", "at\(size)High", .nanoseconds),
+                    ]
+                } + [
+                    .init("100,000 ÷ 1,000", "ratio", .ratio), .init("from", "ratioLow", .ratio),
+                    .init("to", "ratioHigh", .ratio),
+                ])
+            table.rows = TimerSubject.allCases.map { subject in
+                var row = Table.Row(name: subject.rawValue)
+                for size in Self.sizes {
+                    row.add(
+                        times.spread(Key(subject: subject, change: change, pending: size)), as: "at\(size)")
+                }
+                row.add(ratio(subject, change), as: "ratio")
+                return row
+            }
+            return table
+        }
+    }
+
+    var chart: Chart {
+        .growth(
+            title: "Cancel a timer and add another",
+            reading:
+                "Lower is faster, and level means that others that wait cost nothing; both scales go up tenfold from line to "
+                + "line. Each point is the median of all rounds, the thin line spans half of them.",
+            size: "timers that wait",
+            lines: TimerSubject.allCases.map { subject in
+                Chart.Line(
+                    name: subject.rawValue, role: subject.role,
+                    points: Self.sizes.compactMap { size in
+                        times.spread(Key(subject: subject, change: .replace, pending: size))
+                            .map { Chart.Point(size: size, cost: $0) }
+                    })
+            })
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        Change.allCases.map { change in
+            TargetRow(
+                "B-T1", "timer, \(change.rawValue), 100,000 wait ÷ 1,000", .atMost(2),
+                stretch: .atMost(1.5), figure: ratio(.own, change))
+        }
+    }
+
+    private func ratio(_ subject: TimerSubject, _ change: Change) -> Spread? {
+        times.ratio(
+            Key(subject: subject, change: change, pending: Self.many),
+            to: Key(subject: subject, change: change, pending: Self.few))
+    }
+}
