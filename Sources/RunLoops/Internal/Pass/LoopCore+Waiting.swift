@@ -10,6 +10,10 @@ struct Waiting {
     fileprivate var budget = SpinBudget()
     /// When the loop last had work, for the gap between two arrivals.
     fileprivate var lastWork = Moment(nanoseconds: 0)
+    /// When a loop that spins looks at its descriptors next.
+    ///
+    /// Kept from spin to spin: where messages always come soon, no spin lasts until its first look.
+    fileprivate var nextLook = Moment(nanoseconds: 0)
     /// Counts down to the next measurement of a wake-up.
     fileprivate var untilMeasurement = 0
 
@@ -66,10 +70,8 @@ extension LoopCore {
     private func park(until wake: Moment) {
         let measures = waiting.policy.kind == .adaptive && waiting.untilMeasurement == 0
         if measures { inbox.wakeStamp.store(1, ordering: .relaxed) }
-        guard inbox.mailbox.arm() else {
-            now = Moment.now()
-            return
-        }
+        // As in every other pass the kernel is asked: the next message may come just as late.
+        guard inbox.mailbox.arm() else { return pollNow() }
         waiting.runEnds()
         inbox.counters.kernelCalls.add(poller.wait(until: wake))
         waiting.runBegins()
@@ -104,11 +106,17 @@ extension LoopCore {
         let start = Moment.now()
         now = start
         let end = min(start.advanced(by: length), wake)
-        var nextLook = start.advanced(by: LoopCore.descriptorInterval)
         // Those of an outer run's mode stay in the list, and are no reason to end this wait.
         let readyBefore = readyDescriptors.count
         var found = false
         repeat {
+            if poller.watchCount > 0 && now >= waiting.nextLook || mainQueue?.isDue(at: now) == true {
+                poller.poll()
+                inbox.counters.kernelCalls.add()
+                waiting.nextLook = now.advanced(by: LoopCore.descriptorInterval)
+                found = readyDescriptors.count > readyBefore || mainQueueIsReady
+                if found { break }
+            }
             // The pause takes about as long as a cache line takes to arrive: the word is read after each.
             for _ in 0..<16 {
                 if inbox.mailbox.current.node != nil {
@@ -117,14 +125,7 @@ extension LoopCore {
                 }
                 runloops_pause()
             }
-            if found { break }
-            now = Moment.now()
-            if poller.watchCount > 0 && now >= nextLook || mainQueue?.isDue(at: now) == true {
-                poller.poll()
-                inbox.counters.kernelCalls.add()
-                found = readyDescriptors.count > readyBefore || mainQueueIsReady
-                nextLook = now.advanced(by: LoopCore.descriptorInterval)
-            }
+            if !found { now = Moment.now() }
         } while !found && now < end
         if found {
             inbox.counters.spinHits.add()
