@@ -1,6 +1,7 @@
 #include "allocation_counter.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -22,6 +23,11 @@ static inline void note(void) {
 void bench_allocations_count(bool on) { atomic_store(&counting, on); }
 
 uint64_t bench_allocations(void) { return atomic_load(&allocations); }
+
+uint64_t bench_allocated_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
 
 void *malloc(size_t size) {
     note();

@@ -46,3 +46,8 @@ int64_t bench_now(void) {
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
+
+void bench_sleep(int64_t nanoseconds) {
+    struct timespec time = {.tv_nsec = nanoseconds};
+    nanosleep(&time, NULL);
+}

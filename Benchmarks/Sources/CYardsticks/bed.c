@@ -7,8 +7,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+int bench_event_open(bool ready) { return eventfd(ready ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void bench_event_write(int event) {
+    uint64_t one = 1;
+    if (write(event, &one, sizeof one) != sizeof one) abort();
+}
+
 bool bench_bed_open(bench_bed *bed) {
-    bed->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    bed->event = bench_event_open(false);
     if (bed->event < 0) return false;
     bed->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (bed->epoll >= 0) {
@@ -27,8 +34,7 @@ void bench_bed_close(bench_bed *bed) {
 
 void bench_bed_wake(const bench_bed *bed) {
     // Each write is an edge of its own although nobody ever reads the count.
-    uint64_t one = 1;
-    if (write(bed->event, &one, sizeof one) != sizeof one) abort();
+    bench_event_write(bed->event);
 }
 
 void bench_bed_sleep(const bench_bed *bed) {

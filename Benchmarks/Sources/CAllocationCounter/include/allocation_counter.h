@@ -8,3 +8,6 @@ void bench_allocations_count(bool on);
 
 /// How many allocations all threads made while counting was on.
 uint64_t bench_allocations(void);
+
+/// How many bytes are allocated by all threads, with what the allocator keeps around each piece.
+uint64_t bench_allocated_bytes(void);

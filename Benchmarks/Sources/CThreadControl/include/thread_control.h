@@ -28,6 +28,9 @@ bench_usage bench_usage_now(void);
 /// Nanoseconds on the monotonic clock.
 int64_t bench_now(void);
 
+/// Sleeps for so many nanoseconds, less than a second.
+void bench_sleep(int64_t nanoseconds);
+
 /// Tells the processor that this thread is spinning.
 static inline void bench_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -24,6 +24,12 @@ void bench_bed_wake(const bench_bed *bed);
 /// Sleeps until woken since the last sleep.
 void bench_bed_sleep(const bench_bed *bed);
 
+/// Opens a descriptor that is ready to be read if `ready`, and once something is written; -1 if the kernel refuses.
+int bench_event_open(bool ready);
+
+/// Makes it ready.
+void bench_event_write(int event);
+
 /// A thread's alarm: a timerfd watched by an epoll, edge-triggered and never read.
 ///
 /// The least that a loop needs which is to wake at a time and must also be able to watch descriptors.

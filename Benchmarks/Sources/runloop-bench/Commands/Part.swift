@@ -16,7 +16,7 @@ protocol Part {
 
     var remarks: [String] { get }
     var tables: [Table] { get }
-    var chart: Chart { get }
+    var charts: [Chart] { get }
     var failures: [String] { get }
 
     /// The targets' rows.
@@ -54,7 +54,7 @@ extension Chapter {
         for part in parts {
             remarks += part.remarks
             tables += part.tables
-            charts.append(part.chart)
+            charts += part.charts
             targets += part.targets(on: session.machine)
             failures += part.failures
         }

@@ -5,6 +5,9 @@ struct RoundFigures<Key: Hashable> {
     /// Adds the next round's figure; once a round for each key.
     mutating func add(_ figure: Double, of key: Key) { figures[key, default: []].append(figure) }
 
+    /// The latest round's figure; `nil` if there was none.
+    func latest(_ key: Key) -> Double? { figures[key]?.last }
+
     /// The rounds of one key; `nil` if there was none.
     func spread(_ key: Key) -> Spread? { Spread(figures[key] ?? []) }
 
@@ -16,6 +19,12 @@ struct RoundFigures<Key: Hashable> {
     /// The quotients of two keys' figures of the same rounds; `nil` if there was none.
     func ratio(_ key: Key, to yardstick: Key) -> Spread? {
         Spread(ratios: figures[key] ?? [], to: figures[yardstick] ?? [])
+    }
+
+    /// How much more one key's figures are than another's of the same rounds, each difference turned into something
+    /// else; `nil` if there was none.
+    func difference(_ key: Key, less other: Key, of value: (Double) -> Double = { $0 }) -> Spread? {
+        Spread(zip(figures[key] ?? [], figures[other] ?? []).map { value($0 - $1) })
     }
 }
 

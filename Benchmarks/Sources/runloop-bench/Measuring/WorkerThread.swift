@@ -6,12 +6,14 @@ internal import Synchronization
 /// A plain thread that runs one job after another.
 ///
 /// Kept between rounds, so that no round pays for making a thread, nor for what libraries set up the first
-/// time they meet one.
+/// time they meet one. It lasts as long as the program, unless it is ended.
 final class WorkerThread: Sendable {
     private let jobs = Mutex<[@Sendable () -> Void]>([])
     private let queued = DispatchSemaphore(value: 0)
     private let finished = DispatchSemaphore(value: 0)
     private let identity = Atomic<ThreadNumber>(0)
+    private let ends = Atomic<Bool>(false)
+    private let handle = Mutex(pthread_t())
 
     /// The thread, for pinning.
     var number: ThreadNumber { identity.load(ordering: .acquiring) }
@@ -23,8 +25,14 @@ final class WorkerThread: Sendable {
         let context = Unmanaged.passRetained(self).toOpaque()
         let result = pthread_create(&thread, nil, WorkerThread.main, context)
         precondition(result == 0, "a few threads always fit")
-        pthread_detach(thread)
+        handle.withLock { [thread] in $0 = thread }
         wait()
+    }
+
+    /// Ends the thread after its last job, and waits until it has ended.
+    func end() {
+        run { [self] in ends.store(true, ordering: .relaxed) }
+        pthread_join(handle.withLock { $0 }, nil)
     }
 
     /// Begins a job on the thread, once the jobs before it have ended.
@@ -36,16 +44,16 @@ final class WorkerThread: Sendable {
     /// Waits until one more job has ended than were waited for before.
     func wait() { finished.wait() }
 
-    // The thread never ends: the program does.
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
         context in
         guard let context else { return nil }
         let worker = Unmanaged<WorkerThread>.fromOpaque(context).takeRetainedValue()
-        while true {
+        while !worker.ends.load(ordering: .relaxed) {
             worker.queued.wait()
             let job = worker.jobs.withLock { $0.removeFirst() }
             job()
             worker.finished.signal()
         }
+        return nil
     }
 }

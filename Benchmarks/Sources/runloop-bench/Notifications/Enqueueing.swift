@@ -140,6 +140,8 @@ struct Enqueueing: Part {
         ]
     }
 
+    var charts: [Chart] { [chart] }
+
     var tables: [Table] { [table] }
 
     private var table: Table {
@@ -168,7 +170,7 @@ struct Enqueueing: Part {
     }
 
     /// Enqueues a second as bars.
-    var chart: Chart {
+    private var chart: Chart {
         .bars(
             title: "Enqueue with coalescing",
             reading:

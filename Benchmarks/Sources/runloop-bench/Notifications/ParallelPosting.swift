@@ -90,6 +90,8 @@ struct ParallelPosting: Part {
         ["Four threads: two on each of two CPUs, each posts a name of its own. Each round takes other names."]
     }
 
+    var charts: [Chart] { [chart] }
+
     var tables: [Table] { [table] }
 
     private var table: Table {
@@ -113,7 +115,7 @@ struct ParallelPosting: Part {
     }
 
     /// The rates as bars.
-    var chart: Chart {
+    private var chart: Chart {
         .bars(
             title: "Posts of different names to one center",
             reading:

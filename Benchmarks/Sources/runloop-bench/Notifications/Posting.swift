@@ -98,6 +98,8 @@ struct Posting: Part {
     }
 
     /// One table for each number of observers.
+    var charts: [Chart] { [chart] }
+
     var tables: [Table] {
         Self.observerCounts.map { observers in
             var table = Table(
@@ -121,7 +123,7 @@ struct Posting: Part {
     }
 
     /// Calls a second as bars.
-    var chart: Chart {
+    private var chart: Chart {
         let counts = Self.observerCounts.filter { $0 > 0 }
         let groups = PostSubject.allCases.map { subject in
             Chart.BarGroup(

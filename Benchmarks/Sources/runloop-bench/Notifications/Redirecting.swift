@@ -53,6 +53,8 @@ struct Redirecting: Part {
             + subjects.compactMap(\.channel.remark)
     }
 
+    var charts: [Chart] { [chart] }
+
     var tables: [Table] { [table] }
 
     private var table: Table {
@@ -76,7 +78,7 @@ struct Redirecting: Part {
     }
 
     /// The rates as bars.
-    var chart: Chart {
+    private var chart: Chart {
         .bars(
             title: "Notifications to an observer on a loop",
             reading:

@@ -42,7 +42,9 @@ struct GrowthChart {
         }
         for size in Set(points.map(\.size)).sorted() {
             parts.append(SVG.line(x1: x(size), y1: Self.top, x2: x(size), y2: bottom, style: "grid"))
-            parts.append(SVG.text(NumberFormat.grouped(size), x: x(size), y: bottom + 18, anchor: "middle", style: "axis"))
+            parts.append(
+                SVG.text(
+                    NumberFormat.grouped(size), x: x(size), y: bottom + 18, anchor: "middle", style: "axis"))
         }
         parts.append(SVG.text(size, x: SVG.plotEnd + 12, y: bottom + 18, style: "axis"))
         for line in lines { parts += drawn(line, x: x, y: y) }

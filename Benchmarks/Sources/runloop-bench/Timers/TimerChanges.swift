@@ -109,6 +109,8 @@ struct TimerChanges: Part {
         ]
     }
 
+    var charts: [Chart] { [chart] }
+
     var tables: [Table] {
         Change.allCases.map { change in
             var table = Table(
@@ -136,7 +138,7 @@ struct TimerChanges: Part {
         }
     }
 
-    var chart: Chart {
+    private var chart: Chart {
         .growth(
             title: "Cancel a timer and add another",
             reading:

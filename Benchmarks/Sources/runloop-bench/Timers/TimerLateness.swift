@@ -44,6 +44,8 @@ struct TimerLateness: Part {
         ]
     }
 
+    var charts: [Chart] { [chart] }
+
     var tables: [Table] {
         var table = Table(
             title: "Lateness of a timer (µs)",
@@ -68,7 +70,7 @@ struct TimerLateness: Part {
         return [table]
     }
 
-    var chart: Chart {
+    private var chart: Chart {
         .distributions(
             title: "Lateness of timers",
             reading:

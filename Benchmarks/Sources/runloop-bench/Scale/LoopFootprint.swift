@@ -1,0 +1,134 @@
+internal import CAllocationCounter
+internal import CThreadControl
+internal import Synchronization
+
+/// Isolates what a loop takes by being there, and what it takes to make one and to end it, on threads that run already.
+///
+/// Read the descriptors first: they are a count. Then the bytes, which are the same for every loop.
+struct LoopFootprint: Part {
+    /// How many threads take part in a round.
+    private static let count = 32
+
+    private enum Figure: CaseIterable {
+        case bytes, descriptors, making, ending, both
+    }
+
+    private struct Key: Hashable {
+        let subject: FootprintSubject
+        let figure: Figure
+    }
+
+    private var figures = RoundFigures<Key>()
+    /// How many descriptors rounds have left open: none.
+    private var leftOpen = 0
+
+    private(set) var stage = ""
+
+    mutating func measure(round: Int, in session: Session) throws {
+        var ending: [FootprintSubject: Double] = [:]
+        for offset in FootprintSubject.allCases.indices {
+            let subject = FootprintSubject.allCases[
+                (offset + max(0, round)) % FootprintSubject.allCases.count]
+            stage = subject.rawValue
+            let before = DescriptorRoom.open
+            let found = try Self.round(subject, on: session.machine)
+            // The first round warms up: what all loops share is made with the first of them.
+            if round < 0 { continue }
+            leftOpen += DescriptorRoom.open - before
+            ending[subject] = found[.ending]
+            for (figure, value) in found { figures.add(value, of: Key(subject: subject, figure: figure)) }
+        }
+        for subject in FootprintSubject.allCases where round >= 0 {
+            guard let end = ending[subject], let threadEnd = ending[.none],
+                let making = figures.latest(Key(subject: subject, figure: .making))
+            else { continue }
+            figures.add(making + end - threadEnd, of: Key(subject: subject, figure: .both))
+        }
+    }
+
+    /// Makes loops on threads that run, and ends the threads.
+    private static func round(_ subject: FootprintSubject, on machine: Machine) throws -> [Figure: Double] {
+        let threads = (0..<count).map { _ in WorkerThread() }
+        let times = Mutex<[Double]>([])
+        times.withLock { $0.reserveCapacity(count) }
+        for thread in threads {
+            thread.number.pin(to: [machine.processors[0]])
+            // What a thread allocates once, whatever it does, it has allocated then.
+            thread.run { _ = [Int](repeating: 0, count: 100).count }
+            thread.wait()
+        }
+        let bytesBefore = bench_allocated_bytes()
+        let openBefore = DescriptorRoom.open
+        for thread in threads {
+            thread.run {
+                let start = bench_now()
+                subject.makeLoop()
+                let end = bench_now()
+                times.withLock { $0.append(Double(end - start)) }
+            }
+            thread.wait()
+        }
+        let bytes = Int(bench_allocated_bytes()) - Int(bytesBefore)
+        let descriptors = DescriptorRoom.open - openBefore
+        var ends: [Double] = []
+        for thread in threads {
+            let start = bench_now()
+            thread.end()
+            ends.append(Double(bench_now() - start))
+        }
+        return [
+            .bytes: Double(bytes) / Double(count), .descriptors: Double(descriptors) / Double(count),
+            .making: Spread(times.withLock { $0 })?.median ?? 0, .ending: Spread(ends)?.median ?? 0,
+        ]
+    }
+
+    var remarks: [String] {
+        [
+            "\(Self.count) threads that run already make their loops, one after the other; each loop serves one input in one "
+                + "pass. Bytes are those that malloc gave, of any thread; the kernel's and stacks are not among them.",
+            "Ending is the end of the thread, until it was joined, and less that of a thread without a loop where it is "
+                + "added to the making.",
+        ]
+    }
+
+    var tables: [Table] {
+        var table = Table(
+            title: "One loop",
+            columns: [
+                .init("bytes", "bytes", .whole), .init("descriptors", "descriptors", .ratio),
+                .init("make, µs", "making", .microseconds),
+                .init("thread's end, µs", "ending", .microseconds),
+                .init("make and end, µs", "both", .microseconds), .init("from", "bothLow", .microseconds),
+                .init("to", "bothHigh", .microseconds),
+            ])
+        table.rows = FootprintSubject.allCases.map { subject in
+            var row = Table.Row(name: subject.rawValue)
+            row.add(figures.spread(Key(subject: subject, figure: .bytes)), as: "bytes")
+            row.add(figures.spread(Key(subject: subject, figure: .descriptors)), as: "descriptors")
+            row.add(figures.spread(Key(subject: subject, figure: .making)), as: "making")
+            row.add(figures.spread(Key(subject: subject, figure: .ending)), as: "ending")
+            row.add(figures.spread(Key(subject: subject, figure: .both)), as: "both")
+            return row
+        }
+        return [table]
+    }
+
+    var charts: [Chart] { [] }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-S1", "memory of an idle loop, KiB from malloc", .atMost(16), stretch: .atMost(8),
+                figure: figures.spread(Key(subject: .own, figure: .bytes)) { $0 / 1024 }),
+            TargetRow(
+                "B-S1", "descriptors of an idle loop", .atMost(4), stretch: .atMost(3),
+                figure: figures.spread(Key(subject: .own, figure: .descriptors)), isCount: true),
+            TargetRow(
+                "B-S1", "descriptors left open by loops that have ended", .atMost(0),
+                figure: Spread([Double(leftOpen)]), isCount: true),
+            TargetRow(
+                "B-S2", "making and ending a loop on a running thread, µs", .atMost(50), stretch: .atMost(20),
+                figure: figures.spread(Key(subject: .own, figure: .both)) { $0 / 1000 }),
+        ]
+    }
+}
