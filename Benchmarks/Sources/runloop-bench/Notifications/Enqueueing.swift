@@ -45,9 +45,8 @@ struct Enqueueing: Part {
         for index in queues.indices {
             let (subject, pending, queue) = queues[(index + max(0, round)) % queues.count]
             queue.thread.number.pin(to: [session.machine.processors[0]])
-            let batch = subject == .own ? 32 : 1
-            // Foundation's queue does the same for all, and cannot be filled anew each round.
-            for fate in subject == .own ? Fate.allCases : [.mergedWithAny] {
+            let batch = subject == .foundation ? 1 : 32
+            for fate in Self.fates(of: subject) {
                 stage = "\(subject.rawValue), \(pending) waiting, \(fate.rawValue)"
                 let time = try onThread(of: queue) { [count] () throws(Miscount) in
                     switch fate {
@@ -62,6 +61,16 @@ struct Enqueueing: Part {
                 }
                 if round >= 0 { times.add(time, of: Key(subject: subject, fate: fate, pending: pending)) }
             }
+        }
+    }
+
+    /// Which of them are measured.
+    private static func fates(of subject: EnqueueSubject) -> [Fate] {
+        switch subject {
+        case .own: Fate.allCases
+        // It does the same for all, and cannot be filled anew each round.
+        case .foundation: [.mergedWithAny]
+        case .dictionary: [.mergedWithFew, .mergedWithAny]
         }
     }
 
@@ -137,6 +146,7 @@ struct Enqueueing: Part {
                 + "counted. Each one that waits has a name of its own, and any are taken in no order: with "
                 + "many, memory is far away, for the names, too.",
             "Foundation's queue goes through all that wait. It was filled without coalescing.",
+            "The dictionary has as many names, and does nothing but find one and count: its quotient is what memory costs.",
         ]
     }
 
@@ -191,9 +201,11 @@ struct Enqueueing: Part {
 
     func targets(on machine: Machine) -> [TargetRow] {
         Fate.allCases.map { fate in
-            TargetRow(
+            let memory = ratio(.dictionary, fate)?.median
+            return TargetRow(
                 "B-N3", "enqueue with coalescing, \(fate.rawValue), 100,000 ÷ 100", .atMost(2),
-                stretch: .atMost(1.2), figure: ratio(.own, fate))
+                stretch: .atMost(1.2), figure: ratio(.own, fate),
+                note: memory.map { "a dictionary's look-up: \(NumberFormat.ratio.text($0))" })
         }
     }
 

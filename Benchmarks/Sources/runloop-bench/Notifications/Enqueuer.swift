@@ -28,15 +28,23 @@ protocol Enqueuer: AnyObject, Sendable {
 enum EnqueueSubject: String, CaseIterable {
     case own = "RunLoops queue"
     case foundation = "Foundation queue"
+    case dictionary = "look-up in a Swift Dictionary"
 
-    /// Ours or theirs.
-    var role: Chart.Role { self == .own ? .ours : .peer }
+    /// Ours, theirs or neither.
+    var role: Chart.Role {
+        switch self {
+        case .own: .ours
+        case .foundation: .peer
+        case .dictionary: .yardstick
+        }
+    }
 
     /// Makes a queue in which so many will wait.
     func make(pending: Int, others: Int) -> any Enqueuer {
         switch self {
         case .own: QueueEnqueuer(pending: pending, others: others)
         case .foundation: FoundationEnqueuer(pending: pending)
+        case .dictionary: DictionaryEnqueuer(pending: pending)
         }
     }
 }
