@@ -8,15 +8,16 @@ struct Fairness: Part {
     private let thread: RunLoopThread
     private let number: ThreadNumber
     private let feeder: Feeder
-    /// The 99th percentile of each round, in nanoseconds; nil stands for the loop at rest.
+    private let busyThread = BusyThread()
+    /// The 99th percentile of each round, in nanoseconds.
     private var ninetyNinths = RoundFigures<Key>()
-    private var delays: [Load?: Histogram<UInt32>] = [:]
+    private var delays: [Situation: Histogram<UInt32>] = [:]
     private var totals: [Load: Totals] = [:]
 
     /// A round of the loop under a load is compared with one at rest right before.
     private struct Key: Hashable {
         let load: Load
-        let isBusy: Bool
+        let situation: Situation
     }
 
     /// What all rounds of a load add up to.
@@ -42,6 +43,7 @@ struct Fairness: Part {
         let processors = session.machine.processors
         let others = processors.count > 1 ? Array(processors.dropFirst()) : processors
         number.pin(to: [processors[0]])
+        busyThread.number.pin(to: [processors[0]])
         let length = session.length(.milliseconds(100), quick: .milliseconds(30))
         for load in Load.allCases {
             stage = load.rawValue
@@ -49,25 +51,33 @@ struct Fairness: Part {
             feeder.start(load, on: others)
             let busy = Result { try FairnessWatch(thread.runLoop, length: length, feeder: feeder) }
             try feeder.stop(load)
-            add(try busy.get(), idle, load, isWarmUp: round < 0)
+            let machine = busyThread.delays(length: length)
+            let watch = try busy.get()
+            totals[load, default: Totals()].passesWithoutRead += watch.passesWithoutRead
+            // The first round warms up; but unread is unread.
+            if round < 0 { continue }
+            add(watch, to: load)
+            add(watch.delays, load, .busy(load))
+            add(idle.delays, load, .rest)
+            add(machine, load, .thread)
         }
     }
 
-    private mutating func add(_ busy: FairnessWatch, _ idle: FairnessWatch, _ load: Load, isWarmUp: Bool) {
-        totals[load, default: Totals()].passesWithoutRead += busy.passesWithoutRead
-        if isWarmUp { return }
+    private mutating func add(_ busy: FairnessWatch, to load: Load) {
         totals[load, default: Totals()].reads += busy.reads
         totals[load, default: Totals()].messages += busy.messages
         totals[load, default: Totals()].passes += busy.passes
-        for (watch, isBusy) in [(busy, true), (idle, false)] {
-            var round = Self.histogram()
-            for delay in watch.delays {
-                // The fires that one late one has kept from being made were late as well.
-                round.recordCorrectedValue(UInt64(max(1, delay)), expectedInterval: 1_000_000)
-            }
-            ninetyNinths.add(Double(round.valueAtPercentile(99)), of: Key(load: load, isBusy: isBusy))
-            delays[isBusy ? load : nil, default: Self.histogram()].add(round)
+    }
+
+    private mutating func add(_ found: [Int64], _ load: Load, _ situation: Situation) {
+        var round = Self.histogram()
+        for delay in found {
+            // The fires that one late one has kept from being made were late as well.
+            round.recordCorrectedValue(UInt64(max(1, delay)), expectedInterval: 1_000_000)
         }
+        ninetyNinths.add(
+            Double(round.valueAtPercentile(99)), of: Key(load: load, situation: situation))
+        delays[situation, default: Self.histogram()].add(round)
     }
 
     private static func histogram() -> Histogram<UInt32> {
@@ -79,6 +89,8 @@ struct Fairness: Part {
             "A timer of 1 ms on a loop that is at rest, and then never out of messages, each of which keeps it busy for 16 pauses; "
                 + "all messages are counted, and every point of the timer's grid has fired or is counted as missed. "
                 + "A fire that was missed counts as late.",
+            "A busy thread is late, too, wherever others want its processor: the one that only reads the clock, pinned to "
+                + "the same, says how late.",
             "While the loop is busy it also has a descriptor that is always ready: its handler should be called once a "
                 + "pass. It parks: one that spins looks at descriptors every few microseconds, and not in each pass.",
         ]
@@ -95,13 +107,13 @@ struct Fairness: Part {
                 .init("passes", "passes", .whole), .init("messages a pass", "messages", .ratio),
                 .init("reads", "reads", .whole), .init("passes without a read", "unread", .whole),
             ])
-        table.rows = ([nil] + Load.allCases).map { load in
-            var row = Table.Row(name: load?.rawValue ?? "at rest")
-            guard let delays = delays[load] else { return row }
+        table.rows = Situation.all.map { situation in
+            var row = Table.Row(name: situation.description)
+            guard let delays = delays[situation] else { return row }
             for (key, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("max", 100)] {
                 row.figures[key] = Double(delays.valueAtPercentile(percentile))
             }
-            if let load, let totals = totals[load] {
+            if case .busy(let load) = situation, let totals = totals[load] {
                 row.figures["passes"] = Double(totals.passes)
                 row.figures["messages"] = Double(totals.messages) / Double(totals.passes)
                 row.figures["reads"] = Double(totals.reads)
@@ -118,10 +130,10 @@ struct Fairness: Part {
             reading:
                 "Further left is sooner, on a scale where each line is ten times the one before; ▲ marks the median and "
                 + "│ the 99th percentile, which should stay under a millisecond.",
-            series: ([nil] + Load.allCases).compactMap { load in
-                delays[load].map { delays in
+            series: Situation.all.compactMap { situation in
+                delays[situation].map { delays in
                     Chart.Distribution(
-                        name: load?.name ?? "at rest", role: load == nil ? .yardstick : .ours,
+                        name: situation.name, role: situation == .thread ? .yardstick : .ours,
                         median: Double(delays.valueAtPercentile(50)),
                         ninetyNinth: Double(delays.valueAtPercentile(99)), bins: delays.bins())
                 }
@@ -134,8 +146,11 @@ struct Fairness: Part {
             TargetRow(
                 "B-F1", "\(load.rawValue): a 1 ms timer's p99 is later by so many ms", .atMost(1),
                 figure: ninetyNinths.difference(
-                    Key(load: load, isBusy: true), less: Key(load: load, isBusy: false)
-                ) { $0 / 1e6 })
+                    Key(load: load, situation: .busy(load)), less: Key(load: load, situation: .rest)
+                ) { $0 / 1e6 },
+                note: ninetyNinths.spread(Key(load: load, situation: .thread)).map {
+                    "a busy thread without a loop: \(NumberFormat.ratio.text($0.median / 1e6))"
+                })
         } + [
             TargetRow(
                 "B-F1", "passes of a busy loop that left a ready descriptor unread", .atMost(0),

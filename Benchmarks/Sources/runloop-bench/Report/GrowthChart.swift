@@ -29,7 +29,7 @@ struct GrowthChart {
             return SVG.plotStart + 20 + share * (SVG.plotEnd - SVG.plotStart - 40)
         }
         func y(_ cost: Double) -> Double {
-            bottom - (log10(max(cost, least)) - firstDecade) * Self.decadeHeight
+            bottom - (max(log10(max(cost, 1)), firstDecade) - firstDecade) * Self.decadeHeight
         }
         var parts: [String] = []
         for decade in Int(firstDecade)...Int(lastDecade) {

@@ -25,9 +25,10 @@ final class AlarmSeries: @unchecked Sendable {
         return time
     }
 
-    /// Notes that a timer has fired; true if another is wanted.
+    /// Notes that a timer has fired.
     ///
     /// - Parameter delay: How late, in nanoseconds; less than zero if it was early.
+    /// - Returns: Whether another is wanted.
     func fired(late delay: Int64) -> Bool {
         delays.append(delay)
         if elapsed < length { return true }
