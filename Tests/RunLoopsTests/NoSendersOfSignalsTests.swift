@@ -54,6 +54,28 @@ import Testing
         }
     }
 
+    @Test func `a notice behind a signal whose handler takes the port out of the loop waits in the port`()
+        throws
+    {
+        try onLoopThread { loop in
+            let port = Port<Void>()
+            var log: [String] = []
+            loop.add(port, forMode: .default) { [weak port] in
+                log.append("signal")
+                if let port { loop.remove(port, forMode: .default) }
+            }
+            port.onNoSenders { log.append("none") }
+            _ = port.makeSendRight()
+            try port.send()
+            loop.settle()
+            #expect(log == ["signal"])
+            loop.add(port, forMode: .default) { log.append("again") }
+            port.onNoSenders { log.append("late") }
+            loop.settle()
+            #expect(log == ["signal", "late"])
+        }
+    }
+
     @Test func `a nudge wakes as a ring does, and is none`() {
         let bell = Doorbell()
         let node = PortCore.makeNode()
