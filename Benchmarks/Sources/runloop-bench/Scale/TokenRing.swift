@@ -25,12 +25,13 @@ struct TokenRing: Part {
 
     /// As many loops as fit.
     private mutating func makeRing(on machine: Machine) -> LoopRing? {
-        var reason = "this process may have \(DescriptorRoom.raise()) descriptors: see ulimit -n"
-        for size in Self.sizes.reversed() where DescriptorRoom.has(4 * size + 3) {
-            do { return try LoopRing(size, on: machine) } catch { reason = "\(size) loops: \(error)" }
-            note = reason
+        for size in Self.sizes.reversed() {
+            if !DescriptorRoom.has(5 * size) {
+                note = "this process may have \(DescriptorRoom.raise()) descriptors: see ulimit -n"
+                continue
+            }
+            do { return try LoopRing(size, on: machine) } catch { note = "\(size) loops: \(error)" }
         }
-        note = reason
         return nil
     }
 
