@@ -228,14 +228,36 @@ private final class RedirectedObservation: Observation, @unchecked Sendable {
         if runLoop.isCurrent { return super.releaseHandler() }
         // What a handler holds may belong to the loop's thread, and is destroyed there, also if the block is let go of without
         // having run. If the thread has ended, nobody is left whom it could disturb.
-        let parting = Parting { super.releaseHandler() }
-        if !runLoop.perform({ withExtendedLifetime(parting) {} }) { runLoop.keepToTheEnd(parting) }
+        let parting = Parting(runLoop) { super.releaseHandler() }
+        runLoop.perform { parting.happen() }
+    }
+}
+
+/// Something that is to be done once, on a loop's thread, while that exists.
+private final class Parting: Sendable {
+    private let runLoop: RunLoop
+    private let body: @Sendable () -> Void
+    private let hasHappened = Atomic<Bool>(false)
+
+    init(_ runLoop: RunLoop, _ body: @escaping @Sendable () -> Void) {
+        self.runLoop = runLoop
+        self.body = body
     }
 
-    /// Does something when it goes.
-    private final class Parting: Sendable {
-        private let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        deinit { body() }
+    func happen() {
+        if !hasHappened.exchange(true, ordering: .acquiringAndReleasing) { body() }
     }
+
+    /// The block has run, or the loop has ended, or ends: then it lets go of what it keeps on its thread, as its last act.
+    deinit {
+        if hasHappened.load(ordering: .acquiring) { return }
+        if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(Farewell(body)) }
+    }
+}
+
+/// Does something when it goes.
+private final class Farewell: Sendable {
+    private let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    deinit { body() }
 }
