@@ -108,6 +108,7 @@ struct DeliveryAccount {
     /// - Returns: Whom to let through, and what waits, for the caller to let go of.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {
         defer { self = DeliveryAccount() }
-        return (Array(gates), waiting + Array(awaited.values))
+        // Not `Array(gates)`: of an empty deque it writes to the empty array that all threads share.
+        return (gates.map { $0 }, waiting.map { $0 } + awaited.values.map { $0 })
     }
 }
