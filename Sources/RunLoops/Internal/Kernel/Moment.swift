@@ -9,7 +9,10 @@ struct Moment: Comparable, Hashable, Sendable {
     var nanoseconds: Int64
 
     /// Later than every other moment; nothing is ever due then.
-    static let never = Moment(nanoseconds: .max)
+    ///
+    /// Computed: a constant that is made when it is first read would hang a forked child, if another thread of its parent was
+    /// just making it.
+    static var never: Moment { Moment(nanoseconds: .max) }
 
     static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
