@@ -20,7 +20,7 @@ struct CallRecord {
     /// How many calls a record can show: one inside the other.
     ///
     /// A thread that goes deeper takes one more record.
-    static let capacity = 6
+    static var capacity: Int { 6 }
 
     private let storage: UnsafeMutablePointer<Storage>
 

@@ -33,7 +33,7 @@ struct WaitingNotifications {
     }
 
     fileprivate struct Slot {
-        static let none = UInt32.max
+        static var none: UInt32 { .max }
 
         /// Nil in a free slot.
         var notification: Notification?
