@@ -19,8 +19,8 @@ struct slot {
     _Atomic unsigned running;
     /// How many signals found the pipe full.
     _Atomic unsigned unrecorded;
-    /// The process that installed the handler; set before that.
-    pid_t owner;
+    /// The process that installed the handler; set before that. A handler of the source before may still read it.
+    _Atomic pid_t owner;
     /// What was there before; set before that, too.
     struct sigaction previous;
 };
