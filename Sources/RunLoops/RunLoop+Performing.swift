@@ -110,20 +110,25 @@ extension RunLoop {
     }
 
     private func post(_ node: Node) -> Bool {
-        if let core = coreIfCurrent {
-            Fork.check("RunLoop.perform")
-            // The loop's own: no atomic operation. What others have sent before goes first.
-            if core.hasEnded {
-                discard(node)
-                return false
-            }
-            core.takeMail()
-            core.blocks.append(node)
-            return true
-        }
-        if inbox.send(Mailbox.Chain(node), for: "RunLoop.perform") { return true }
+        if putInLine(node) { return true }
         discard(node)
         return false
+    }
+
+    /// Puts a node in line.
+    ///
+    /// - Returns: False if the loop has ended; then the node is still the caller's.
+    @inline(__always)
+    func putInLine(_ node: Node) -> Bool {
+        guard let core = coreIfCurrent else {
+            return inbox.send(Mailbox.Chain(node), for: "RunLoop.perform")
+        }
+        Fork.check("RunLoop.perform")
+        if core.hasEnded { return false }
+        // The loop's own: no atomic operation. What others have sent before goes first.
+        core.takeMail()
+        core.blocks.append(node)
+        return true
     }
 
     private func discard(_ node: Node) {

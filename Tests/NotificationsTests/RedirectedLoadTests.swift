@@ -55,4 +55,22 @@ import Testing
         for target in targets { target.stop() }
         for target in targets { target.join() }
     }
+
+    @Test(.enabled(if: Allocations.areCounted)) func `a redirected notification needs no memory of its own`()
+        throws
+    {
+        let thread = try RunLoopThread(name: "observer")
+        defer { thread.stop() }
+        let center = NotificationCenter()
+        let calls = Shared(0)
+        let token = center.addObserver(forName: .a, on: thread.runLoop) { _ in calls.increment() }
+        defer { token.remove() }
+        // The first ones make what is used again.
+        for _ in 0..<1_000 { center.post(name: .a) }
+        try thread.runLoop.performAndWait {}
+        let count = Allocations.count { for _ in 0..<1_000 { center.post(name: .a) } }
+        try thread.runLoop.performAndWait {}
+        #expect(calls.count == 2_000)
+        if isOptimized { #expect(count == 0) }
+    }
 }

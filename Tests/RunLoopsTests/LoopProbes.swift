@@ -34,14 +34,3 @@ extension ExitTest.Result {
     /// What the process wrote before it ended.
     var message: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }
-
-/// Whether this code is optimized: what is not allocates for closures and for loops of its own.
-var isOptimized: Bool {
-    var isOptimized = true
-    // The condition of an assertion is not evaluated in optimized code.
-    assert(
-        {
-            isOptimized = false; return true
-        }())
-    return isOptimized
-}

@@ -24,3 +24,14 @@ public enum Allocations {
     /// Of use only in a process of the test's own.
     public static var bytesInUse: Int { Int(allocations_bytes_in_use()) }
 }
+
+/// Whether the tests are optimized: what is not allocates for closures and for loops of its own.
+public var isOptimized: Bool {
+    var isOptimized = true
+    // The condition of an assertion is not evaluated in optimized code.
+    assert(
+        {
+            isOptimized = false; return true
+        }())
+    return isOptimized
+}

@@ -1,4 +1,4 @@
-/// A notification on its way to an observer on a loop, whose queue alone holds it.
+/// A notification on its way to an observer on a loop: a value, which lies in the loop's queue.
 ///
 /// It refers to its observer without counting: the poster would write what the loop's thread writes, for each notification.
 /// The observer lives until all that was sent to it has arrived or was let go of; it sees to that itself
@@ -6,24 +6,16 @@
 ///
 /// `@safe`: for that reason.
 @safe
-final class Delivery: Sendable {
+struct Delivery: ~Copyable, Sendable {
     private let observer: Unmanaged<RedirectedObserver>
-
-    /// Nil once it has arrived.
-    ///
-    /// `nonisolated(unsafe)`: taken out by the loop's thread, and read when nobody else has the delivery any more.
-    nonisolated(unsafe) private var notification: Notification?
+    private let notification: Notification
 
     init(_ notification: Notification, to observer: RedirectedObserver) {
-        unsafe self.notification = notification
+        self.notification = notification
         unsafe self.observer = .passUnretained(observer)
     }
 
-    func arrive() {
-        // Moved, and not copied: a copy counts references to all that is in it.
-        guard let notification = unsafe notification.take() else {
-            preconditionFailure("a delivery arrives once")
-        }
+    private func arrive() {
         // Counted from here on, by the loop's thread only: the handler may run the loop, and that what the observer sent behind
         // this delivery. Before the lane is told, which others take for a sign that nothing refers to the observer.
         let observer = unsafe observer.takeUnretainedValue()
@@ -31,10 +23,17 @@ final class Delivery: Sendable {
         observer.deliver(notification)
     }
 
-    deinit {
-        if let notification = unsafe notification {
-            unsafe observer._withUnsafeGuaranteedRef { $0.lost(notification) }
-        }
+    private func wasLost() {
+        unsafe observer._withUnsafeGuaranteedRef { $0.lost(notification) }
+    }
+
+    /// Ends the delivery that lies at a place.
+    static func end(at place: UnsafeMutableRawPointer, hasArrived: Bool) {
+        // Safe: called once for each that was sent, with the place where it was put, and nobody else looks there.
+        let delivery = unsafe place.assumingMemoryBound(to: Delivery.self)
+        // Where it lies: a copy would count references to all that is in it.
+        if hasArrived { unsafe delivery.pointee.arrive() } else { unsafe delivery.pointee.wasLost() }
+        unsafe delivery.deinitialize(count: 1)
     }
 }
 

@@ -28,6 +28,19 @@ final class DeliveryLane: Sendable {
         return sent == arrived.load(ordering: .acquiring)
     }
 
+    /// Sends a notification to the loop.
+    ///
+    /// If the loop has ended, it is let go of.
+    @inline(__always)
+    func send(_ delivery: consuming Delivery, to runLoop: RunLoop) {
+        sent.wrappingAdd(1, ordering: .relaxed)
+        // Safe: the function is given what it expects, the place of the delivery.
+        let isSent = unsafe runLoop.send(delivery, inModes: isCommon ? nil : modes) { place, hasArrived in
+            unsafe Delivery.end(at: place, hasArrived: hasArrived)
+        }
+        if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
+    }
+
     /// Sends a turn to the loop.
     ///
     /// If the loop has ended, it is let go of.

@@ -53,8 +53,7 @@ final class RedirectedObserver: Sendable {
         }
         guard case .unlimited = capacity.kind else { return takeIntoAccount(notification) }
         if notification.receipt == nil {
-            let delivery = Delivery(notification, to: self)
-            lane.send(to: redirector.runLoop) { delivery.arrive() }
+            lane.send(Delivery(notification, to: self), to: redirector.runLoop)
         } else {
             let delivery = AwaitedDelivery(notification, to: self)
             let isAwaited = account.withLock { account in

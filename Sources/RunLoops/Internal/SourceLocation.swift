@@ -10,7 +10,10 @@ struct SourceLocation: Sendable, CustomStringConvertible {
     }
 
     /// A job of Swift concurrency, which does not tell where it was made.
-    static let job = SourceLocation("a job of a task or an actor", 0)
+    static var job: SourceLocation { SourceLocation("a job of a task or an actor", 0) }
+
+    /// A notification for an observer on the loop, which tells by itself where it was made.
+    static var delivery: SourceLocation { SourceLocation("the delivery of a notification", 0) }
 
     var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
 }

@@ -8,7 +8,7 @@ struct BlockMessage {
     let origin: SourceLocation
 }
 
-/// The performed blocks and the jobs that a loop has taken in and not yet run, in the order in which they came.
+/// The performed blocks, the parcels and the jobs that a loop has taken in and not yet run, in the order in which they came.
 ///
 /// A block whose modes are not running is put aside, and is put back in front as soon as the mode changes:
 /// so blocks of one sender keep their order in every mode that runs them. Jobs are for the common modes.
@@ -96,15 +96,17 @@ struct BlockQueue {
 
     private func matches(_ node: Node, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
         switch node.kind {
-        case .block, .preferredJob: isCommon
+        case .block, .parcel, .preferredJob: isCommon
         case .job: isCommon && !isInsideJob
-        case .blockInModes:
-            node.withBlock { block in
-                guard let modes = block.modes else { return isCommon }
-                return modes.isEmpty || modes.contains { $0 == mode || isCommon && $0 == .common }
-            }
-        case .signal, .control: preconditionFailure("a block queue holds blocks and jobs only")
+        case .blockInModes: node.withBlock { matches($0.modes, mode, isCommon) }
+        case .parcelInModes: node.withParcel { matches($0.modes, mode, isCommon) }
+        case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
         }
+    }
+
+    private func matches(_ modes: [RunLoop.Mode]?, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
+        guard let modes else { return isCommon }
+        return modes.isEmpty || modes.contains { $0 == mode || isCommon && $0 == .common }
     }
 }
 

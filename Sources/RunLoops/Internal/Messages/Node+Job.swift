@@ -3,7 +3,7 @@ extension Node {
     var isJob: Bool {
         switch kind {
         case .job, .preferredJob: true
-        case .block, .blockInModes, .signal, .control: false
+        case .block, .blockInModes, .parcel, .parcelInModes, .signal, .control: false
         }
     }
 

@@ -31,6 +31,12 @@ extension Node {
         unsafe address.deallocate()
     }
 
+    /// Makes a wide node two ordinary ones again: what it held has written over the second one's mark.
+    func split() {
+        // Safe: the second half of a wide node begins one stride behind the first.
+        unsafe Node(address + Node.stride).setMark(.ordinary)
+    }
+
     var mark: Mark {
         // Safe: slabs and `makeLone` mark their nodes, and nothing else writes this byte.
         unsafe address.load(fromByteOffset: Node.markOffset, as: Mark.self)

@@ -14,6 +14,8 @@ struct Node: Equatable, @unchecked Sendable {
     let address: UnsafeMutableRawPointer
 
     static let stride = 64
+    /// A wide node is two neighbours in one slab, for what is too large for one.
+    @usableFromInline static let wideStride = 2 * stride
     private static let kindOffset = 8
     @usableFromInline static let payloadOffset = 16
     /// How many bytes a message may have before it needs a box.
@@ -25,6 +27,10 @@ struct Node: Equatable, @unchecked Sendable {
         case block
         /// A ``BlockMessage`` that names its modes.
         case blockInModes
+        /// A ``Parcel`` for the common modes, in a wide node.
+        case parcel
+        /// A ``Parcel`` that names its modes, in a wide node.
+        case parcelInModes
         /// A job of an actor that lives on the loop.
         case job
         /// A job of a task that prefers the loop.

@@ -37,20 +37,37 @@ struct SlabCache {
 
     /// A node for the calling thread to fill and push.
     @inline(__always)
-    static func takeNode() -> Node {
-        // Safe: the thread's own pointer, put there by `current` below.
-        if let known = unsafe runloops_thread_slabs() {
-            let cache = unsafe SlabCache(storage: known.assumingMemoryBound(to: Storage.self))
-            return cache.takeNode()
+    static func takeNode() -> Node { current.take(Node.stride) }
+
+    /// A wide node for the calling thread to fill and push.
+    static func takeWideNode() -> Node {
+        let cache = current
+        // Safe: the cache's own thread.
+        let left = unsafe cache.storage.pointee.end - cache.storage.pointee.cursor
+        if left == UInt(Node.stride) {
+            // The slab has room for one half, which nobody gets: it counts as released.
+            let last = Slab(containing: unsafe cache.storage.pointee.cursor)
+            unsafe cache.storage.pointee.cursor = cache.storage.pointee.end
+            last.finish(1)
         }
-        return makeCurrent().takeNode()
+        return cache.take(Node.wideStride)
     }
 
     @inline(__always)
-    private func takeNode() -> Node {
+    private static var current: SlabCache {
+        // Safe: the thread's own pointer, put there by `makeCurrent` below.
+        if let known = unsafe runloops_thread_slabs() {
+            return unsafe SlabCache(storage: known.assumingMemoryBound(to: Storage.self))
+        }
+        return makeCurrent()
+    }
+
+    /// The next so many bytes of the current slab, which has them or is used up.
+    @inline(__always)
+    private func take(_ size: Int) -> Node {
         if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
         let address = unsafe storage.pointee.cursor
-        unsafe storage.pointee.cursor = address &+ UInt(Node.stride)
+        unsafe storage.pointee.cursor = address &+ UInt(size)
         // Safe: between the current slab's first node and its end, so not null and a whole node.
         return unsafe Node(UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped)
     }
@@ -210,10 +227,18 @@ struct NodeReleaser: ~Copyable {
     private var slab: Slab?
     private var count = 0
 
-    mutating func release(_ node: Node) {
+    mutating func release(_ node: Node) { release(node, 1) }
+
+    /// Releases a wide node.
+    mutating func releaseWide(_ node: Node) {
+        node.split()
+        release(node, 2)
+    }
+
+    private mutating func release(_ node: Node, _ parts: Int) {
         let nodes = Slab(containing: unsafe UInt(bitPattern: node.address))
         if nodes.address != slab?.address { flush(to: nodes) }
-        count += 1
+        count += parts
     }
 
     private mutating func flush(to next: Slab?) {

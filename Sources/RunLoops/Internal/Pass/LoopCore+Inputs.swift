@@ -134,6 +134,7 @@ extension LoopCore {
             case .block, .blockInModes:
                 _ = node.move(BlockMessage.self)
                 releaser.release(node)
+            case .parcel, .parcelInModes: node.endParcel(hasArrived: false, &releaser)
             case .signal: _ = Signal.takeRetained(node)
             case .control: break
             }

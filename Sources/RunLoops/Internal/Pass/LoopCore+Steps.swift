@@ -11,7 +11,7 @@ extension LoopCore {
         }
     }
 
-    /// Runs the blocks and jobs for this mode that were there when the step began, as far as the budget goes.
+    /// Runs the blocks, parcels and jobs for this mode that were there when the step began, as far as the budget goes.
     func performBlocks(_ budget: inout Budget) {
         takeMail()
         if blocks.isEmpty { return }
@@ -24,14 +24,17 @@ extension LoopCore {
         {
             // Before the call: who has been answered by a block finds it counted.
             inbox.counters.messages.add()
-            if node.isJob {
+            switch node.kind {
+            case .parcel, .parcelInModes:
+                callHandler(.delivery) { node.endParcel(hasArrived: true, &releaser) }
+            case .job, .preferredJob:
                 let job = node.takeJob(&releaser)
                 callHandler(.job) { run(job) }
-                continue
+            case .block, .blockInModes, .signal, .control:
+                let message = node.move(BlockMessage.self)
+                releaser.release(node)
+                callHandler(message.origin, message.body)
             }
-            let message = node.move(BlockMessage.self)
-            releaser.release(node)
-            callHandler(message.origin, message.body)
         }
     }
 

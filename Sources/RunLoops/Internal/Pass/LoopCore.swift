@@ -83,7 +83,7 @@ final class LoopCore {
         var mail = inbox.mailbox.take()
         while let node = mail.popFirst() {
             switch node.kind {
-            case .block, .blockInModes, .job, .preferredJob: blocks.append(node)
+            case .block, .blockInModes, .parcel, .parcelInModes, .job, .preferredJob: blocks.append(node)
             case .signal: becameReady(Signal.takeRetained(node))
             case .control: requests.formUnion(inbox.takeRequests())
             }
