@@ -35,7 +35,7 @@ struct ExecutorsFamily: Family {
         }
         chapter.remarks = Hops.remarks
         chapter.tables = hops.tables
-        chapter.charts = [hops.chart]
+        chapter.charts = hops.charts
         chapter.targets = hops.targets
         return chapter
     }
