@@ -21,6 +21,9 @@ final class Inbox: Sendable {
     /// Else 0.
     let wakeStamp = Atomic<Int64>(0)
 
+    /// Here, because senders read it.
+    let wakeup: Wakeup
+
     /// Keeps what the loop writes off the cache lines that senders write: two lines, because processors
     /// fetch them in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
@@ -31,7 +34,6 @@ final class Inbox: Sendable {
     ///
     /// Taken by the loop only when it times a handler.
     let longestHandler = Guarded<LongestHandler?>(nil)
-    let wakeup: Wakeup
 
     /// Sent to make the loop look at `requests`; in the mailbox only while `requests` is not 0.
     private let requestNode: Node
@@ -42,6 +44,7 @@ final class Inbox: Sendable {
         precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")
         requestNode = unsafe Node(memory)
         requestNode.kind = .control
+        requestNode.next = nil
     }
 
     deinit {

@@ -41,13 +41,13 @@ struct Mailbox: ~Copyable, Sendable {
     /// Adds nodes, newest on top, if the word is still what the caller saw.
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
-        chain.oldest.next = seen.isArmed ? nil : seen.node
+        chain.oldest.link(to: seen.isArmed ? nil : seen.node)
         let (exchanged, _) = word.weakCompareExchange(
             expected: seen.bits, desired: seen.pushing(chain).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
         guard exchanged else {
             // As it was: if the nodes are refused after all, their sender walks them to their end.
-            chain.oldest.next = nil
+            chain.oldest.link(to: nil)
             return .raced
         }
         return seen.isArmed ? .queuedToArmed(signal: seen.node) : .queued

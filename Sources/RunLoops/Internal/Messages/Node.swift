@@ -58,6 +58,9 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
+    /// Sets the link, and writes only what changes: a signal's node, sent again and again, stays in every processor's cache.
+    func link(to node: Node?) { if next != node { next = node } }
+
     var kind: Kind {
         get {
             // Safe: loaded only from nodes of a loop's mailbox, each of which was given a kind.
@@ -132,7 +135,7 @@ struct NodeList {
     }
 
     mutating func prepend(_ node: Node) {
-        node.next = first
+        node.link(to: first)
         first = node
         if last == nil { last = node }
         count += 1

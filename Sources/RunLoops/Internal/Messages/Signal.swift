@@ -5,10 +5,20 @@
 /// then the sender that replaced it, then the loop's mailbox. There is one such reference at a time, so
 /// the node is never in two lists.
 ///
-/// `@unchecked Sendable`: other threads touch only `node` and `inbox`, which never change.
+/// `@unchecked Sendable`: other threads touch only the node, which never changes, and not the signal: its cache line is the
+/// loop's alone.
 final class Signal: @unchecked Sendable {
     let node: Node
-    let inbox: Inbox
+    private let inbox: Inbox
+
+    /// What the node carries.
+    ///
+    /// `@safe`: the signal holds the inbox, and whoever has the node holds the signal.
+    @safe
+    private struct Link: BitwiseCopyable {
+        let signal: Unmanaged<Signal>
+        let inbox: Unmanaged<Inbox>
+    }
 
     /// The input that becomes ready; nil once it has left the loop.
     ///
@@ -33,7 +43,8 @@ final class Signal: @unchecked Sendable {
         precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")
         node = unsafe Node(memory)
         node.kind = .signal
-        unsafe node.store(Unmanaged.passUnretained(self))
+        node.next = nil
+        node.store(unsafe Link(signal: .passUnretained(self), inbox: .passUnretained(inbox)))
     }
 
     deinit {
@@ -56,7 +67,7 @@ final class Signal: @unchecked Sendable {
     /// The loop's thread only.
     static func takeRetained(_ node: Node) -> Signal {
         // Safe: the node is that of a signal, and comes with the reference of `retainedNode`.
-        let signal = unsafe node.peek(Unmanaged<Signal>.self).takeRetainedValue()
+        let signal = unsafe node.peek(Link.self).signal.takeRetainedValue()
         signal.isOut = false
         return signal
     }
@@ -65,11 +76,12 @@ final class Signal: @unchecked Sendable {
     ///
     /// Any thread; the caller hands over the reference that came with the node.
     static func send(_ node: Node) {
-        let signal = unsafe node.peek(Unmanaged<Signal>.self)
-        let inbox = unsafe signal.takeUnretainedValue().inbox
+        let link = node.peek(Link.self)
+        // Held: once the node is sent, the loop may let go of the signal.
+        let inbox = unsafe link.inbox.takeUnretainedValue()
         if !inbox.send(Mailbox.Chain(node)) {
             // The loop has ended. The input was told, and nobody waits for this signal.
-            unsafe signal.release()
+            unsafe link.signal.release()
         }
     }
 }

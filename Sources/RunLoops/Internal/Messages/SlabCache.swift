@@ -202,7 +202,9 @@ struct Slab {
         unsafe memory.initializeMemory(as: Header.self, to: Header(cache: cache))
         for offset in stride(from: Node.stride, to: size, by: Node.stride) {
             // Safe: inside the slab, and nobody has the node yet.
-            unsafe Node(memory + offset).setMark(.ordinary)
+            let node = unsafe Node(memory + offset)
+            node.next = nil
+            node.setMark(.ordinary)
         }
         return Slab(containing: UInt(bitPattern: memory))
     }
