@@ -53,7 +53,8 @@ extension LoopCore {
 
         let willSleep = !handledSource && isQuiet(until: activation.deadline)
         performPassEndWork()
-        if willSleep && isQuiet(until: activation.deadline) {
+        // Asked again only where something was called in between. What other threads send meanwhile fails the arming.
+        if willSleep && (passEndWork.isEmpty || isQuiet(until: activation.deadline)) {
             notifyObservers(.beforeWaiting)
             performIdleWork()
             sleep(until: activation.deadline)

@@ -47,8 +47,10 @@ extension LoopCore {
     /// arming fails when something has come.
     func sleep(until deadline: Moment) {
         Fork.check("RunLoop.run")
+        let mayHaveChanged =
+            watchedMode != currentMode || !idleWork.isEmpty || observedActivities.contains(.beforeWaiting)
         watchDescriptors()
-        if holdsWork(idleWork) || !isQuiet(until: deadline) {
+        if mayHaveChanged && (holdsWork(idleWork) || !isQuiet(until: deadline)) {
             // Observers and idle work have added something: only look.
             pollNow()
         } else {
