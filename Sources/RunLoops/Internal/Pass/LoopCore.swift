@@ -1,5 +1,3 @@
-internal import DequeModule
-
 /// The part of a loop that only its own thread touches.
 ///
 /// What it does is spread over files by step: `LoopCore+Pass` is the order, the other extensions are the steps.
@@ -14,37 +12,28 @@ final class LoopCore {
     /// Whether that mode is one of the common ones.
     var modeIsCommon = false
 
-    var modes = ModeTable()
+    /// What every pass looks at; `LoopCore+State` gives the parts their names.
+    let state = Confined(State())
+
     /// Everything that was added, in no order.
     var inputs: [any LoopInput] = []
 
-    let blockQueue = Confined(BlockQueue())
-    var blocks: BlockQueue {
-        @inline(__always) _read { yield blockQueue.value }
-        @inline(__always) _modify { yield &blockQueue.value }
-    }
     let manualSources = ReadyQueue()
     let ports = ReadyQueue()
     /// The ports whose handlers are on the stack, outermost first.
     var serving: [Signal] = []
-    var timers = TimerQueue<Timer>()
     /// Timers that came due while a mode ran that they are not in.
     var overdueTimers: [Timer] = []
     var observers: [RunLoop.Observer] = []
     /// The moments that some observer wants, in any mode.
     var observedActivities = RunLoop.Activity()
     var descriptors: [DescriptorSource] = []
-    /// Descriptors that were ready when the kernel was last asked, and have not been served.
-    var readyDescriptors = Deque<DescriptorSource>()
     /// The mode whose descriptors the kernel watches.
     var watchedMode: RunLoop.Mode?
 
     /// The main dispatch queue; nil in other loops than the main thread's, and where it is out of reach.
     var mainQueue: MainQueue?
 
-    /// Who is asked for work at the end of a pass, and before a sleep.
-    var passEndWork: [any DeferredWork] = []
-    var idleWork: [any DeferredWork] = []
     /// What other modules keep with the loop.
     var companions: [ObjectIdentifier: AnyObject] = [:]
 
@@ -58,7 +47,6 @@ final class LoopCore {
 
     /// The clock, as last read in this pass.
     var now = Moment(nanoseconds: 0)
-    var waiting = Waiting()
     /// Whether handlers are timed.
     var measuresHandlers = false
 

@@ -4,32 +4,36 @@ internal import DequeModule
 ///
 /// Like blocks, those that are not in the running mode are put aside until the mode changes.
 final class ReadyQueue {
-    private var queued = Deque<Signal>()
-    private var setAside = Deque<Signal>()
+    private let lines = Confined(Lines())
 
-    var isEmpty: Bool { queued.isEmpty }
-    var count: Int { queued.count }
+    private struct Lines {
+        var queued = Deque<Signal>()
+        var setAside = Deque<Signal>()
+    }
+
+    var isEmpty: Bool { lines.value.queued.isEmpty }
+    var count: Int { lines.value.queued.count }
 
     /// Puts a signal in line, unless it is there.
     func append(_ signal: Signal) {
         if signal.isQueued { return }
         signal.isQueued = true
-        queued.append(signal)
+        lines.value.queued.append(signal)
     }
 
     /// Puts a signal back in front, unless it is in line again.
     func prepend(_ signal: Signal) {
         if signal.isQueued { return }
         signal.isQueued = true
-        queued.prepend(signal)
+        lines.value.queued.prepend(signal)
     }
 
     /// The next input in this mode.
     func next(in mode: RunLoop.Mode) -> Signal? {
-        while !queued.isEmpty {
-            let signal = queued.removeFirst()
+        while !lines.value.queued.isEmpty {
+            let signal = lines.value.queued.removeFirst()
             if let input = signal.input, !input.membership.contains(mode) {
-                setAside.append(signal)
+                lines.value.setAside.append(signal)
                 continue
             }
             signal.isQueued = false
@@ -40,18 +44,18 @@ final class ReadyQueue {
 
     /// Whether an input in this mode waits.
     func holdsInput(in mode: RunLoop.Mode) -> Bool {
-        queued.contains { $0.input?.membership.contains(mode) ?? false }
+        lines.value.queued.contains { $0.input?.membership.contains(mode) ?? false }
     }
 
     /// Looks at all of them again: another mode runs, or an input is in other modes.
     func modeDidChange() {
-        if setAside.isEmpty { return }
-        queued.prepend(contentsOf: setAside)
-        setAside = []
+        if lines.value.setAside.isEmpty { return }
+        lines.value.queued.prepend(contentsOf: lines.value.setAside)
+        lines.value.setAside = []
     }
 
     func removeAll() {
-        queued = []
-        setAside = []
+        lines.value.queued = []
+        lines.value.setAside = []
     }
 }
