@@ -190,4 +190,37 @@ import Testing
             #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)
         }
     }
+
+    @Test func `a port that ends while it leaves its loop loses at once what the loop had taken in`() throws {
+        let alive = Shared()
+        let handedOver = Port<Port<Counted>>()
+        let rounds = 10_000
+        let ender = try Threads(1) { _ in
+            let loop = RunLoop.current
+            var count = 0
+            loop.add(handedOver, forMode: .default) { port in
+                port.invalidate()
+                count += 1
+                if count == rounds { loop.stop() }
+            }
+            loop.waitPolicy = .spin(for: .milliseconds(1))
+            loop.run(in: .default)
+        }
+        try onLoopThread { loop in
+            // Kept: with its last reference a port destroys everything in any case.
+            var ports: [Port<Counted>] = []
+            for round in 0..<rounds {
+                let port = Port<Counted>()
+                ports.append(port)
+                for _ in 0..<2 { try port.send(Counted(alive)) }
+                loop.add(port, forMode: .default) { _ in }
+                try handedOver.send(port)
+                for _ in 0..<round % 32 { _ = port.isValid }
+                loop.remove(port, forMode: .default)
+            }
+            try ender.join()
+            #expect(alive.count == 0)
+            withExtendedLifetime(ports) {}
+        }
+    }
 }

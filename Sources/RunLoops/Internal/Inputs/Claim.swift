@@ -8,10 +8,17 @@ struct Claim: ~Copyable, Sendable {
 
     /// Takes the claim for an object, or says that it has it.
     func take(for object: AnyObject) -> Bool {
-        let id = UInt(bitPattern: ObjectIdentifier(object))
-        let (exchanged, original) = holder.compareExchange(
-            expected: 0, desired: id, ordering: .acquiringAndReleasing)
-        return exchanged || original == id
+        let (exchanged, original) = exchange(object)
+        return exchanged || original == UInt(bitPattern: ObjectIdentifier(object))
+    }
+
+    /// Takes the claim for an object, unless something has it, be it the same one.
+    func takeAnew(for object: AnyObject) -> Bool { exchange(object).exchanged }
+
+    private func exchange(_ object: AnyObject) -> (exchanged: Bool, original: UInt) {
+        holder.compareExchange(
+            expected: 0, desired: UInt(bitPattern: ObjectIdentifier(object)),
+            ordering: .sequentiallyConsistent)
     }
 
     func isHeld(by object: AnyObject) -> Bool {
@@ -21,5 +28,8 @@ struct Claim: ~Copyable, Sendable {
     /// The identity of what has the claim; 0 if nothing has.
     var holderID: UInt { holder.load(ordering: .acquiring) }
 
-    func giveUp() { holder.store(0, ordering: .releasing) }
+    /// Hands it on to whoever takes it next.
+    ///
+    /// Ordered with what the caller looks at afterwards: a port's end that saw the claim still held is seen by it.
+    func giveUp() { holder.store(0, ordering: .sequentiallyConsistent) }
 }

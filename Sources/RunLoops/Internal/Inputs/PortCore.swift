@@ -300,7 +300,7 @@ final class PortCore: Sendable {
     ///
     /// Any thread; again is harmless.
     func close() {
-        if closedFlag.exchange(true, ordering: .acquiringAndReleasing) { return }
+        if closedFlag.exchange(true, ordering: .sequentiallyConsistent) { return }
         let (nodes, signal) = mailbox.close()
         destroyAll(nodes)
         let released = waitingSenders.withLock { waiting in
@@ -318,16 +318,24 @@ final class PortCore: Sendable {
             Signal.send(signal)
         }
         // If a loop has the port and is busy with it, it finds it closed by itself.
-        if claim.take(for: self) {
-            destroyBacklog()
-            claim.giveUp()
-        }
+        destroyWhatIsLeft()
         endRights()
     }
 
     deinit {
         destroyAll(mailbox.close().nodes)
         destroyBacklog()
+    }
+
+    /// Destroys what was taken in, if the port has ended and nobody has it.
+    ///
+    /// Called by whoever ends the port, and by whoever has just given it up: of two who do so at the same moment, the later
+    /// one sees the other.
+    func destroyWhatIsLeft() {
+        // Anew: several threads come here for the same port.
+        guard closedFlag.load(ordering: .sequentiallyConsistent), claim.takeAnew(for: self) else { return }
+        destroyBacklog()
+        claim.giveUp()
     }
 
     /// Destroys what was taken in of a closed port.

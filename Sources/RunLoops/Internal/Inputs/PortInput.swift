@@ -180,8 +180,8 @@ final class PortInput: SignalledInput {
         signal.input = nil
         self.signal = nil
         unsafe core.input = nil
-        if core.isClosed { core.destroyBacklog() }
         core.claim.giveUp()
+        core.destroyWhatIsLeft()
         // The handler may be the last to hold user code's objects: they go when everything is in order.
         withExtendedLifetime(askedForNoSenders) {}
     }
