@@ -194,7 +194,10 @@ import Testing
 
 /// Waits until so many senders wait at a port.
 func waitUntilSendersWait<Message>(_ count: Int, at port: Port<Message>) {
-    waitUntil("\(count) senders wait") {
-        port.core.waitingCount.load(ordering: .sequentiallyConsistent) >= count
-    }
+    waitUntil("\(count) senders wait") { waitingSenders(at: port) >= count }
+}
+
+/// How many senders wait at a port.
+func waitingSenders<Message>(at port: Port<Message>) -> Int {
+    port.core.waitingCount.load(ordering: .sequentiallyConsistent)
 }

@@ -12,6 +12,16 @@ public final class Log<Entry: Sendable>: Sendable {
     /// - Parameter entry: What happened.
     public func add(_ entry: Entry) { stored.withLock { $0.append(entry) } }
 
+    /// Forgets everything.
+    public func removeAll() {
+        // Outside the lock: an entry may be the last to hold something.
+        let forgotten = stored.withLock { entries in
+            defer { entries = [] }
+            return entries
+        }
+        withExtendedLifetime(forgotten) {}
+    }
+
     /// What happened so far.
     public var entries: [Entry] { stored.withLock { $0 } }
 }

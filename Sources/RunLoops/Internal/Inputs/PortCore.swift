@@ -36,7 +36,9 @@ final class PortCore: Sendable {
     /// Written by the receiver only.
     private let handedOut = Atomic<UInt64>(0)
     private let closedFlag = Atomic<Bool>(false)
-    private let waitingSenders = Guarded(WaitingSenders())
+    let waitingSenders = Guarded(WaitingSenders())
+    /// How many answers came after their requester had given up.
+    let lateReplies = Atomic<Int>(0)
     let rightsRecord = Guarded(RightsRecord())
 
     /// Which loop receives; whoever has it may touch the two below.
@@ -142,7 +144,7 @@ final class PortCore: Sendable {
     }
 
     /// Pushes if there is room; `.raced` means that there is none.
-    private func tryPush(_ chain: Mailbox.Chain) -> Mailbox.Push {
+    func tryPush(_ chain: Mailbox.Chain) -> Mailbox.Push {
         while true {
             let seen = mailbox.acquireCurrent()
             // The window is read after the word: so it is not less than the word's count, and the 20 bits of
@@ -170,11 +172,15 @@ final class PortCore: Sendable {
         case inLine
     }
 
+    /// Whether the port is in the calling thread's loop.
+    var isReceivedHere: Bool { RunLoop.existing.map { claim.isHeld(by: $0.inbox) } ?? false }
+
     @inline(never)
     private func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
-        let sender = WaitingSenders.Sender(chain)
+        let gate = ThreadGate()
+        let sender = WaitingSenders.Sender(chain) { _ in gate.open() }
         let mayWait = deadline == .never || deadline > Moment.now()
-        let isReceiver = RunLoop.existing.map { claim.isHeld(by: $0.inbox) } ?? false
+        let isReceiver = isReceivedHere
         var pump = Pump()
         let finding: Finding = waitingSenders.withLock { waiting in
             if isClosed { return .refused(.invalid) }
@@ -196,7 +202,7 @@ final class PortCore: Sendable {
         }
         let wait = threadWait(of: sender)
         let wouldDeadlock = wait.begin() != nil
-        if !wouldDeadlock { _ = sender.gate.wait(until: deadline) }
+        if !wouldDeadlock { _ = gate.wait(until: deadline) }
         wait.end()
         return waitingSenders.withLock { waiting in
             let outcome = waiting.leave(sender)
@@ -219,7 +225,7 @@ final class PortCore: Sendable {
                     defer { self.waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
                     return waiting.refuse(sender)
                 }
-                if refuses { sender.gate.open() }
+                if refuses { sender.tell(.refused) }
                 return refuses
             },
             for: {
@@ -229,18 +235,18 @@ final class PortCore: Sendable {
     }
 
     /// What is to be done after the lock of the waiting senders is free.
-    private struct Pump {
+    struct Pump {
         var signal: Node?
         var served: [WaitingSenders.Sender] = []
 
         func finish() {
             if let signal { Signal.send(signal) }
-            for sender in served { sender.gate.open() }
+            for sender in served { sender.tell(.sent) }
         }
     }
 
     /// Queues the messages of those who wait, in turn, as far as there is room.
-    private func pumpLocked(_ waiting: inout WaitingSenders, _ pump: inout Pump) {
+    func pumpLocked(_ waiting: inout WaitingSenders, _ pump: inout Pump) {
         while let first = waiting.first {
             switch tryPush(first.chain) {
             case .queued: break
@@ -307,7 +313,7 @@ final class PortCore: Sendable {
             waitingCount.store(0, ordering: .sequentiallyConsistent)
             return waiting.closeAll()
         }
-        for sender in released { sender.gate.open() }
+        for sender in released { sender.tell(.closed) }
 
         if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) {
             // The receiver's own thread: gone at once.

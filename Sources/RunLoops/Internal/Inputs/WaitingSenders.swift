@@ -1,11 +1,15 @@
 /// The senders that wait at a full port, in the order in which they came.
 struct WaitingSenders {
-    /// One thread that waits, with what it wants to send.
+    /// One who waits, a thread or a task, with what it wants to send.
     final class Sender: Sendable {
         let chain: Mailbox.Chain
-        let gate = ThreadGate()
+        /// Called, without a lock, when it has left the line by what others did.
+        let tell: @Sendable (Outcome) -> Void
 
-        init(_ chain: Mailbox.Chain) { self.chain = chain }
+        init(_ chain: Mailbox.Chain, tell: @escaping @Sendable (Outcome) -> Void) {
+            self.chain = chain
+            self.tell = tell
+        }
     }
 
     /// What became of a sender that has left the line.

@@ -61,7 +61,7 @@ package final class ThreadWait: Sendable {
     }
 
     /// What the calling thread holds.
-    private static func holdingsHere() -> [Holding] {
+    static func holdingsHere() -> [Holding] {
         var holdings: [Holding] = []
         if let loop = RunLoop.existing {
             // Also the main thread's: a port knows its receiver by this identity only.

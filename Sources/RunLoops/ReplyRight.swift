@@ -1,0 +1,71 @@
+internal import Synchronization
+
+/// A right to answer one request.
+///
+/// A requester puts it into the message, and waits: `request` of ``Port`` and ``SendRight``. Whoever has the right
+/// answers, once, at once or later, on any thread. Copies are one right. If the last one goes unused, the requester is
+/// told that there is no answer: so it hears of each request exactly once.
+///
+/// ```swift
+/// struct Question: Sendable {
+///     let text: String
+///     let reply: ReplyRight<String>
+/// }
+/// loop.add(questions, forMode: .common) { $0.reply.send("\($0.text)? 42") }
+/// ```
+///
+/// > Thread safety: any thread.
+public final class ReplyRight<Answer: Sendable>: Sendable {
+    private let reply: AwaitedReply<Answer>
+    private let port: PortCore
+    private let origin: SourceLocation
+    private let isUsed = Atomic(false)
+
+    init(_ reply: AwaitedReply<Answer>, _ port: PortCore, _ origin: SourceLocation) {
+        self.reply = reply
+        self.port = port
+        self.origin = origin
+    }
+
+    deinit {
+        // In a forked child the requester is its parent's.
+        if isUsed.load(ordering: .relaxed) || Fork.isChild { return }
+        reply.decide(.failure(port.isClosed ? .invalid : .noReply))
+    }
+
+    /// Whether the requester waits still; if not, there is no need to work out the answer.
+    ///
+    /// > Thread safety: any thread; the requester may give up at any moment.
+    public var isAwaited: Bool { !reply.isDecided }
+
+    /// Answers the request, which ends the requester's wait.
+    ///
+    /// It never waits, and asks for no room in any queue. An answer that comes too late, because the requester's deadline
+    /// has passed or its task was cancelled, is destroyed and counted: ``Port/lateReplyCount``. Answering twice ends the
+    /// program, with a message that names the request.
+    ///
+    /// - Parameter answer: What the requester gets.
+    /// - Returns: Whether it gets it; false if it does not wait any more.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @discardableResult
+    public func send(_ answer: consuming Answer) -> Bool {
+        Fork.check("ReplyRight.send")
+        if isUsed.exchange(true, ordering: .relaxed) {
+            misuse("ReplyRight.send: the request made at \(origin) was answered before; answer each one once")
+        }
+        let isInTime = reply.decide(.success(answer))
+        if !isInTime { port.countLateReply() }
+        return isInTime
+    }
+}
+
+extension ReplyRight where Answer == Void {
+    /// Answers a request that only wants to know when.
+    ///
+    /// - Returns: Whether the requester is told; false if it does not wait any more.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @discardableResult
+    public func send() -> Bool { send(()) }
+}
