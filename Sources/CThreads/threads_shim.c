@@ -20,6 +20,13 @@ bool runloops_is_main_thread(void) {
     return *answer == MAIN;
 }
 
+unsigned long runloops_thread_number(void) {
+    static unsigned long last;
+    unsigned long *number = &runloops_thread_record.number;
+    if (*number == 0) *number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    return *number;
+}
+
 static int processors_at_start = 1;
 
 // Before main, so before anything can have confined the first thread.

@@ -278,4 +278,36 @@ struct Question<Answer: Sendable>: Sendable {
         let _: Void = try port.request { $0 }
         receiver.stop()
     }
+
+    /// What a forked child may not do.
+    enum ForkedUse: String, Codable, CaseIterable {
+        case request = "Port.request"
+        case answer = "ReplyRight.send"
+        case add = "PortSet.add"
+        case receive = "PortSet.receive"
+    }
+
+    @Test(arguments: ForkedUse.allCases) func `a forked child is told that it is one`(use: ForkedUse)
+        async throws
+    {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [use] in
+            let ending = try onLoopThread { _ in
+                let (port, set) = (Port<Question<Int>>(), PortSet<Int>())
+                let right = ReplyRight<Int>(AwaitedReply(), port.core, SourceLocation(#fileID, #line))
+                return Child {
+                    do {
+                        switch use {
+                        case .request: _ = try port.request { Question(reply: $0) }
+                        case .answer: right.send(1)
+                        case .add: set.add(port) { _ in 1 }
+                        case .receive: _ = try set.receive(before: .distantPast)
+                        }
+                    } catch {}
+                    return 0
+                }.wait()
+            }
+            if case .killed = ending {} else { Issue.record("the child ends in another way") }
+        }
+        #expect(try #require(result).message.contains("\(use.rawValue): used in a forked child"))
+    }
 }

@@ -13,6 +13,8 @@ struct runloops_thread_record {
     void *slabs;
     /// Where other threads see which observers the thread calls.
     void *calls;
+    /// Its number; 0 until it was asked for.
+    unsigned long number;
     /// Whether it is the main thread: 0 until it was asked, which takes two system calls.
     char main_thread;
 };
@@ -26,6 +28,12 @@ static inline void *runloops_thread_slabs(void) { return runloops_thread_record.
 static inline void runloops_thread_set_slabs(void *slabs) { runloops_thread_record.slabs = slabs; }
 static inline void *runloops_thread_calls(void) { return runloops_thread_record.calls; }
 static inline void runloops_thread_set_calls(void *calls) { runloops_thread_record.calls = calls; }
+
+/// The calling thread's number: not 0, and no other thread's, also later.
+unsigned long runloops_thread_number(void);
+
+/// Whether the calling thread has been asked for its number.
+static inline bool runloops_thread_has_number(void) { return runloops_thread_record.number != 0; }
 
 /// Whether the kernel makes every thread of the process pass a full fence when one asks for it.
 extern bool runloops_has_process_fence;

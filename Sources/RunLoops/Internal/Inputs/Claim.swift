@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Which loop has a port or a manual source: at most one, whatever threads ask.
+/// Which loop or set has a port, or which loop a manual source: at most one, whatever threads ask.
 ///
 /// Whoever holds the claim may touch what only the receiver may; giving it up hands that on.
 struct Claim: ~Copyable, Sendable {

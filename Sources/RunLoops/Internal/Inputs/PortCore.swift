@@ -172,8 +172,11 @@ final class PortCore: Sendable {
         case inLine
     }
 
-    /// Whether the port is in the calling thread's loop.
-    var isReceivedHere: Bool { RunLoop.existing.map { claim.isHeld(by: $0.inbox) } ?? false }
+    /// Whether the port is in the calling thread's loop, or in a set that this thread serves.
+    var isReceivedHere: Bool {
+        if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) { return true }
+        return SetService.here.contains(claim.holderID)
+    }
 
     @inline(never)
     private func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
@@ -323,7 +326,7 @@ final class PortCore: Sendable {
             // The loop sleeps on it, or would: it finds the port closed and lets go of it.
             Signal.send(signal)
         }
-        // If a loop has the port and is busy with it, it finds it closed by itself.
+        // If a loop or a set has the port and is busy with it, it finds it closed by itself.
         destroyWhatIsLeft()
         endRights()
     }

@@ -194,7 +194,9 @@ extension PortCore {
         guard claim.take(for: loop.inbox) else {
             // Closed since, by a thread that holds the claim while it destroys what is queued.
             if isClosed { return }
-            misuse("RunLoop.add(port): the port made at \(origin) is in another loop; remove it there first")
+            misuse(
+                "RunLoop.add(port): the port made at \(origin) is in a set or is in another loop; remove it there first"
+            )
         }
         let joined: PortInput
         if let known = unsafe input {

@@ -1,15 +1,22 @@
-/// Something in a loop that other threads make ready: a port or a manual source.
+/// Something in a loop that other threads make ready: a port or a manual source; or a port in a set.
 ///
 /// Its node is part of it and is sent to the loop each time it becomes ready, so announcing that allocates
 /// nothing. Whoever may send the node holds one reference to the signal: the word that is armed with it,
 /// then the sender that replaced it, then the loop's mailbox. There is one such reference at a time, so
 /// the node is never in two lists.
 ///
-/// `@unchecked Sendable`: other threads touch only the node, which never changes, and not the signal: its cache line is the
-/// loop's alone.
+/// `@unchecked Sendable`: other threads touch only what never changes, and, if a loop is told, the node alone: the signal's
+/// cache line is the loop's. What is the loop's thread's only is, for a port in a set, the business of whoever has the node, or is
+/// about to arm with it.
 final class Signal: @unchecked Sendable {
     let node: Node
-    private let inbox: Inbox
+    private let destination: Destination
+
+    /// Who is told.
+    private enum Destination {
+        case loop(Inbox)
+        case other(any SignalReceiver)
+    }
 
     /// What the node carries.
     ///
@@ -17,7 +24,8 @@ final class Signal: @unchecked Sendable {
     @safe
     private struct Link: BitwiseCopyable {
         let signal: Unmanaged<Signal>
-        let inbox: Unmanaged<Inbox>
+        /// Nil if another than a loop is told.
+        let inbox: Unmanaged<Inbox>?
     }
 
     /// The input that becomes ready; nil once it has left the loop.
@@ -36,15 +44,26 @@ final class Signal: @unchecked Sendable {
     /// The loop's thread only.
     private(set) var isOut = false
 
-    init(inbox: Inbox, input: any SignalledInput) {
-        self.inbox = inbox
+    convenience init(inbox: Inbox, input: any SignalledInput) {
+        self.init(.loop(inbox))
         self.input = input
+    }
+
+    convenience init(to receiver: any SignalReceiver) { self.init(.other(receiver)) }
+
+    private init(_ destination: Destination) {
+        self.destination = destination
         let memory = UnsafeMutableRawPointer.allocate(byteCount: Node.stride, alignment: Node.stride)
         precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")
         node = unsafe Node(memory)
         node.kind = .signal
         node.next = nil
-        node.store(unsafe Link(signal: .passUnretained(self), inbox: .passUnretained(inbox)))
+        let inbox: Unmanaged<Inbox>? =
+            switch destination {
+            case .loop(let inbox): unsafe .passUnretained(inbox)
+            case .other: nil
+            }
+        node.store(unsafe Link(signal: .passUnretained(self), inbox: inbox))
     }
 
     deinit {
@@ -72,18 +91,26 @@ final class Signal: @unchecked Sendable {
         return signal
     }
 
-    /// Tells the loop.
+    /// Tells the loop, or the set.
     ///
     /// Any thread; the caller hands over the reference that came with the node.
     static func send(_ node: Node) {
         let link = node.peek(Link.self)
         // Held: once the node is sent, the loop may let go of the signal.
-        let inbox = unsafe link.inbox.takeUnretainedValue()
-        if !inbox.send(Mailbox.Chain(node)) {
-            // The loop has ended. The input was told, and nobody waits for this signal.
-            unsafe link.signal.release()
+        if let inbox = unsafe link.inbox?.takeUnretainedValue() {
+            // If the loop has ended, the input was told, and nobody waits for this signal.
+            if !inbox.send(Mailbox.Chain(node)) { unsafe link.signal.release() }
+            return
         }
+        let signal = takeRetained(node)
+        if case .other(let receiver) = signal.destination { receiver.becameReady() }
     }
+}
+
+/// What is told, other than a loop, that something has become ready.
+protocol SignalReceiver: AnyObject, Sendable {
+    /// Called on the thread that has made it ready.
+    func becameReady()
 }
 
 /// An input that is served because another thread has made it ready.

@@ -1,8 +1,8 @@
 /// What other threads can wait for, and only one thread can give them while it does not wait itself.
 package enum Holding: Hashable, Sendable {
-    /// That a loop serves them, or ends: its thread's to give.
+    /// That a loop serves them, or ends: its thread's to give. So is the service of a port set.
     ///
-    /// Named by the identity of the loop's inbox.
+    /// Named by the identity of the loop's inbox, or of the set's core: what a port has of its receiver.
     case loop(UInt)
 
     /// The same of the main thread, whose loop others may have made while the thread itself has not asked for it yet.

@@ -25,6 +25,7 @@ enum ThreadEnd {
         // What a forked child has is its parent's, and other threads' locks may be held there for ever.
         if Fork.isChild { return }
         RunLoop.endCurrent()
+        SetService.endCurrent()
         SlabCache.closeCurrent()
     }
 }

@@ -68,6 +68,7 @@ package final class ThreadWait: Sendable {
             holdings.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
         }
         if runloops_is_main_thread() { holdings.append(.mainLoop) }
+        for set in SetService.here { holdings.append(.loop(set)) }
         let source = callsHere.withLock { $0 }
         return holdings + (source?.holdings() ?? [])
     }

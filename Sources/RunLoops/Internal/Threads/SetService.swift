@@ -1,0 +1,38 @@
+internal import CThreads
+
+/// Which thread serves which port sets, for those who look for circles of waits.
+///
+/// A thread that waits elsewhere gives nothing to those who wait for a port of a set that it serves.
+enum SetService {
+    /// The sets that are served, by the numbers of threads.
+    private static let served = Guarded<[UInt: [UInt]]>([:])
+
+    /// The number of the calling thread, which no other one ever has.
+    static var thread: UInt { UInt(runloops_thread_number()) }
+
+    /// Another thread serves a set now; 0 stands for none.
+    static func changes(_ set: UInt, from old: UInt, to new: UInt) {
+        if old == new { return }
+        // Its end is to be noticed: it serves nothing any more then.
+        if new != 0 { ThreadEnd.watch() }
+        served.withLock { served in
+            if old != 0, var sets = served[old] {
+                sets.removeAll { $0 == set }
+                served[old] = sets.isEmpty ? nil : sets
+            }
+            if new != 0 { served[new, default: []].append(set) }
+        }
+    }
+
+    /// The sets that the calling thread serves.
+    static var here: [UInt] {
+        if !runloops_thread_has_number() { return [] }
+        return served.withLock { $0[thread] ?? [] }
+    }
+
+    /// The calling thread ends.
+    static func endCurrent() {
+        if !runloops_thread_has_number() { return }
+        served.withLock { _ = $0.removeValue(forKey: thread) }
+    }
+}
