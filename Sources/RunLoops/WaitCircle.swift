@@ -1,6 +1,6 @@
 /// Threads that would wait for each other for ever, and what each of them waits in.
 ///
-/// ``PerformError/circle(_:)`` carries it; its description is what to log.
+/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` carry it; its description is what to log.
 ///
 /// > Thread safety: a value.
 public struct WaitCircle: Hashable, Sendable {

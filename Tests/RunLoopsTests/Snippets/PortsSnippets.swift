@@ -1,5 +1,4 @@
 import RunLoops
-import Synchronization
 import TestSupport
 import Testing
 
@@ -33,33 +32,10 @@ import Testing
         #expect(print.lines == ["done: tea", "done: toast", "nobody orders any more"])
     }
 
-    final class Question: Sendable {
-        let text: String
-        private let right: Mutex<SendOnceRight<String>?>
-
-        init(_ text: String, _ right: consuming SendOnceRight<String>) {
-            self.text = text
-            self.right = Mutex(right)
-        }
-
-        func answer(_ answer: String) throws {
-            guard let right = right.withLock({ right in right.take() }) else { return }
-            try right.send(answer)
-        }
-    }
-
     @Test(arguments: [true, false]) func `a question is answered, or is known not to be`(isKnown: Bool) throws
     {
-        let questions = Port<Question>()
-        let worker = try RunLoopThread(name: "worker")
-        defer {
-            worker.stop()
-            worker.join()
-        }
-        worker.runLoop.perform {
-            RunLoop.current.add(questions, forMode: .common) { question in
-                do { if isKnown { try question.answer("\(question.text): 7") } } catch { Issue.record(error) }
-            }
+        @Sendable func ask(_ question: String, _ answer: consuming SendOnceRight<String>) {
+            do { if isKnown { try answer.send("\(question): 7") } } catch { Issue.record(error) }
         }
         try onLoopThread { _ in
             let answers = Port<String>()
@@ -67,9 +43,71 @@ import Testing
                 print(answer)
                 RunLoop.current.stop()
             }
-            try questions.send(Question("how much", answers.makeSendOnceRight(ifUnused: "no answer")))
+            ask("how much", answers.makeSendOnceRight(ifUnused: "no answer"))
             RunLoop.current.run()
         }
         #expect(print.lines == [isKnown ? "how much: 7" : "no answer"])
+    }
+
+    @Test func `a request returns its answer, or throws why there is none`() async throws {
+        let prices = ["tea": 3]
+        let shop = try RunLoopThread(name: "shop")
+        defer { shop.stop() }
+
+        struct Question: Sendable {
+            let item: String
+            let reply: ReplyRight<Int>
+        }
+
+        let questions = Port<Question>()
+        shop.runLoop.perform {
+            RunLoop.current.add(questions, forMode: .common) { question in
+                if let price = prices[question.item] { question.reply.send(price) }
+            }
+        }
+
+        func ask() throws -> Int {
+            let price = try questions.request { Question(item: "tea", reply: $0) }
+            return price
+        }
+        #expect(try ask() == 3)
+        let price = try await questions.request(before: .now + .seconds(5)) {
+            Question(item: "tea", reply: $0)
+        }
+        #expect(price == 3)
+        await #expect(throws: RequestError.noReply) {
+            _ = try await questions.request { Question(item: "coffee", reply: $0) }
+        }
+    }
+
+    @Test func `a thread without a loop receives what comes first`() throws {
+        let orders = Port<String>()
+        let alarms = Port<Void>()
+        try orders.send("tea")
+        try alarms.send()
+        let customer = try Threads(1) { [print] _ in
+            waitUntil("all is done") { print.lines.count == 2 }
+            orders.invalidate()
+        }
+        try serve(orders, alarms)
+        try customer.join()
+        #expect(print.lines == ["done: tea", "alarm"])
+    }
+
+    private func serve(_ orders: Port<String>, _ alarms: Port<Void>) throws {
+        enum Event: Sendable {
+            case order(String), alarm, closed
+        }
+
+        let events = PortSet<Event>()
+        events.add(orders, atEnd: .closed) { .order($0) }
+        events.add(alarms) { .alarm }
+        while true {
+            switch try events.receive() {
+            case .order(let order): print("done:", order)
+            case .alarm: print("alarm")
+            case .closed: return
+            }
+        }
     }
 }
