@@ -6,7 +6,7 @@ struct RunLoopBench: ParsableCommand {
     /// The families of measurements, in the order in which `all` takes them.
     static let families: [any Family.Type] = [
         LatencyFamily.self, ThroughputFamily.self, NotificationsFamily.self, ExecutorsFamily.self,
-        TimersFamily.self, FairnessFamily.self, ScaleFamily.self,
+        TimersFamily.self, FairnessFamily.self, ScaleFamily.self, PortsFamily.self,
     ]
 
     static let configuration = CommandConfiguration(

@@ -1,0 +1,72 @@
+internal import RunLoops
+
+/// Isolates a stream of typed messages from one thread to another, sent one at a time.
+///
+/// Read "÷ loop" first: what a receiver without a loop, and a limit, cost beside a loop and an unlimited port.
+struct PortStreams: Part {
+    private enum Subject: String, CaseIterable {
+        case loop = "to a loop, unlimited"
+        case boundedLoop = "to a loop, default limit"
+        case set = "to a port set, unlimited"
+        case boundedSet = "to a port set, default limit"
+    }
+
+    private let rig = Rig(window: 4096)
+    private let subjects: [(subject: Subject, channel: any MessageChannel)]
+    /// Nanoseconds a message.
+    private var times = RoundFigures<Subject>()
+    private(set) var stage = ""
+
+    /// Starts the consumers.
+    init() throws {
+        let sink = rig.sink
+        subjects = try Subject.allCases.map { subject in
+            switch subject {
+            case .loop: (subject, try PortChannel(.init(queueLimit: .unlimited), sink: sink))
+            case .boundedLoop: (subject, try PortChannel(.init(), sink: sink))
+            case .set: (subject, PortSetChannel(.init(queueLimit: .unlimited), sink: sink))
+            case .boundedSet: (subject, PortSetChannel(.init(), sink: sink))
+            }
+        }
+    }
+
+    mutating func measure(round: Int, in session: Session) throws {
+        for offset in subjects.indices {
+            let (subject, channel) = subjects[(offset + max(0, round)) % subjects.count]
+            stage = "streams, \(subject.rawValue)"
+            rig.place(channel, on: session.machine)
+            let found = try rig.round(
+                channel, producers: 1, length: session.length(.milliseconds(20), quick: .milliseconds(8)))
+            // The first round warms up.
+            if round >= 0 { times.add(1e9 / found.rate, of: subject) }
+        }
+    }
+
+    var remarks: [String] {
+        [
+            "Streams: one producer, one consumer, a message of one word, at most 4,096 under way; all are counted and their "
+                + "values added up. The family throughput compares the loop's with others."
+        ]
+    }
+
+    var tables: [Table] {
+        var table = Table(
+            title: "Messages sent one at a time (ns a message)",
+            columns: [
+                .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
+                .init("to", "timeHigh", .nanoseconds), .init("÷ loop", "ratio", .ratio),
+                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+            ])
+        table.rows = Subject.allCases.map { subject in
+            var row = Table.Row(name: subject.rawValue)
+            row.add(times.spread(subject), as: "time")
+            row.add(times.ratio(subject, to: .loop), as: "ratio")
+            return row
+        }
+        return [table]
+    }
+
+    var charts: [Chart] { [] }
+
+    func targets(on machine: Machine) -> [TargetRow] { [] }
+}
