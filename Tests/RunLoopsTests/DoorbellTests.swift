@@ -16,7 +16,7 @@ import Testing
         let rings = (0..<100).map { _ in bell.ring() }
         #expect(rings.compactMap { $0 } == [node])
         #expect(rings.first == node)
-        let isRung = bell.isRung
+        let isRung = bell.isNudgedOrRung
         #expect(isRung)
     }
 
@@ -30,7 +30,7 @@ import Testing
         let quiet = Doorbell()
         let whileQuiet = quiet.armUnlessRung(with: node)
         #expect(whileQuiet)
-        let isRung = quiet.isRung
+        let isRung = quiet.isNudgedOrRung
         #expect(!isRung)
     }
 
@@ -43,12 +43,12 @@ import Testing
         bell.arm(with: node)
         let fromArmed = bell.disarm()
         #expect(fromArmed == node)
-        let quiet = bell.isRung
+        let quiet = bell.isNudgedOrRung
         #expect(!quiet)
         _ = bell.ring()
         let fromRung = bell.disarm()
         #expect(fromRung == nil)
-        let rung = bell.isRung
+        let rung = bell.isNudgedOrRung
         #expect(rung)
     }
 
@@ -64,7 +64,7 @@ import Testing
             let node = PortCore.makeNode()
             defer { PortCore.discard(node) }
             while isOver.value.load(ordering: .relaxed) == 0 {
-                if box.bell.isRung {
+                if box.bell.isNudgedOrRung {
                     box.bell.arm(with: node)
                     seen.value.store(written.value.load(ordering: .relaxed), ordering: .relaxed)
                 }
@@ -81,7 +81,7 @@ import Testing
                 written.value.store(number, ordering: .relaxed)
                 _ = box.bell.ring()
             }
-            while box.bell.isRung {}
+            while box.bell.isNudgedOrRung {}
             // The receiver has begun to answer the last ring; two turns later it has seen what it will see.
             let turn = turns.value.load(ordering: .acquiring)
             while turns.value.load(ordering: .acquiring) < turn + 2 {}

@@ -92,7 +92,7 @@ final class PortInput: SignalledInput {
     private func serveRing(
         _ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode
     ) -> Served {
-        guard core.bell.isRung || core.bell.isNudged || core.takeMail() > 0 else { return Served() }
+        guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
         // Armed before the call, so that a ring during it is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {

@@ -40,11 +40,13 @@ struct Doorbell: ~Copyable, Sendable {
         }
     }
 
-    /// Whether somebody has nudged, and nobody rung, since it was last armed.
-    var isNudged: Bool { word.load(ordering: .acquiring) == Doorbell.nudged }
-
-    /// Whether somebody has rung since it was last armed.
-    var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
+    /// Whether somebody has nudged or rung since it was last armed.
+    ///
+    /// One look for both: between two, a nudge may have become a ring, and neither be seen.
+    var isNudgedOrRung: Bool {
+        let seen = word.load(ordering: .acquiring)
+        return seen == Doorbell.nudged || seen == Doorbell.rung
+    }
 
     /// Answers a ring, or arms a quiet bell: the next ring gets the node.
     ///
