@@ -14,7 +14,7 @@ import Testing
                 let found = RemovalModel(callers: 2, callsEach: calls, removers: removals).explore()
                 #expect(found.failures == [])
                 // A walk that does not walk finds nothing.
-                #expect(found.states > 1_000)
+                #expect(found.stateCount > 1_000)
             }
         }
     }

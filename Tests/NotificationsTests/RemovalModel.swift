@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Some threads that call one observation, and some that remove it, as a machine whose every state can be visited.
 ///
 /// Plain stores of a thread wait in its buffer until they are drained, which may happen at any moment; the thread itself sees
@@ -24,13 +26,7 @@ struct RemovalModel {
     let removers: Int
     var fault: Fault?
 
-    /// What a walk through all states has found.
-    struct Found {
-        var states = 0
-        var failures: Set<String> = []
-    }
-
-    private enum Step: Hashable {
+    enum Step: Hashable {
         // A caller's.
         case lookBefore, show, lookAgain, begin, end, clear, lookAfter
         // A remover's.
@@ -43,7 +39,7 @@ struct RemovalModel {
         case done
     }
 
-    private struct State: Hashable {
+    struct State: Hashable {
         var isRemoved = false
         var isSettled = false
         /// What the memory says that each caller shows.
@@ -57,39 +53,30 @@ struct RemovalModel {
     }
 
     /// Visits every state that can be reached.
-    func explore() -> Found {
-        var found = Found()
+    func explore() -> Exploration<State> {
         let start = State(
             shown: Array(repeating: false, count: callers), buffers: Array(repeating: [], count: callers),
             steps: Array(repeating: .lookBefore, count: callers) + Array(repeating: .remove, count: removers),
             callsLeft: Array(repeating: callsEach, count: callers),
             isCalling: Array(repeating: false, count: callers))
-        var seen: Set<State> = [start]
-        var rest = [start]
-        while let state = rest.popLast() {
-            found.states += 1
+        return Exploration(from: start) { state, walk in
             var isStuck = true
             for thread in 0..<callers + removers where state.steps[thread] != .done {
                 isStuck = false
-                visit(take(state, thread, &found), &seen, &rest)
+                walk.reach(take(state, thread, &walk))
             }
             for caller in 0..<callers where !state.buffers[caller].isEmpty {
                 isStuck = false
                 var drained = state
                 drained.shown[caller] = drained.buffers[caller].removeFirst()
-                visit(drained, &seen, &rest)
+                walk.reach(drained)
             }
-            if isStuck && state.finishes != 1 { found.failures.insert("finished \(state.finishes) times") }
+            if isStuck && state.finishes != 1 { walk.fail("finished \(state.finishes) times") }
         }
-        return found
-    }
-
-    private func visit(_ state: State, _ seen: inout Set<State>, _ rest: inout [State]) {
-        if seen.insert(state).inserted { rest.append(state) }
     }
 
     /// One step of one thread.
-    private func take(_ before: State, _ thread: Int, _ found: inout Found) -> State {
+    private func take(_ before: State, _ thread: Int, _ walk: inout Exploration<State>) -> State {
         var state = before
         switch state.steps[thread] {
         case .lookBefore: state.steps[thread] = state.isRemoved ? nextCall(&state, thread) : .show
@@ -98,7 +85,7 @@ struct RemovalModel {
             state.steps[thread] = fault == .noLookAfterShowing ? .begin : .lookAgain
         case .lookAgain: state.steps[thread] = state.isRemoved ? .clear : .begin
         case .begin:
-            if state.isSettled { found.failures.insert("called after the handler was let go of") }
+            if state.isSettled { walk.fail("called after the handler was let go of") }
             state.isCalling[thread] = true
             state.steps[thread] = .end
         case .end:
@@ -128,7 +115,7 @@ struct RemovalModel {
         case .settle:
             if !state.isSettled || fault == .settlingTwice { state.finishes += 1 }
             if state.isCalling.contains(true) {
-                found.failures.insert("the handler was let go of during a call")
+                walk.fail("the handler was let go of during a call")
             }
             state.isSettled = true
             state.steps[thread] = .done
