@@ -1,5 +1,5 @@
 /// A random generator that a seed determines: a failing case names its own reproduction.
-public struct SplitMix64: RandomNumberGenerator {
+public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Makes a generator.

@@ -126,6 +126,7 @@ final class PortCore: Sendable {
     @usableFromInline
     func ring() -> Refusal? {
         Fork.check("Port.send")
+        step(.closedLooks)
         if isClosed { return .invalid }
         if let signal = bell.ring() { Signal.send(signal) }
         return nil
@@ -146,14 +147,17 @@ final class PortCore: Sendable {
     /// Pushes if there is room; `.raced` means that there is none.
     func tryPush(_ chain: Mailbox.Chain) -> Mailbox.Push {
         while true {
+            step(.pushLooks)
             let seen = mailbox.acquireCurrent()
             // The window is read after the word: so it is not less than the word's count, and the 20 bits of
             // the count tell how far apart they are. If the word changes meanwhile, the push fails.
             if limit > 0 && !seen.isClosed {
+                step(.windowLooks)
                 let known = window.load(ordering: .acquiring)
                 if (known &- seen.sequence) & Mailbox.Word.sequenceMask < UInt64(chain.count) {
                     let actual = handedOut.load(ordering: .sequentiallyConsistent) + limit
                     if actual == known { return .raced }
+                    step(.windowMoves)
                     _ = window.compareExchange(
                         expected: known, desired: actual, ordering: .acquiringAndReleasing)
                     continue
@@ -188,6 +192,7 @@ final class PortCore: Sendable {
         let finding: Finding = waitingSenders.withLock { waiting in
             if isClosed { return .refused(.invalid) }
             waiting.append(sender)
+            step(.waitingStores)
             // In this order with the look at what was handed out, against the receiver's opposite order: one of
             // the two sees the other.
             waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
@@ -282,7 +287,9 @@ final class PortCore: Sendable {
     func next() -> Node? {
         guard !isClosed, let node = unsafe backlog.value.popFirst() else { return nil }
         if limit > 0 && node.mark == .ordinary {
+            step(.handsOut)
             handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+            step(.waitingLooks)
             if waitingCount.load(ordering: .relaxed) > 0 { serveWaitingSenders() }
         }
         return node
@@ -295,7 +302,9 @@ final class PortCore: Sendable {
         if unsafe !backlog.value.isEmpty { return false }
         // A sender that came to wait while the last messages were handed out may have missed that there is room.
         if limit > 0 {
+            step(.handsOut)
             handedOut.store(handedOut.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
+            step(.waitingLooks)
             if waitingCount.load(ordering: .sequentiallyConsistent) > 0 { serveWaitingSenders() }
         }
         if mailbox.arm(with: signal.retainedNode()) { return true }
@@ -309,6 +318,7 @@ final class PortCore: Sendable {
     ///
     /// Any thread; again is harmless.
     func close() {
+        step(.portCloses)
         if closedFlag.exchange(true, ordering: .sequentiallyConsistent) { return }
         let (nodes, signal) = mailbox.close()
         destroyAll(nodes)

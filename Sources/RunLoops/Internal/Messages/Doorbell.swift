@@ -21,15 +21,18 @@ struct Doorbell: ~Copyable, Sendable {
     func ring() -> Node? {
         // Written also if it was rung already. Only looking would be cheaper, and wrong: what the caller did before it
         // might then not be seen by the receiver that answers this ring.
-        armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
+        step(.rings)
+        return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
     /// Has the receiver look, as a ring does, without ringing.
     ///
     /// - Returns: What the bell was armed with, if it was: now the caller's.
     func nudge() -> Node? {
+        step(.nudgeLooks)
         var seen = word.load(ordering: .relaxed)
         while true {
+            step(.nudgeExchanges)
             // A ring stays one: whoever answers it looks, too. It is written again for the same reason as in `ring`.
             let desired = seen == Doorbell.rung ? Doorbell.rung : Doorbell.nudged
             let (exchanged, original) = word.weakCompareExchange(
@@ -44,9 +47,13 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// One look for both: between two, a nudge may have become a ring, and neither be seen.
     var isNudgedOrRung: Bool {
+        step(.bellLooks)
         let seen = word.load(ordering: .acquiring)
         return seen == Doorbell.nudged || seen == Doorbell.rung
     }
+
+    /// Whether somebody has rung since it was last armed.
+    var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
     /// Answers a ring, or arms a quiet bell: the next ring gets the node.
     ///
@@ -56,6 +63,7 @@ struct Doorbell: ~Copyable, Sendable {
     @discardableResult
     func arm(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
+        step(.bellArms)
         let before = word.exchange(armed, ordering: .acquiringAndReleasing)
         precondition(before & Doorbell.armedBit == 0, "a bell is armed once until it is rung")
         return before == Doorbell.rung
@@ -64,6 +72,7 @@ struct Doorbell: ~Copyable, Sendable {
     /// Arms the bell unless it was rung or nudged.
     func armUnlessRung(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
+        step(.bellArmsUnlessRung)
         return word.compareExchange(
             expected: Doorbell.quiet, desired: armed, ordering: .acquiringAndReleasing
         ).exchanged
@@ -73,8 +82,10 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// - Returns: What it was armed with, if it was.
     func disarm() -> Node? {
+        step(.bellDisarmLooks)
         let seen = word.load(ordering: .relaxed)
         guard let node = armedNode(seen) else { return nil }
+        step(.bellDisarmExchanges)
         let exchange = word.compareExchange(
             expected: seen, desired: Doorbell.quiet, ordering: .acquiringAndReleasing)
         return exchange.exchanged ? node : nil

@@ -42,6 +42,7 @@ struct Mailbox: ~Copyable, Sendable {
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
         chain.oldest.link(to: seen.isArmed ? nil : seen.node)
+        step(.pushExchanges)
         let (exchanged, _) = word.weakCompareExchange(
             expected: seen.bits, desired: seen.pushing(chain).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -57,6 +58,7 @@ struct Mailbox: ~Copyable, Sendable {
     @inline(__always)
     func push(_ chain: Chain) -> Push {
         while true {
+            step(.pushLooks)
             let push = tryPush(chain, onto: current)
             if case .raced = push { continue }
             return push
@@ -67,8 +69,10 @@ struct Mailbox: ~Copyable, Sendable {
     ///
     /// The mailbox is no longer armed then.
     func take() -> NodeList {
+        step(.takeLooks)
         var seen = current
         while seen.node != nil || seen.isArmed {
+            step(.takeExchanges)
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen.bits, desired: seen.emptied.bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -83,8 +87,10 @@ struct Mailbox: ~Copyable, Sendable {
     /// - Parameter signal: What the sender that must signal is given, with the ownership of it.
     /// - Returns: False if there is a node already, or the mailbox is closed: then nothing has changed.
     func arm(with signal: Node? = nil) -> Bool {
+        step(.armLooks)
         let seen = current
         if seen.node != nil || seen.isArmed || seen.isClosed { return false }
+        step(.armExchanges)
         return word.compareExchange(
             expected: seen.bits, desired: seen.armed(with: signal).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed
@@ -96,8 +102,10 @@ struct Mailbox: ~Copyable, Sendable {
     /// - Returns: True if it was armed still: then what it was armed with is the receiver's again. False
     ///   if a sender has it.
     func disarm() -> Bool {
+        step(.disarmLooks)
         var seen = current
         while seen.isArmed {
+            step(.disarmExchanges)
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen.bits, desired: seen.emptied.bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -111,6 +119,7 @@ struct Mailbox: ~Copyable, Sendable {
     ///
     /// - Returns: What was queued, oldest first, and what the mailbox was armed with; both are the caller's.
     func close() -> (nodes: NodeList, signal: Node?) {
+        step(.mailboxCloses)
         let seen = Word(bits: word.exchange(Word.closed.bits, ordering: .acquiringAndReleasing))
         if seen.isArmed { return (NodeList(), seen.node) }
         return (Mailbox.oldestFirst(seen.node), nil)

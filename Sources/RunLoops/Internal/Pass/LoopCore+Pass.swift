@@ -131,6 +131,7 @@ extension LoopCore {
         Fork.check("RunLoop.run")
         watchDescriptors()
         if poller.watchCount > 0 || isMainQueueDue() {
+            step(.polls)
             poller.poll()
             inbox.counters.kernelCalls.add()
         }

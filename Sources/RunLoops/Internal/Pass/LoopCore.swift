@@ -62,6 +62,7 @@ final class LoopCore {
     /// Sorts what other threads have sent to where it is served.
     @inline(__always)
     func takeMail() {
+        step(.mailLooks)
         let word = inbox.mailbox.current
         if word.node == nil && !word.isArmed { return }
         sortMail()

@@ -1,0 +1,55 @@
+#if DEBUG
+    import Glibc
+    import Synchronization
+
+    @testable import RunLoops
+
+    /// Something that is called at each step of the threads that it watches.
+    class StepWatcher: @unchecked Sendable {
+        /// The calling thread is at a step.
+        ///
+        /// - Parameter step: Which.
+        func threadIs(at step: Step) {}
+
+        /// Watches the calling thread while it does something.
+        ///
+        /// - Parameter body: What it does.
+        /// - Returns: What the body returns.
+        func watch<Result>(_ body: () throws -> Result) rethrows -> Result {
+            _ = isHooked
+            // Safe: the watcher outlives the body, and the thread forgets it after that.
+            unsafe pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
+            defer { pthread_setspecific(key, nil) }
+            return try body()
+        }
+
+        /// Does something without being called at its steps.
+        func pause(_ body: () -> Void) {
+            pthread_setspecific(key, nil)
+            body()
+            unsafe pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
+        }
+    }
+
+    /// Where a thread keeps its watcher.
+    private let key: pthread_key_t = {
+        var key = pthread_key_t()
+        // Safe: the key is our own, and has no destructor.
+        unsafe pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// Set once, for all tests: the threads of others have no watcher.
+    private let isHooked: Bool = {
+        _ = key
+        let hook: @convention(c) (UInt8) -> Void = { step in
+            // Safe: the watcher that `watch` keeps.
+            guard let watcher = unsafe pthread_getspecific(key), let step = Step(rawValue: step) else {
+                return
+            }
+            unsafe Unmanaged<StepWatcher>.fromOpaque(watcher).takeUnretainedValue().threadIs(at: step)
+        }
+        StepHook.address.store(unsafe unsafeBitCast(hook, to: UInt.self), ordering: .releasing)
+        return true
+    }()
+#endif
