@@ -4,7 +4,7 @@
 public enum PerformError: Error, Hashable, Sendable {
     /// The deadline passed before the block had started; it does not start any more.
     case timedOut
-    /// The loop's thread ended before the block had started.
+    /// The loop's thread ended before the block had started, or the block has ended it.
     case loopEnded
     /// The wait would be for the thread that waits.
     case wouldDeadlock
@@ -19,7 +19,7 @@ extension PerformError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .timedOut: "the deadline passed before the loop had started the block"
-        case .loopEnded: "the loop's thread ended before it had started the block"
+        case .loopEnded: "the loop's thread ended before it was done with the block"
         case .wouldDeadlock: "the wait would be for the thread that waits"
         case .circle(let circle): "the wait would never end: \(circle)"
         }

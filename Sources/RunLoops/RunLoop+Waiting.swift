@@ -18,7 +18,8 @@ extension RunLoop {
     ///   - line: Where it was given, for diagnostics.
     ///   - block: What is run.
     /// - Returns: What the block returns.
-    /// - Throws: What the block throws, or ``PerformError`` if it has not started and never will.
+    /// - Throws: What the block throws, or ``PerformError``: it has not started and never will, or it has ended the
+    ///   thread.
     ///
     /// > Thread safety: any thread.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous performAndWait instead")
@@ -101,6 +102,8 @@ extension RunLoop {
     ) {
         // If the block is destroyed without having run, the ticket goes with it and says so.
         let ticket = AwaitedBlock<Result>.Ticket(wait)
-        perform(inModes: modes, fileID: fileID, line: line) { ticket.wait.run(block) }
+        perform(inModes: modes, fileID: fileID, line: line) {
+            ticket.wait.run(on: RunLoop.existing?.coreIfCurrent, block)
+        }
     }
 }

@@ -127,9 +127,12 @@ public final class RunLoop: Sendable {
     }
 
     /// Ends the calling thread's loop, if it has one.
-    static func endCurrent() {
+    ///
+    /// - Returns: What is to be given when the thread keeps nothing any more.
+    @discardableResult
+    static func endCurrent() -> EndNotice? {
         // In a forked child the loop is left as it is: taking it apart would reach its parent's kernel objects.
-        guard !Fork.isChild, let known = unsafe runloops_thread_loop() else { return }
+        guard !Fork.isChild, let known = unsafe runloops_thread_loop() else { return nil }
         // Safe: takes back the reference of `install`. The slot stays filled until the loop has let go of
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
@@ -138,7 +141,8 @@ public final class RunLoop: Sendable {
         unsafe loop.ownCore?.end()
         loop.letGoOfWhatWasKept()
         runloops_thread_set_loop(nil)
-        unsafe loop.ownCore = nil
+        defer { unsafe loop.ownCore = nil }
+        return unsafe loop.ownCore?.endNotice
     }
 
     /// Ends the main loop for a main thread that has gone, and never had it.

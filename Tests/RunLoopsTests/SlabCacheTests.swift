@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -104,6 +105,23 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: Allocations.areCounted)) func `whoever has joined a thread finds its slabs gone`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let linger = Gate()
+            let lingers = Shared()
+            // Made before the package's own key, so that the thread waits here before its keys are all done.
+            let key = keyWithDestructor()
+            let before = try burst(key, lingers, linger, count: 0)
+            let after = try burst(key, lingers, linger, count: 10_000)
+            #expect(lingers.count == 2)
+            linger.open()
+            // Ten thousand nodes are 630 KiB.
+            #expect(after - before < 100_000)
+        }
+    }
+
     @Test(.enabled(if: Allocations.areCounted)) func `a thread that ends leaves no slab behind`() async {
         await #expect(processExitsWith: .success) {
             let port = Port<Int>(queueLimit: .unlimited)
@@ -139,4 +157,47 @@ private func release(_ list: NodeList) {
     var nodes = list
     var releaser = NodeReleaser()
     while let node = nodes.popFirst() { releaser.release(node) }
+}
+
+/// What a thread says when its keys are done.
+private final class Lingering: Sendable {
+    let begins: Shared
+    let ends: Gate
+
+    init(_ begins: Shared, _ ends: Gate) {
+        self.begins = begins
+        self.ends = ends
+    }
+}
+
+/// A key whose destructor waits.
+private func keyWithDestructor() -> pthread_key_t {
+    var key = pthread_key_t()
+    // Safe: the key is our own, and each value is the reference that the destructor takes back.
+    unsafe pthread_key_create(&key) { value in
+        guard let value = unsafe value else { return }
+        let lingering = unsafe Unmanaged<Lingering>.fromOpaque(value).takeRetainedValue()
+        lingering.begins.increment()
+        _ = lingering.ends.wait()
+    }
+    return key
+}
+
+/// Has a thread take and release nodes, end, and be joined, while it lingers.
+///
+/// - Returns: The bytes in use then.
+private func burst(_ key: pthread_key_t, _ begins: Shared, _ ends: Gate, count: Int) throws -> Int {
+    let thread = try RunLoopThread(name: "burst")
+    try thread.runLoop.performAndWait {
+        // Safe: the destructor takes the reference back.
+        unsafe pthread_setspecific(key, Unmanaged.passRetained(Lingering(begins, ends)).toOpaque())
+        var nodes = takeNodes(count)
+        var releaser = NodeReleaser()
+        while let node = nodes.popFirst() { releaser.release(node) }
+    }
+    thread.stop()
+    thread.join()
+    // It is in the destructor by then, or soon: nothing else is left to be done.
+    while begins.count < (count == 0 ? 1 : 2) { sched_yield() }
+    return Allocations.bytesInUse
 }

@@ -1,5 +1,11 @@
+/// A block that somebody waits for, while it is on the stack of a loop's thread.
+protocol RunningWait: AnyObject {
+    /// The loop's thread has ended in the middle of the block.
+    func threadHasEnded()
+}
+
 /// A block that somebody waits for, from being given to its result.
-final class AwaitedBlock<Result: Sendable>: Sendable {
+final class AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     private enum State {
         /// The block has not started.
         case waiting
@@ -29,14 +35,21 @@ final class AwaitedBlock<Result: Sendable>: Sendable {
     /// Runs the block, unless that was cancelled.
     ///
     /// The loop's thread only.
-    func run(_ block: () throws -> Result) {
+    ///
+    /// - Parameters:
+    ///   - loop: The loop that runs it, which says so if its thread ends in the middle of the block.
+    ///   - block: What is run.
+    func run(on loop: LoopCore? = nil, _ block: () throws -> Result) {
         let starts = contents.withLock { contents in
             guard case .waiting = contents.state else { return false }
             contents.state = .running
             return true
         }
         if !starts { return }
-        decide(Swift.Result { try block() })
+        loop?.runningWaits.append(self)
+        let result = Swift.Result { try block() }
+        loop?.runningWaits.removeLast()
+        decide(result)
     }
 
     /// Keeps the block from starting.
@@ -81,6 +94,9 @@ final class AwaitedBlock<Result: Sendable>: Sendable {
         }
         notify?()
     }
+
+    /// The loop's thread has ended in the middle of the block.
+    func threadHasEnded() { decide(.failure(PerformError.loopEnded)) }
 
     /// Held by the posted block alone: says that the loop has ended if it goes without having run.
     final class Ticket: Sendable {

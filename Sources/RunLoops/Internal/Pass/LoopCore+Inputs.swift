@@ -93,6 +93,10 @@ extension LoopCore {
         // While others may still send: what these jobs call elsewhere may come back in time.
         runLastJobs()
         let (mail, _) = inbox.mailbox.close()
+        // A handler may have ended the thread, by `pthread_exit`, or another thread by cancelling it: no run has returned.
+        waiting.threadEnds()
+        for wait in runningWaits { wait.threadHasEnded() }
+        runningWaits = []
         // Oldest first, as they would have been served.
         discard(blocks.removeAll())
         discard(mail)

@@ -20,8 +20,23 @@ struct Waiting {
     /// Loops that are in a run and not asleep.
     private static let awakeLoops = Atomic<Int>(0)
 
-    func runBegins() { Waiting.awakeLoops.add(1, ordering: .relaxed) }
-    func runEnds() { Waiting.awakeLoops.subtract(1, ordering: .relaxed) }
+    /// How many these are.
+    static var awakeLoopCount: Int { awakeLoops.load(ordering: .relaxed) }
+
+    private var isAwake = false
+
+    mutating func runBegins() {
+        isAwake = true
+        Waiting.awakeLoops.add(1, ordering: .relaxed)
+    }
+
+    mutating func runEnds() {
+        isAwake = false
+        Waiting.awakeLoops.subtract(1, ordering: .relaxed)
+    }
+
+    /// The loop is not awake any more, even if a run has not returned.
+    mutating func threadEnds() { if isAwake { runEnds() } }
 
     /// How long to spin now, in nanoseconds.
     fileprivate mutating func spinLength() -> Int64 {
@@ -34,7 +49,7 @@ struct Waiting {
         if wanted == 0 { return 0 }
         let processors = Int(runloops_usable_processors())
         if processors <= 1 { return 0 }
-        let othersAwake = Waiting.awakeLoops.load(ordering: .relaxed) - 1
+        let othersAwake = Waiting.awakeLoopCount - 1
         if policy.kind == .adaptive && othersAwake >= processors - 1 { return 0 }
         return wanted
     }

@@ -40,6 +40,11 @@ final class LoopCore {
     /// What is called when the thread ends, last one first.
     var endHandlers: [() -> Void] = []
 
+    /// The blocks on the stack that other threads wait for, outermost first.
+    var runningWaits: [any RunningWait] = []
+    /// Given when the thread has let go of the loop, whatever has ended the thread.
+    var endNotice: EndNotice?
+
     /// A stop or a wake-up that came and has not yet taken effect.
     var requests = Inbox.Requests()
     /// The thread is ending: every run finishes, and nothing can be added.

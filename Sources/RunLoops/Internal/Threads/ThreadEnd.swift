@@ -20,12 +20,15 @@ enum ThreadEnd {
         return key
     }()
 
+    /// Lets go of all that the calling thread keeps, and then tells who waits for that.
+    ///
     /// The loop first: ending it may destroy what posts to other loops, which needs the slabs.
-    private static func run() {
+    static func run() {
         // What a forked child has is its parent's, and other threads' locks may be held there for ever.
         if Fork.isChild { return }
-        RunLoop.endCurrent()
+        let notice = RunLoop.endCurrent()
         SetService.endCurrent()
         SlabCache.closeCurrent()
+        notice?.give()
     }
 }

@@ -64,14 +64,16 @@ final class ThreadStart: Sendable {
 
     /// What the new thread does.
     fileprivate func run() {
-        defer { ended.give() }
         do {
-            runLoop(try prepare())
+            let loop = try prepare()
+            // Given at the thread's end, also if a handler ends it: who has joined finds the loop's descriptors closed,
+            // and its slabs gone.
+            loop.core("RunLoopThread", "").endNotice = ended
+            runLoop(loop)
         } catch {
             answer(.failure(error))
         }
-        // Before the gate opens: who has joined finds the loop's descriptors closed.
-        RunLoop.endCurrent()
+        ThreadEnd.run()
     }
 
     private func prepare() throws(SystemError) -> RunLoop {

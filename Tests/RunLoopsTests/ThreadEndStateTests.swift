@@ -1,0 +1,142 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Threads that do not return from their loop: a handler ends them by `pthread_exit`, or another thread cancels them.
+///
+/// Whoever waits for such a thread, or for its loop, is told; each in a process of its own, because what is on the stack
+/// of such a thread is never let go of.
+@Suite struct ThreadEndStateTests {
+    /// Where a thread is when it ends.
+    enum State: String, CaseIterable, Codable {
+        case block, timer, source, port, descriptor, observer, nestedRun, awaitedBlock, asleep,
+            asleepInNestedRun
+    }
+
+    @Test(arguments: State.allCases)
+    func `whatever a thread does when it ends, whoever waits for it or its loop is told`(state: State) async {
+        await #expect(processExitsWith: .success) { [state] in try play(state) }
+    }
+
+    @Test
+    func `a thread that was cancelled while it slept is not counted as awake, nor one that a handler ended`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            try endThreads([.asleep, .block, .nestedRun, .asleepInNestedRun])
+            #expect(Waiting.awakeLoopCount == 0)
+        }
+    }
+}
+
+/// Has a thread end where it is to, while others wait for it, for its loop, and for a port in that.
+private func play(_ state: ThreadEndStateTests.State) throws {
+    let thread = try RunLoopThread(name: "short")
+    let loop = thread.runLoop
+    let (gone, ends) = (Gate(), Gate())
+    let full = Port<Int>(queueLimit: 1)
+    try loop.performAndWait {
+        RunLoop.current.waitPolicy = .park
+        RunLoop.current.add(full, forMode: .init("never run")) { _ in }
+    }
+    try full.send(0)
+    loop.perform(inModes: [.init("never run")]) { [canary = Canary(gone)] in canary.sing() }
+    let waiters = try waitFor(loop, full, when: ends)
+
+    try bringToItsEnd(thread, state, ends)
+    #expect(thread.join(before: .hang))
+    #expect(gone.wait())
+    #expect(!loop.perform {})
+    #expect(throws: PerformError.loopEnded) { try loop.performAndWait {} }
+    // The port outlives the loop, and so do those who wait for room in it.
+    full.invalidate()
+    for waiter in waiters { #expect(waiter.wait()) }
+    #expect(try RunLoopThread(name: "next").runLoop.performAndWait { 7 } == 7)
+}
+
+private func endThreads(_ states: [ThreadEndStateTests.State]) throws {
+    for state in states {
+        for _ in 0..<5 {
+            let thread = try RunLoopThread(name: "short")
+            try thread.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
+            try bringToItsEnd(thread, state, Gate())
+            #expect(thread.join(before: .hang))
+        }
+    }
+}
+
+/// Threads that wait for a loop, and for room in a port.
+private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) throws -> [Gate] {
+    let gates = [Gate(), Gate()]
+    _ = try BareThread {
+        #expect(begins.wait())
+        // Either the loop has taken it in, or it has ended.
+        #expect(throws: PerformError.loopEnded) {
+            try loop.performAndWait(inModes: [.init("never run")]) {}
+        }
+        gates[0].open()
+    }
+    _ = try BareThread {
+        do { try port.send(1) } catch { #expect((error as? PortSendError<Int>)?.reason == .invalid) }
+        gates[1].open()
+    }
+    return gates
+}
+
+/// Ends a thread where it is to be.
+private func bringToItsEnd(_ thread: RunLoopThread, _ state: ThreadEndStateTests.State, _ ends: Gate) throws {
+    let end: @Sendable () -> Void = {
+        ends.open()
+        Child.endThread()
+    }
+    let loop = thread.runLoop
+    switch state {
+    case .block: loop.perform(end)
+    case .timer: loop.perform { Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in end() } }
+    case .source:
+        loop.perform {
+            let source = ManualSource(handler: end)
+            RunLoop.current.add(source, forMode: .default)
+            source.signal()
+        }
+    case .port:
+        let port = Port<Int>()
+        loop.perform { RunLoop.current.add(port, forMode: .default) { _ in end() } }
+        try port.send(1)
+    case .descriptor:
+        let pipe = ReadablePipe()
+        loop.perform {
+            let source = DescriptorSource(pipe.readingEnd, interest: .read) { _, _ in
+                withExtendedLifetime(pipe) { end() }
+            }
+            do { try RunLoop.current.add(source, forMode: .default) } catch { Issue.record(error) }
+            pipe.fill()
+        }
+    case .observer:
+        loop.perform {
+            RunLoop.current.add(
+                RunLoop.Observer(activities: .beforeTimers) { _, _ in end() }, forMode: .default)
+        }
+    case .nestedRun:
+        loop.perform {
+            RunLoop.current.perform(end)
+            RunLoop.current.run(in: .default, until: .hang)
+        }
+    case .awaitedBlock:
+        #expect(throws: PerformError.loopEnded) { try loop.performAndWait(end) }
+    case .asleep, .asleepInNestedRun:
+        let handle = try loop.performAndWait { Handle(thread: pthread_self()) }
+        if state == .asleepInNestedRun {
+            loop.perform { RunLoop.current.run(in: .default, until: .hang) }
+        }
+        waitUntilAsleep(loop)
+        ends.open()
+        pthread_cancel(handle.thread)
+    }
+}
+
+private struct Handle: Sendable {
+    let thread: pthread_t
+}
