@@ -32,8 +32,10 @@ struct Alarm: ~Copyable {
         setting.it_value.tv_sec = time_t(nanoseconds / 1_000_000_000)
         setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
         // Safe: the kernel only reads our own value.
-        let result = unsafe timerfd_settime(descriptor, CInt(TFD_TIMER_ABSTIME), &setting, nil)
-        precondition(result == 0, "an absolute time of our own timerfd is always accepted")
+        if unsafe timerfd_settime(descriptor, CInt(TFD_TIMER_ABSTIME), &setting, nil) != 0 {
+            // An absolute time of our own timerfd is always accepted.
+            fatalError("RunLoop: the descriptor that times a loop was closed by other code (errno \(errno))")
+        }
         return true
     }
 
