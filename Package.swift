@@ -45,8 +45,9 @@ let package = Package(
             name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CForking", path: "Tests/CForking"),
+        .target(name: "CFaults", path: "Tests/CFaults"),
         .target(
-            name: "TestSupport", dependencies: ["RunLoops", "CAllocations", "CForking"],
+            name: "TestSupport", dependencies: ["RunLoops", "CAllocations", "CForking", "CFaults"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .executableTarget(

@@ -1,0 +1,85 @@
+#define _GNU_SOURCE
+#include "faults.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define HAS_OTHER_FUNCTIONS 1
+#endif
+#endif
+
+#if defined(HAS_OTHER_FUNCTIONS)
+
+bool faults_are_there(void) { return false; }
+void faults_refuse_watches(int code) { (void)code; }
+unsigned faults_wall_clock_uses(void) { return 0; }
+
+#else
+
+// A program's own definitions come before the C library's, so these look first and hand on.
+
+static __thread int refusal __attribute__((tls_model("initial-exec")));
+static __thread unsigned uses __attribute__((tls_model("initial-exec")));
+
+bool faults_are_there(void) { return true; }
+void faults_refuse_watches(int code) { refusal = code; }
+unsigned faults_wall_clock_uses(void) { return uses; }
+
+static void note(clockid_t clock) {
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI) uses += 1;
+}
+
+#define NEXT(function) \
+    static __typeof__(&function) next; \
+    if (!__atomic_load_n(&next, __ATOMIC_ACQUIRE)) \
+        __atomic_store_n(&next, (__typeof__(&function))dlsym(RTLD_NEXT, #function), __ATOMIC_RELEASE)
+
+int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event) {
+    if (refusal != 0 && operation != EPOLL_CTL_DEL) {
+        errno = refusal;
+        return -1;
+    }
+    NEXT(epoll_ctl);
+    return next(set, operation, descriptor, event);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    note(clock);
+    NEXT(clock_gettime);
+    return next(clock, time);
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    note(CLOCK_REALTIME);
+    NEXT(gettimeofday);
+    return next(time, zone);
+}
+
+time_t time(time_t *place) {
+    note(CLOCK_REALTIME);
+    NEXT(time);
+    return next(place);
+}
+
+int timerfd_create(clockid_t clock, int flags) {
+    note(clock);
+    NEXT(timerfd_create);
+    return next(clock, flags);
+}
+
+int pthread_cond_init(pthread_cond_t *restrict condition, const pthread_condattr_t *restrict attributes) {
+    clockid_t clock = CLOCK_REALTIME;
+    if (attributes != NULL) pthread_condattr_getclock(attributes, &clock);
+    note(clock);
+    NEXT(pthread_cond_init);
+    return next(condition, attributes);
+}
+
+#endif

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <stdbool.h>
+
+/// Whether system calls can be refused and clocks be watched: not where a sanitizer has these functions.
+bool faults_are_there(void);
+
+/// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor; 0 for as the kernel likes.
+void faults_refuse_watches(int code);
+
+/// How often the calling thread has read the wall clock, or made something that waits by it.
+unsigned faults_wall_clock_uses(void);

@@ -1,0 +1,62 @@
+import Glibc
+import RunLoops
+import TestSupport
+import Testing
+
+/// The wall clock may be set, forwards or backwards: nothing here reads it, or waits by it.
+@Suite(.enabled(if: Faults.areThere)) struct WallClockTests {
+    @Test func `a loop with timers and deadlines does not look at the wall clock`() throws {
+        try BareThread {
+            // libevent looks once at each of its bases' making, for a cache that nobody uses.
+            let loop = RunLoop.current
+            let uses = Faults.wallClockUses {
+                var fires = 0
+                loop.add(
+                    Timer(timeInterval: .milliseconds(1), repeats: true) { timer in
+                        fires += 1
+                        if fires == 3 { timer.invalidate() }
+                    }, forMode: .default)
+                loop.perform(after: .milliseconds(1)) {}
+                #expect(loop.run(in: .default, until: .hang) == .finished)
+                #expect(fires == 3)
+                loop.add(Port<Int>(), forMode: .default) { _ in }
+                #expect(loop.run(in: .default, until: .now + .milliseconds(2)) == .timedOut)
+                loop.waitPolicy = .spin(for: .milliseconds(1))
+                #expect(loop.run(in: .default, until: .now + .milliseconds(2)) == .timedOut)
+            }
+            #expect(uses == 0)
+        }.join()
+    }
+
+    @Test func `waits for other threads do not look at the wall clock either`() throws {
+        let worker = try RunLoopThread(name: "worker")
+        let full = Port<Int>(queueLimit: 1)
+        try full.send(0)
+        try BareThread {
+            let soon = { ContinuousClock.now + .milliseconds(2) }
+            let uses = Faults.wallClockUses {
+                let busy = Gate()
+                worker.runLoop.perform { #expect(busy.wait()) }
+                #expect(throws: PerformError.timedOut) {
+                    try worker.runLoop.performAndWait(before: soon()) {}
+                }
+                #expect(throws: PortSendError<Int>.self) { try full.send(1, before: soon()) }
+                #expect(!worker.join(before: soon()))
+                busy.open()
+                worker.stop()
+                #expect(worker.join(before: .hang))
+            }
+            #expect(uses == 0)
+        }.join()
+    }
+
+    @Test func `whoever looks at the wall clock is seen`() {
+        #expect(Faults.wallClockUses { _ = time(nil) } == 1)
+        #expect(
+            Faults.wallClockUses {
+                var now = timespec()
+                // Safe: the kernel fills our own value.
+                _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
+            } == 1)
+    }
+}

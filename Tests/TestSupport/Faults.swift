@@ -1,0 +1,31 @@
+internal import CFaults
+
+/// What the kernel refuses, and which clocks are looked at, in the calling thread.
+public enum Faults {
+    /// False under a sanitizer, which has these functions of its own.
+    public static var areThere: Bool { faults_are_there() }
+
+    /// Has the kernel refuse to watch any more descriptors, while something is done.
+    ///
+    /// - Parameters:
+    ///   - code: What it says.
+    ///   - body: What is done.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    public static func refusingWatches<Result>(_ code: CInt, _ body: () throws -> Result) rethrows -> Result {
+        faults_refuse_watches(code)
+        defer { faults_refuse_watches(0) }
+        return try body()
+    }
+
+    /// How often the calling thread uses the wall clock while it does something.
+    ///
+    /// - Parameter body: What it does.
+    /// - Returns: How often it has read that clock, or made something that waits by it.
+    /// - Throws: What the body throws.
+    public static func wallClockUses(_ body: () throws -> Void) rethrows -> Int {
+        let before = faults_wall_clock_uses()
+        try body()
+        return Int(faults_wall_clock_uses() - before)
+    }
+}
