@@ -27,10 +27,11 @@ let package = Package(
             providers: [.apt(["libevent-dev"])]),
         .target(name: "CThreads"),
         .target(name: "CMainQueue"),
+        .target(name: "CSockets"),
         .target(
             name: "RunLoops",
             dependencies: [
-                "CLibEvent", "CThreads", "CMainQueue",
+                "CLibEvent", "CThreads", "CMainQueue", "CSockets",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// How many descriptors the kernel lets one packet carry: SCM_MAX_FD, which no header tells programs.
+enum { runloops_most_descriptors = 253 };
+
+/// What one call has received.
+struct runloops_packet {
+    /// How long the packet is, also where the buffer is shorter. 0 for the end of the connection or an empty packet.
+    size_t length;
+    /// How many descriptors have come with it, all of them open.
+    size_t descriptor_count;
+    /// Whether bytes did not fit.
+    bool lacks_bytes;
+    /// Whether the kernel could not hand over all descriptors: this process, or the system, may open no more.
+    bool lacks_descriptors;
+};
+
+/// Who is at the other end.
+struct runloops_peer {
+    int32_t process;
+    uint32_t user, group;
+};
+
+/// Opens a socket that keeps packets apart, close-on-exec. Returns -1 with errno.
+int runloops_socket(bool is_non_blocking);
+
+/// Opens two that are connected, non-blocking. Returns -1 with errno.
+int runloops_socket_pair(int ends[2]);
+
+/// Binds a socket to a path, or to an abstract name. Returns -1 with errno.
+int runloops_bind(int socket, const char *name, size_t length, bool is_abstract);
+
+/// Connects a socket to a path, or to an abstract name, and waits no longer than this for room; 0 waits for ever.
+/// Returns -1 with errno.
+int runloops_connect(int socket, const char *name, size_t length, bool is_abstract, int64_t microseconds);
+
+/// Makes a socket non-blocking, or blocking. Returns -1 with errno.
+int runloops_set_non_blocking(int descriptor, bool is_non_blocking);
+
+/// Takes a connection, non-blocking and close-on-exec. Returns -1 with errno.
+int runloops_accept(int socket);
+
+/// Asks who is at the other end. Returns -1 with errno.
+int runloops_peer_of(int socket, struct runloops_peer *peer);
+
+/// Asks for the space, in bytes, of what was sent and not yet received. Returns -1 with errno.
+int runloops_sending_space(int socket);
+
+/// Asks for more or less of it. Returns -1 with errno.
+int runloops_set_sending_space(int socket, int bytes);
+
+/// Sends one packet: two parts, one after the other, and descriptors, which stay open here. Never waits, never raises
+/// SIGPIPE. Returns -1 with errno.
+ssize_t runloops_send(
+    int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
+    size_t descriptor_count);
+
+/// Receives one packet, and at most as many descriptors as one can carry, close-on-exec. Never waits.
+/// Returns -1 with errno, and nothing open.
+int runloops_receive(
+    int socket, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
+    struct runloops_packet *packet);
+
+/// Waits until a socket can be read or written, or the other end is gone; 0 in time, 1 not, -1 with errno.
+/// A negative time waits for ever.
+int runloops_wait_for_socket(int socket, bool for_writing, int64_t nanoseconds);
+
+/// Whether the other end will send nothing more.
+bool runloops_has_hung_up(int socket);

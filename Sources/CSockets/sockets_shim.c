@@ -1,0 +1,165 @@
+#define _GNU_SOURCE
+#include "sockets_shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+int runloops_socket(bool is_non_blocking) {
+    return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (is_non_blocking ? SOCK_NONBLOCK : 0), 0);
+}
+
+int runloops_socket_pair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
+}
+
+/// Writes an address, and returns its length; 0 if it has no room for the name, with errno.
+static socklen_t make_address(struct sockaddr_un *address, const char *name, size_t length, bool is_abstract) {
+    // A path ends with a zero, an abstract name begins with one; both have to fit.
+    if (length == 0 || length + 1 > sizeof(address->sun_path)) {
+        errno = ENAMETOOLONG;
+        return 0;
+    }
+    memset(address, 0, sizeof(*address));
+    address->sun_family = AF_UNIX;
+    memcpy(address->sun_path + (is_abstract ? 1 : 0), name, length);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
+}
+
+int runloops_bind(int socket, const char *name, size_t length, bool is_abstract) {
+    struct sockaddr_un address;
+    socklen_t size = make_address(&address, name, length, is_abstract);
+    return size == 0 ? -1 : bind(socket, (const struct sockaddr *)&address, size);
+}
+
+int runloops_connect(int socket, const char *name, size_t length, bool is_abstract, int64_t microseconds) {
+    struct sockaddr_un address;
+    socklen_t size = make_address(&address, name, length, is_abstract);
+    if (size == 0) return -1;
+    struct timeval time = {.tv_sec = microseconds / 1000000, .tv_usec = microseconds % 1000000};
+    if (setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) != 0) return -1;
+    return connect(socket, (const struct sockaddr *)&address, size);
+}
+
+int runloops_set_non_blocking(int descriptor, bool is_non_blocking) {
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0) return -1;
+    return fcntl(descriptor, F_SETFL, is_non_blocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
+}
+
+int runloops_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int runloops_peer_of(int socket, struct runloops_peer *peer) {
+    struct ucred credentials;
+    socklen_t size = sizeof(credentials);
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
+    peer->process = credentials.pid;
+    peer->user = credentials.uid;
+    peer->group = credentials.gid;
+    return 0;
+}
+
+int runloops_sending_space(int socket) {
+    int bytes = 0;
+    socklen_t size = sizeof(bytes);
+    return getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, &size) != 0 ? -1 : bytes;
+}
+
+int runloops_set_sending_space(int socket, int bytes) {
+    // The kernel sets aside twice what it is asked for, to account for its own records.
+    bytes /= 2;
+    return setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+/// Room for the descriptors of one packet, aligned as the kernel wants it.
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int) * runloops_most_descriptors)];
+};
+
+ssize_t runloops_send(
+    int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
+    size_t descriptor_count) {
+    struct iovec parts[2] = {
+        {.iov_base = (void *)head, .iov_len = head_length}, {.iov_base = (void *)body, .iov_len = body_length}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = body_length == 0 ? 1 : 2};
+    union control control;
+    if (descriptor_count > 0) {
+        if (descriptor_count > runloops_most_descriptors) {
+            errno = EINVAL;
+            return -1;
+        }
+        size_t size = sizeof(int) * descriptor_count;
+        message.msg_control = control.bytes;
+        message.msg_controllen = CMSG_SPACE(size);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(size);
+        memcpy(CMSG_DATA(header), descriptors, size);
+    }
+    ssize_t sent;
+    do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
+int runloops_receive(
+    int socket, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
+    struct runloops_packet *packet) {
+    struct iovec part = {.iov_base = buffer, .iov_len = capacity};
+    union control control;
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof(control.bytes);
+    ssize_t length;
+    bool was_reset = false;
+    while (true) {
+        // MSG_TRUNC: the answer is the packet's length, not that of what fitted.
+        length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
+        if (length >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset))) break;
+        // The other end has closed without reading all that was sent to it. The kernel tells that once, and before what
+        // that end had sent.
+        was_reset = errno == ECONNRESET;
+    }
+    if (length < 0) return -1;
+    packet->length = (size_t)length;
+    packet->lacks_bytes = (message.msg_flags & MSG_TRUNC) != 0;
+    packet->lacks_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
+    packet->descriptor_count = 0;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        // Those are open already: what has no room in the caller's list would be lost, and stay open.
+        size_t size = header->cmsg_len - CMSG_LEN(0);
+        for (size_t place = 0; place + sizeof(int) <= size; place += sizeof(int)) {
+            int descriptor;
+            memcpy(&descriptor, CMSG_DATA(header) + place, sizeof(int));
+            if (packet->descriptor_count < runloops_most_descriptors) {
+                descriptors[packet->descriptor_count++] = descriptor;
+            } else {
+                close(descriptor);
+                packet->lacks_descriptors = true;
+            }
+        }
+    }
+    return 0;
+}
+
+int runloops_wait_for_socket(int socket, bool for_writing, int64_t nanoseconds) {
+    struct pollfd entry = {.fd = socket, .events = for_writing ? POLLOUT : POLLIN | POLLRDHUP};
+    struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    int ready = ppoll(&entry, 1, nanoseconds < 0 ? NULL : &time, NULL);
+    return ready < 0 ? -1 : ready == 0;
+}
+
+bool runloops_has_hung_up(int socket) {
+    struct pollfd entry = {.fd = socket, .events = POLLRDHUP};
+    return poll(&entry, 1, 0) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}

@@ -1,0 +1,112 @@
+internal import CSockets
+internal import Glibc
+
+extension PacketSocket {
+    /// What has become of a packet.
+    enum Sent: Equatable {
+        /// The kernel has it, whole, and every descriptor of it.
+        case sent
+        /// There is no room; nothing was sent.
+        case wouldBlock
+        /// The other end is gone; nothing was sent.
+        case closed
+        /// A packet has at most so many bytes here; nothing was sent.
+        case tooLarge(limit: Int)
+        /// The kernel has refused; nothing was sent.
+        case failed(SystemError)
+    }
+
+    /// Sends one packet without waiting, and without copying it here.
+    ///
+    /// - Parameters:
+    ///   - head: Its first bytes; not none.
+    ///   - body: The bytes after them.
+    ///   - descriptors: What goes with it; they stay open here. At most ``mostDescriptors``.
+    /// - Returns: What has become of it.
+    borrowing func send(head: RawSpan, body: RawSpan, descriptors: [CInt]) -> Sent {
+        let socket = descriptor
+        // Safe: the kernel reads the two spans and our array, as far as they go.
+        let result = unsafe head.withUnsafeBytes { head in
+            unsafe body.withUnsafeBytes { body in
+                unsafe runloops_send(
+                    socket, head.baseAddress, head.count, body.baseAddress, body.count, descriptors,
+                    descriptors.count)
+            }
+        }
+        if result >= 0 { return .sent }
+        let code = errno
+        switch code {
+        case EAGAIN: return .wouldBlock
+        case EPIPE, ECONNRESET, ENOTCONN: return .closed
+        case EMSGSIZE:
+            do { return .tooLarge(limit: try mostBytes) } catch { return .failed(error) }
+        default: return .failed(SystemError(call: "sendmsg", code: code))
+        }
+    }
+
+    /// What there was to receive.
+    enum Received: ~Copyable {
+        /// So many bytes of the buffer are one packet, which has come with these descriptors.
+        case packet(length: Int, OwnedDescriptors)
+        /// Nothing yet.
+        case wouldBlock
+        /// Nothing more, ever.
+        case end
+        /// A packet was longer than the buffer, by its length; it is gone, and its descriptors are closed.
+        case tooLong(length: Int)
+        /// Not all descriptors of a packet could be opened here; it is gone, and those that could are closed.
+        case lacksDescriptors
+        /// The kernel has refused; nothing was received.
+        case failed(SystemError)
+    }
+
+    /// Receives one packet without waiting.
+    ///
+    /// An empty one counts as a packet while the other end is there, and as the end afterwards, from which the kernel does
+    /// not tell it.
+    ///
+    /// - Parameter buffer: Where its bytes go; not of size 0.
+    /// - Returns: What there was.
+    borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        let socket = descriptor
+        var packet = runloops_packet()
+        // Safe: the kernel writes at most the buffer's length, and the function at most the list's.
+        return unsafe withUnsafeTemporaryAllocation(of: CInt.self, capacity: PacketSocket.mostDescriptors) {
+            list in
+            let result = unsafe runloops_receive(
+                socket, buffer.baseAddress, buffer.count, list.baseAddress, &packet)
+            if result != 0 {
+                let code = errno
+                switch code {
+                case EAGAIN: return .wouldBlock
+                case ECONNRESET: return .end
+                default: return .failed(SystemError(call: "recvmsg", code: code))
+                }
+            }
+            // From here on they have an owner, which closes them whatever comes of the packet.
+            let descriptors = OwnedDescriptors(adopting: unsafe Array(list.prefix(packet.descriptor_count)))
+            if packet.lacks_bytes { return .tooLong(length: packet.length) }
+            if packet.lacks_descriptors { return .lacksDescriptors }
+            if packet.length == 0 && descriptors.isEmpty && runloops_has_hung_up(socket) { return .end }
+            return .packet(length: packet.length, descriptors)
+        }
+    }
+}
+
+extension PacketSocket {
+    /// Sends a frame with its body as one packet, without waiting.
+    ///
+    /// - Parameters:
+    ///   - frame: What it says; the lengths are filled in here.
+    ///   - body: The bytes after the head; less than 2³² of them.
+    ///   - descriptors: What goes with it; they stay open here. At most ``mostDescriptors``.
+    /// - Returns: What has become of it.
+    borrowing func send(_ frame: Frame, body: RawSpan = RawSpan(), descriptors: [CInt] = []) -> Sent {
+        var frame = frame
+        frame.bodyLength = body.byteCount
+        frame.descriptorCount = descriptors.count
+        let head = frame.encoded
+        // Safe: numbers have no padding, and the span ends before they do.
+        return send(head: unsafe head.span.bytes, body: body, descriptors: descriptors)
+    }
+}

@@ -1,0 +1,97 @@
+internal import CSockets
+internal import Glibc
+
+/// One end of a connection on this machine that keeps packets apart: each is sent and received whole, or not at all.
+///
+/// Nothing here waits but ``wait(for:before:)``. A packet carries bytes and descriptors.
+///
+/// > Thread safety: any thread; what one thread sends arrives in its order.
+struct PacketSocket: ~Copyable, Sendable {
+    /// How many descriptors a packet carries at most; the kernel's number.
+    static let mostDescriptors = runloops_most_descriptors
+
+    private let owned: OwnedDescriptor
+
+    /// Takes over a connected socket that is non-blocking.
+    init(adopting socket: consuming OwnedDescriptor) { owned = socket }
+
+    /// Makes two that are connected with each other.
+    static func pair() throws(SystemError) -> Pair {
+        var ends: [CInt] = [0, 0]
+        // Safe: the kernel fills our array of two.
+        _ = try systemCall("socketpair") { unsafe runloops_socket_pair(&ends) }
+        return Pair(
+            near: PacketSocket(adopting: OwnedDescriptor(ends[0])),
+            far: PacketSocket(adopting: OwnedDescriptor(ends[1])))
+    }
+
+    /// Two ends of one connection.
+    struct Pair: ~Copyable {
+        var near: PacketSocket
+        var far: PacketSocket
+    }
+
+    /// What a loop watches.
+    var descriptor: CInt { owned.descriptor }
+
+    /// Who is at the other end.
+    var peer: PeerCredentials {
+        get throws(SystemError) {
+            let socket = descriptor
+            var peer = runloops_peer()
+            // Safe: the function fills our own value.
+            _ = try systemCall("getsockopt") { unsafe runloops_peer_of(socket, &peer) }
+            return PeerCredentials(processID: peer.process, userID: peer.user, groupID: peer.group)
+        }
+    }
+
+    /// How many bytes one packet may have: what has not been received yet is the sender's to account for.
+    var mostBytes: Int {
+        get throws(SystemError) {
+            let socket = descriptor
+            // What the kernel keeps back of the space for a packet, in `unix_dgram_sendmsg`.
+            return Int(try systemCall("getsockopt") { runloops_sending_space(socket) }) - 32
+        }
+    }
+
+    /// Asks for space to send packets of so many bytes; the kernel gives what the system's `wmem_max` allows.
+    borrowing func makeRoom(forPacketsOf bytes: Int) throws(SystemError) {
+        let socket = descriptor
+        let space = CInt(clamping: bytes + 64)
+        _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
+    }
+
+    /// Waits until there is something to read, or room to send; or the other end is gone.
+    ///
+    /// - Returns: False if the deadline passes first.
+    borrowing func wait(
+        for direction: Direction, before deadline: ContinuousClock.Instant?
+    ) throws(SystemError) -> Bool {
+        while true {
+            let left = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
+            let code = runloops_wait_for_socket(
+                descriptor, direction == .write, left.map(\.wholeNanoseconds) ?? -1)
+            if code == 0 { return true }
+            if code < 0 {
+                let error = errno
+                if error != EINTR { throw SystemError(call: "ppoll", code: error) }
+            } else if left == .zero {
+                return false
+            }
+        }
+    }
+
+    /// What is waited for.
+    enum Direction { case read, write }
+}
+
+extension Duration {
+    /// Rounded up, so that a wait for it is never too short; as much as fits where there are too many.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let part = (attoseconds + 999_999_999) / 1_000_000_000
+        let (sum, overflows) = product.addingReportingOverflow(part)
+        return overflow || overflows ? .max : sum
+    }
+}
