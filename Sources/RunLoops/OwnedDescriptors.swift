@@ -32,6 +32,15 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
         numbers.append(descriptor.release())
     }
 
+    /// Gives all of them up: whoever takes them closes them.
+    ///
+    /// - Returns: Their numbers, in order.
+    public consuming func release() -> [CInt] {
+        let released = numbers
+        numbers = []
+        return released
+    }
+
     /// Takes the first descriptor out.
     ///
     /// - Returns: The descriptor, which is the caller's then, or nil if there is none.

@@ -24,11 +24,12 @@ struct ConnectionLife: Sendable {
 
     /// What the caller does next, once it holds no lock.
     enum Action: Hashable, Sendable {
-        /// Note the other end's limits, which are the body; a server answers with its own.
+        /// Note the other end's limits, ``Frame/limits``; a server answers with its own.
         case greet
         /// Give the message, or the request, to the handler.
         case deliver
-        /// Give the reply, or that there is none, to who waits for it; count it as late where nobody does.
+        /// Give the reply, or that there is none, to who waits for it. Where nobody does, count it as late: a request that
+        /// was given up may be answered all the same.
         case answer
         /// The other end has refused: tell who uses the connection, and close it.
         case close(Frame.Refusal)
@@ -42,8 +43,6 @@ struct ConnectionLife: Sendable {
     /// What this end can receive.
     let limits: Frame.Limits
     private var state = State.connecting
-    /// The number of the last request that this end has made.
-    private var lastRequest: UInt64 = 0
 
     init(_ role: Role, limits: Frame.Limits) {
         self.role = role
@@ -86,8 +85,6 @@ struct ConnectionLife: Sendable {
         case (.admitted, .server, .message), (.admitted, .server, .request):
             return limits.allow(frame) ? .deliver : refuse(.tooLarge)
         case (.admitted, .client, .reply), (.admitted, .client, .noReply):
-            // A request that was given up may be answered all the same; one that was never made may not.
-            if frame.request > lastRequest { return refuse(.malformed) }
             return limits.allow(frame) ? .answer : refuse(.tooLarge)
         case (.admitted, .server, .hello), (.admitted, .server, .welcome), (.admitted, .server, .reply),
             (.admitted, .server, .noReply), (.admitted, .client, .hello), (.admitted, .client, .welcome),
@@ -111,12 +108,6 @@ struct ConnectionLife: Sendable {
         if !isOpen { return false }
         state = .ended
         return true
-    }
-
-    /// The number of the next request that this end makes.
-    mutating func nextRequest() -> UInt64 {
-        lastRequest += 1
-        return lastRequest
     }
 
     private mutating func close(_ frame: Frame) -> Action {

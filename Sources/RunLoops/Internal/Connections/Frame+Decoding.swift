@@ -16,9 +16,9 @@ extension Frame {
         /// It says that so many descriptors come with it, and others came.
         case wrongDescriptorCount(said: Int, found: Int)
         /// A request or a reply without the request's number, or something else with one.
-        case wrongRequest(Kind, UInt64)
-        /// Its kind has a body of another length.
-        case wrongBody(Kind, length: Int)
+        case wrongNumber(Kind, UInt64)
+        /// Its kind has no body.
+        case strayBody(Kind, length: Int)
         /// Its kind carries no descriptors.
         case strayDescriptors(Kind, count: Int)
         /// Its kind has no number for programs, or not this one.
@@ -35,15 +35,15 @@ extension Frame {
         if packet.count < Frame.headLength { throw .tooShort(length: packet.count) }
         // Safe, all three: the packet is as long as a head at least.
         let first = UInt64(littleEndian: unsafe packet.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
-        let request = UInt64(littleEndian: unsafe packet.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        let number = UInt64(littleEndian: unsafe packet.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         let third = UInt64(littleEndian: unsafe packet.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
 
         let mark = UInt16(truncatingIfNeeded: first)
         if mark != Frame.mark { throw .foreign(mark: mark) }
         let version = UInt8(truncatingIfNeeded: first >> 16)
         if version != Frame.version { throw .unknownVersion(version) }
-        let number = UInt8(truncatingIfNeeded: first >> 24)
-        guard let kind = Kind(rawValue: number) else { throw .unknownKind(number) }
+        let rawKind = UInt8(truncatingIfNeeded: first >> 24)
+        guard let kind = Kind(rawValue: rawKind) else { throw .unknownKind(rawKind) }
         let flags = UInt16(truncatingIfNeeded: third >> 48)
         if flags != 0 { throw .unknownFlags(flags) }
         let length = Int(UInt32(truncatingIfNeeded: third))
@@ -53,7 +53,7 @@ extension Frame {
         if count != descriptors { throw .wrongDescriptorCount(said: count, found: descriptors) }
 
         self.init(
-            kind: kind, id: UInt32(truncatingIfNeeded: first >> 32), request: request, bodyLength: length,
+            kind: kind, id: UInt32(truncatingIfNeeded: first >> 32), number: number, bodyLength: length,
             descriptorCount: count)
         try checkKind()
     }
@@ -61,25 +61,25 @@ extension Frame {
     /// Whether the rest says what its kind may say.
     private func checkKind() throws(Fault) {
         switch kind {
-        case .message: if request != 0 { throw .wrongRequest(kind, request) }
-        case .request, .reply: if request == 0 { throw .wrongRequest(kind, request) }
+        case .message: if number != 0 { throw .wrongNumber(kind, number) }
+        case .request, .reply: if number == 0 { throw .wrongNumber(kind, number) }
         case .noReply:
-            if request == 0 { throw .wrongRequest(kind, request) }
+            if number == 0 { throw .wrongNumber(kind, number) }
             if id != 0 { throw .wrongID(kind, id) }
-            try checkBare(length: 0)
+            try checkBare()
         case .hello, .welcome:
-            if request != 0 { throw .wrongRequest(kind, request) }
-            if id != 0 { throw .wrongID(kind, id) }
-            try checkBare(length: Limits.encodedLength)
+            if number > UInt32.max { throw .wrongNumber(kind, number) }
+            if id > PacketSocket.mostDescriptors { throw .wrongID(kind, id) }
+            try checkBare()
         case .refusal:
-            if request != 0 { throw .wrongRequest(kind, request) }
+            if number != 0 { throw .wrongNumber(kind, number) }
             if Refusal(rawValue: id) == nil { throw .wrongID(kind, id) }
-            try checkBare(length: 0)
+            try checkBare()
         }
     }
 
-    private func checkBare(length: Int) throws(Fault) {
-        if bodyLength != length { throw .wrongBody(kind, length: bodyLength) }
+    private func checkBare() throws(Fault) {
+        if bodyLength != 0 { throw .strayBody(kind, length: bodyLength) }
         if descriptorCount != 0 { throw .strayDescriptors(kind, count: descriptorCount) }
     }
 }
@@ -97,10 +97,10 @@ extension Frame.Fault: CustomStringConvertible {
             "it says that its body has \(said) bytes, and there are \(found)"
         case .wrongDescriptorCount(let said, let found):
             "it says that it carries \(said) descriptors, and \(found) have come"
-        case .wrongRequest(let kind, let number): "a \(kind) cannot have the request number \(number)"
-        case .wrongBody(let kind, let length): "a \(kind) cannot have a body of \(length) bytes"
+        case .wrongNumber(let kind, let number): "a \(kind) cannot have the number \(number)"
+        case .strayBody(let kind, let length): "a \(kind) cannot have a body of \(length) bytes"
         case .strayDescriptors(let kind, let count): "a \(kind) cannot carry \(count) descriptors"
-        case .wrongID(let kind, let id): "a \(kind) cannot have the number \(id)"
+        case .wrongID(let kind, let id): "a \(kind) cannot be of the kind \(id)"
         }
     }
 }

@@ -9,16 +9,16 @@
 /// | 2 | version |
 /// | 3 | kind |
 /// | 4–7 | the sender's number for the kind of message |
-/// | 8–15 | the request's number; 0 where there is none |
+/// | 8–15 | which request it is, or answers; 0 where there is none |
 /// | 16–19 | length of the body |
 /// | 20–21 | number of descriptors |
 /// | 22–23 | flags: none yet, so all zero |
 struct Frame: Hashable, Sendable {
     /// What a packet is for.
     enum Kind: UInt8, CaseIterable, Sendable {
-        /// The client's first packet: what it can receive. ``Limits`` in the body.
+        /// The client's first packet: what it can receive, its ``limits``.
         case hello = 1
-        /// The server's answer to it, which lets the client in: what it can receive. ``Limits`` in the body.
+        /// The server's answer to it, which lets the client in: what it can receive, its ``limits``.
         case welcome = 2
         /// The last packet on a connection: why it ends. A ``Refusal`` as the number.
         case refusal = 3
@@ -36,10 +36,11 @@ struct Frame: Hashable, Sendable {
     static let headLength = 24
 
     var kind: Kind
-    /// The number of a message, request or reply, whose meaning is up to programs; of a refusal, its reason; else 0.
+    /// The kind of a message, request or reply, which programs number as they like; of a refusal, its reason; of a greeting,
+    /// how many descriptors; else 0.
     var id: UInt32 = 0
-    /// Which request it is, or answers.
-    var request: UInt64 = 0
+    /// Which request it is, or answers; of a greeting, how long a body; else 0.
+    var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0
 
@@ -53,6 +54,6 @@ struct Frame: Hashable, Sendable {
         let start = UInt64(Frame.mark) | UInt64(Frame.version) << 16 | UInt64(kind.rawValue) << 24
         let first = start | UInt64(id) << 32
         let third = UInt64(UInt32(bodyLength)) | UInt64(UInt16(descriptorCount)) << 32
-        return [first.littleEndian, request.littleEndian, third.littleEndian]
+        return [first.littleEndian, number.littleEndian, third.littleEndian]
     }
 }

@@ -61,6 +61,9 @@ struct PacketSocket: ~Copyable, Sendable {
         _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
     }
 
+    /// Ends the connection for both ends, for good, and whoever waits for it here; what was sent is still received.
+    borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+
     /// Waits until there is something to read, or room to send; or the other end is gone.
     ///
     /// - Returns: False if the deadline passes first.

@@ -1,0 +1,36 @@
+/// Why a name of a port could not be had, or not be found.
+///
+/// > Thread safety: a value.
+public enum PortNameError: Error, Hashable, Sendable {
+    /// This can be no name; the reason says why.
+    case malformed(name: String, reason: String)
+
+    /// A port that is alive has the name: of this process or of another one.
+    case taken(PortName)
+
+    /// No port that is alive has the name.
+    case unknown(PortName)
+
+    /// The port had no room for another connection before the deadline: its process does not take any.
+    case timedOut(PortName)
+
+    /// The directory of the names is not the user's alone, so that others could take names in it; the reason says how.
+    case unsafeDirectory(path: String, reason: String)
+
+    /// The kernel has refused.
+    case refused(SystemError)
+}
+
+extension PortNameError: CustomStringConvertible {
+    /// What is wrong, in words.
+    public var description: String {
+        switch self {
+        case .malformed(let name, let reason): "\"\(name)\" can be no name of a port: \(reason)"
+        case .taken(let name): "a port that is alive has the name \(name)"
+        case .unknown(let name): "no port has the name \(name)"
+        case .timedOut(let name): "the port \(name) has taken no connection before the deadline"
+        case .unsafeDirectory(let path, let reason): "\(path) is no place for names of ports: \(reason)"
+        case .refused(let error): error.description
+        }
+    }
+}
