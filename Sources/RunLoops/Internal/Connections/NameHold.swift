@@ -26,6 +26,9 @@ struct NameHold: ~Copyable, Sendable {
             }
             // Its last owner may have removed it between our two calls; then the lock is one on nothing.
             if NameHold.isInPlace(lock.descriptor, file, directory.descriptor) {
+                // If somebody has cleaned the directory, a port may have the name all the same. Then its socket is not ours to
+                // remove, so this comes before there is a value that would.
+                if try NameHold.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
                 self.lock = lock
                 break
             }
@@ -47,11 +50,7 @@ struct NameHold: ~Copyable, Sendable {
     }
 
     /// Listens under the name.
-    ///
-    /// - Throws: ``PortNameError/taken(_:)`` if a port that is alive has it all the same, since somebody has cleaned the
-    ///   directory.
     borrowing func listen() throws(PortNameError) -> PacketListener {
-        if try isAnswered() { throw .taken(name) }
         let provisional = Array(".".utf8) + name.bytes + Array(".new".utf8)
         NameHold.remove(provisional, in: directory.descriptor)
         let listener: PacketListener
@@ -70,10 +69,10 @@ struct NameHold: ~Copyable, Sendable {
         return listener
     }
 
-    /// Whether somebody listens under the name.
-    private borrowing func isAnswered() throws(PortNameError) -> Bool {
+    /// Whether somebody listens there.
+    private static func isAnswered(_ address: PacketListener.Address) throws(PortNameError) -> Bool {
         do {
-            _ = try PacketSocket(directory.address(of: name.bytes), before: .now)
+            _ = try PacketSocket(address, before: .now)
             return true
         } catch {
             switch error.code {

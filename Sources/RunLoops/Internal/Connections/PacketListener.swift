@@ -9,8 +9,11 @@ struct PacketListener: ~Copyable, Sendable {
 
     /// Makes one that listens under an address.
     ///
+    /// - Parameters:
+    ///   - address: Where.
+    ///   - waiting: How many may wait to be accepted. As many as the system allows: they cost this process nothing.
     /// - Throws: The kernel's refusal, `EADDRINUSE` if the address is taken.
-    init(_ address: Address) throws(SystemError) {
+    init(_ address: Address, waiting: CInt = .max) throws(SystemError) {
         let socket = OwnedDescriptor(try systemCall("socket") { runloops_socket(true) })
         let number = socket.descriptor
         // Safe: the kernel reads the address as far as it goes.
@@ -21,8 +24,7 @@ struct PacketListener: ~Copyable, Sendable {
                     address.isAbstract)
             }
         }
-        // As many as the system allows: who waits to be taken costs this process nothing.
-        _ = try systemCall("listen") { listen(number, .max) }
+        _ = try systemCall("listen") { listen(number, waiting) }
         owned = socket
     }
 

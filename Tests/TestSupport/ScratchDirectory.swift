@@ -1,0 +1,38 @@
+internal import Foundation
+
+/// A directory of a test's own, that only the user may enter.
+public struct ScratchDirectory: Sendable {
+    /// Where it is.
+    public let path: String
+
+    /// Makes one in the system's directory for such.
+    ///
+    /// - Parameter name: What it is called; nil for a name that nobody else uses.
+    /// - Throws: If it cannot be made.
+    public init(_ name: String? = nil) throws {
+        path = ScratchDirectory.path(of: name ?? UUID().uuidString)
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Where a directory of this name is.
+    ///
+    /// - Parameter name: The name.
+    /// - Returns: Its path.
+    public static func path(of name: String) -> String {
+        FileManager.default.temporaryDirectory.path + "/run-loops-test-" + name
+    }
+
+    /// The names of the files in it, in order.
+    ///
+    /// - Returns: The names.
+    /// - Throws: If it cannot be read.
+    public func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+
+    /// Removes it, and what is in it.
+    ///
+    /// - Throws: If it cannot be removed.
+    public func remove() throws { try FileManager.default.removeItem(atPath: path) }
+}
