@@ -69,7 +69,7 @@ extension Frame {
             try checkBare()
         case .hello, .welcome:
             if number > UInt32.max { throw .wrongNumber(kind, number) }
-            if id > PacketSocket.mostDescriptors { throw .wrongID(kind, id) }
+            if id > Frame.mostDescriptors { throw .wrongID(kind, id) }
             try checkBare()
         case .refusal:
             if number != 0 { throw .wrongNumber(kind, number) }

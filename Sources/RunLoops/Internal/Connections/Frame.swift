@@ -35,6 +35,9 @@ struct Frame: Hashable, Sendable {
     /// The size of the head.
     static let headLength = 24
 
+    /// How many descriptors a packet carries at most: the kernel's number.
+    static let mostDescriptors = 253
+
     var kind: Kind
     /// The kind of a message, request or reply, which programs number as they like; of a refusal, its reason; of a greeting,
     /// how many descriptors; else 0.

@@ -7,8 +7,8 @@ internal import Glibc
 ///
 /// > Thread safety: any thread; what one thread sends arrives in its order.
 struct PacketSocket: ~Copyable, Sendable {
-    /// How many descriptors a packet carries at most; the kernel's number.
-    static let mostDescriptors = runloops_most_descriptors
+    /// How many descriptors a packet carries at most.
+    static let mostDescriptors = Frame.mostDescriptors
 
     private let owned: OwnedDescriptor
 

@@ -1,0 +1,52 @@
+// A fuzzer of what comes from other processes: `.ci/fuzz` builds it with the files that take packets apart, and runs it.
+
+/// One input is all that a peer sends on one connection: of each packet how many descriptors come with it, its length,
+/// and its bytes.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    var rest = UnsafeRawBufferPointer(start: start, count: count)[...]
+    guard let first = rest.popFirst() else { return 0 }
+    let limits = Frame.Limits(bodyLength: 64, descriptorCount: 2)
+    var life = ConnectionLife(first & 1 == 0 ? .server : .client, limits: limits)
+    while let descriptors = rest.popFirst(), let length = rest.popFirst() {
+        let packet = rest.prefix(Int(length))
+        rest = rest.dropFirst(Int(length))
+        take(UnsafeRawBufferPointer(rebasing: packet), Int(descriptors), &life)
+    }
+    return 0
+}
+
+/// Takes one packet as a connection does, and checks what must hold whatever it is.
+private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ life: inout ConnectionLife) {
+    let wasOpen = life.isOpen
+    do throws(Frame.Fault) {
+        let frame = try Frame(decoding: packet, descriptors: descriptors)
+        check(frame, packet, descriptors)
+        switch life.receive(frame) {
+        case .greet:
+            precondition(wasOpen && life.isOpen && !life.isConnecting, "a greeting lets in")
+            precondition(frame.limits.descriptorCount <= Frame.mostDescriptors, "what a packet can carry")
+        case .deliver, .answer:
+            precondition(
+                life.isOpen && !life.isConnecting && life.limits.allow(frame), "admitted, within limits")
+        case .refuse(let refusal), .close(let refusal):
+            precondition(wasOpen && !life.isOpen && life.refusal == refusal, "the end, once")
+        case .drop: precondition(!wasOpen, "what comes after the end is dropped")
+        }
+    } catch {
+        precondition(!error.description.isEmpty, "each fault has words")
+        precondition(life.refuse(.malformed) == (wasOpen ? .refuse(.malformed) : .drop), "the end, once")
+        precondition(!life.isOpen, "the end")
+    }
+}
+
+/// A packet that is taken is the one way to write down what it says.
+private func check(_ frame: Frame, _ packet: UnsafeRawBufferPointer, _ descriptors: Int) {
+    precondition(frame.bodyLength + Frame.headLength == packet.count, "the length is true")
+    precondition(frame.descriptorCount == descriptors, "the number of descriptors is true")
+    let words = frame.encoded
+    for index in words.indices {
+        let found = packet.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+        precondition(words[index] == found, "written again it is the same")
+    }
+}
