@@ -84,7 +84,7 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int) * runloops_most_descriptors)];
 };
 
-ssize_t runloops_send(
+long runloops_send(
     int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
     size_t descriptor_count) {
     struct iovec parts[2] = {

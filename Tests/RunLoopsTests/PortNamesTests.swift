@@ -122,6 +122,26 @@ import Testing
         #expect(try place.files() == [])
     }
 
+    @Test func `a lock that its owner removes meanwhile is none`() throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        let (name, directory) = (try PortName("clock"), PortNames.Place.directory(place.path))
+        let first = Hold(try NameHold(name, in: NameDirectory(directory, makes: false)))
+        let second = Hold(nil)
+        #expect(throws: PortNameError.taken(name)) {
+            _ = try NameHold(name, in: NameDirectory(directory, makes: false)) {
+                first.hold = nil
+                do {
+                    if second.hold == nil {
+                        second.hold = try NameHold(name, in: NameDirectory(directory, makes: false))
+                    }
+                } catch { Issue.record(error) }
+            }
+        }
+        second.hold = nil
+        #expect(try place.files() == [])
+    }
+
     @Test func `a forked child that ends its copy leaves the name alone`() async throws {
         try await #require(processExitsWith: .success) {
             let place = try ScratchDirectory()
@@ -160,6 +180,12 @@ import Testing
             #expect(openDescriptors(from: bound) == 0)
         }
     }
+}
+
+/// A hold of a name that is let go of at will.
+private final class Hold {
+    var hold: NameHold?
+    init(_ hold: consuming NameHold?) { self.hold = consume hold }
 }
 
 /// What has to be held in a class, to be let go of at will.

@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /// How many descriptors the kernel lets one packet carry: SCM_MAX_FD, which no header tells programs.
 enum { runloops_most_descriptors = 253 };
@@ -56,7 +55,7 @@ int runloops_set_sending_space(int socket, int bytes);
 
 /// Sends one packet: two parts, one after the other, and descriptors, which stay open here. Never waits, never raises
 /// SIGPIPE. Returns -1 with errno.
-ssize_t runloops_send(
+long runloops_send(
     int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
     size_t descriptor_count);
 

@@ -13,12 +13,18 @@ struct NameHold: ~Copyable, Sendable {
 
     /// Takes a name.
     ///
+    /// - Parameters:
+    ///   - name: Which.
+    ///   - directory: Where.
+    ///   - midway: What a test does between finding the lock and taking it.
     /// - Throws: ``PortNameError/taken(_:)`` if a port that is alive has it.
-    init(_ name: PortName, in directory: consuming NameDirectory) throws(PortNameError) {
+    init(
+        _ name: PortName, in directory: consuming NameDirectory, midway: () -> Void = {}
+    ) throws(PortNameError) {
         let file = NameHold.lockFile(of: name)
         while true {
             let lock = try NameHold.open(file, in: directory)
-            // Safe: no memory is involved.
+            midway()
             if flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
                 if code == EINTR { continue }

@@ -1,4 +1,5 @@
 internal import CLibEvent
+internal import Glibc
 
 /// A point in time on the clock of every wait here: nanoseconds of `CLOCK_BOOTTIME`.
 ///
