@@ -8,6 +8,7 @@
 #include <event2/event.h>
 #include <event2/util.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>

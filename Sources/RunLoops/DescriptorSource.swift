@@ -48,6 +48,8 @@ public final class DescriptorSource {
     let origin: SourceLocation
     /// Called once it is invalid, for a source that this one stands for.
     var onInvalidation: (() -> Void)?
+    /// Called instead of the handler, for what looks at its descriptors itself and is served later in the pass.
+    var relay: (() -> Void)?
     /// What the loop keeps for it.
     var watch = Watch()
 

@@ -115,6 +115,10 @@ extension DescriptorSource: LoopInput {
     ///
     /// - Returns: Whether the handler was called.
     func serve(in core: LoopCore) -> Bool {
+        if let relay {
+            relay()
+            return false
+        }
         guard let handler else { return false }
         let readiness = currentReadiness()
         if readiness.isEmpty { return false }

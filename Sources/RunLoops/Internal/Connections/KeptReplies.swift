@@ -1,0 +1,76 @@
+internal import DequeModule
+
+/// Replies that a requester has no room for yet, oldest first, up to a number of bytes.
+struct KeptReplies: Sendable {
+    private var replies: Deque<KeptReply> = []
+    private let limit: Int
+    private var size = 0
+
+    /// Makes an empty queue.
+    ///
+    /// - Parameter limit: How many bytes are kept.
+    init(limit: Int) { self.limit = limit }
+
+    var isEmpty: Bool { replies.isEmpty }
+    var first: KeptReply? { replies.first }
+
+    /// Keeps a reply.
+    ///
+    /// - Returns: False if there is no room for it: then it was not kept.
+    mutating func keep(_ reply: KeptReply) -> Bool {
+        if size + reply.size > limit { return false }
+        size += reply.size
+        replies.append(reply)
+        return true
+    }
+
+    /// The first reply is on its way.
+    mutating func removeFirst() { size -= replies.removeFirst().size }
+
+    /// Lets go of all: nobody will read them any more.
+    ///
+    /// - Returns: The replies, for the caller to destroy once it holds no lock.
+    mutating func removeAll() -> Deque<KeptReply> {
+        defer {
+            replies = []
+            size = 0
+        }
+        return replies
+    }
+}
+
+/// A reply that waits until its requester has room.
+final class KeptReply: Sendable {
+    /// What a reply takes beside its bytes: here, and in the kernel later.
+    static let overhead = 128
+
+    let frame: Frame
+    let bytes: [UInt8]
+    let descriptors: OwnedDescriptors
+
+    /// Copies a reply, and opens its descriptors a second time: the caller may close its own.
+    init(_ frame: Frame, _ body: RawSpan, _ descriptors: [CInt]) throws(SystemError) {
+        self.frame = frame
+        bytes = unsafe body.withUnsafeBytes { bytes in unsafe Array(bytes) }
+        var copies = OwnedDescriptors()
+        for descriptor in descriptors { copies.append(try OwnedDescriptor.duplicate(of: descriptor)) }
+        self.descriptors = copies
+    }
+
+    var size: Int { KeptReply.overhead * (1 + descriptors.count) + bytes.count }
+}
+
+extension OwnedDescriptor {
+    /// Opens a second descriptor of the same file, close-on-exec.
+    static func duplicate(of descriptor: CInt) throws(SystemError) -> OwnedDescriptor {
+        let borrowed = OwnedDescriptor(descriptor)
+        do {
+            let copy = try borrowed.duplicate()
+            _ = borrowed.release()
+            return copy
+        } catch {
+            _ = borrowed.release()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,247 @@
+// What a port does with what its set reports; by the loop that has the claim.
+
+extension MessagePortCore {
+    /// How many connections are taken before messages have their turn again.
+    private static let acceptedAtOnce = 16
+
+    /// Serves one thing that is ready: one message at most.
+    ///
+    /// - Returns: Whether a handler was called.
+    func serve(_ report: EpollSet.Report, for input: MessagePortInput, in loop: LoopCore) -> Bool {
+        switch report.token {
+        case MessagePortCore.listenerToken:
+            accept(in: loop)
+            return false
+        case MessagePortCore.alarmToken: return alarmFired(input, loop)
+        default:
+            // Reported before it was removed.
+            guard let connection = connection(report.token) else { return false }
+            if report.readiness.contains(.writing) { connection.sendKept() }
+            return receive(from: connection, input, loop)
+        }
+    }
+
+    // MARK: - Accepting
+
+    private func accept(in loop: LoopCore) {
+        let receiving = unsafe self.receiving
+        guard receiving.isListening, let registration else { return }
+        for _ in 0..<MessagePortCore.acceptedAtOnce {
+            if connectionCount >= limits.connections { return stopListening(registration) }
+            switch registration.held.listener.accept() {
+            case .connection(let socket):
+                receiving.pause.reset()
+                admit(socket, in: loop)
+            case .none: return
+            case .outOfResources(let error):
+                counters.add { $0.lackingDescriptors += 1 }
+                log("cannot take a connection: \(error)")
+                return stopListening(registration, for: receiving.pause.begin())
+            case .failed(let error):
+                log("cannot take a connection: \(error)")
+                return stopListening(registration, for: receiving.pause.begin())
+            }
+            // The filter may have ended the port.
+            if isClosed { return }
+        }
+    }
+
+    private func admit(_ socket: consuming PacketSocket, in loop: LoopCore) {
+        let credentials: PeerCredentials
+        do { credentials = try socket.peer } catch { return log("cannot tell who connects: \(error)") }
+        var isWelcome = false
+        loop.callHandler(origin) { isWelcome = admits(credentials) }
+        if !isWelcome {
+            counters.add { $0.refusedPeers += 1 }
+            refuse(socket, .notAdmitted)
+            return
+        }
+        guard let connection = add(socket, of: credentials) else { return }
+        do {
+            try set.add(connection.socket.descriptor, .reading, token: connection.token)
+        } catch {
+            log("cannot watch the connection of \(credentials): \(error)")
+            _ = remove(connection)
+            return
+        }
+        let deadline = Moment.now().advanced(by: limits.greeting.nanosecondsRoundedUp)
+        let receiving = unsafe self.receiving
+        receiving.greetings.append(connection.token, deadline: deadline)
+        _ = receiving.alarm.set(deadline)
+    }
+
+    /// Nobody more is accepted until a connection has gone, or for some time.
+    private func stopListening(_ registration: Registration, for pause: Duration? = nil) {
+        let receiving = unsafe self.receiving
+        receiving.isListening = false
+        set.remove(registration.held.listener.descriptor)
+        if let pause {
+            let end = Moment.now().advanced(by: pause.nanosecondsRoundedUp)
+            receiving.pauseEnd = end
+            _ = receiving.alarm.set(end)
+        }
+    }
+
+    private func listenAgain() {
+        let receiving = unsafe self.receiving
+        guard !receiving.isListening, let registration else { return }
+        do {
+            let listener = registration.held.listener.descriptor
+            try set.add(listener, .reading, token: MessagePortCore.listenerToken)
+            receiving.isListening = true
+            receiving.pauseEnd = nil
+        } catch {
+            // No memory: asked again later.
+            let end = Moment.now().advanced(by: AcceptPause.longest.nanosecondsRoundedUp)
+            receiving.pauseEnd = end
+            _ = receiving.alarm.set(end)
+        }
+    }
+
+    // MARK: - Time
+
+    private func alarmFired(_ input: MessagePortInput, _ loop: LoopCore) -> Bool {
+        let receiving = unsafe self.receiving
+        receiving.alarm.hasFired()
+        let now = Moment.now()
+        var calledHandler = false
+        while let token = receiving.greetings.takeLate(now: now) {
+            guard let connection = connection(token) else { continue }
+            // What came in time may not have been read yet: the loop may have been busy, or may not have run.
+            if unsafe connection.life.isConnecting, receive(from: connection, input, loop) {
+                calledHandler = true
+            }
+            if unsafe connection.life.isConnecting, !isClosed {
+                counters.add { $0.silentPeers += 1 }
+                refuse(connection, .tooSlow, input, loop)
+            }
+        }
+        if let end = receiving.pauseEnd, end <= now { listenAgain() }
+        if let next = receiving.greetings.nextDeadline { _ = receiving.alarm.set(next) }
+        if let next = receiving.pauseEnd { _ = receiving.alarm.set(next) }
+        return calledHandler
+    }
+
+    // MARK: - Receiving
+
+    /// Reads one packet.
+    ///
+    /// - Returns: Whether a handler was called.
+    private func receive(
+        from connection: PortConnection, _ input: MessagePortInput, _ loop: LoopCore
+    ) -> Bool {
+        let packet = pool.take()
+        // Safe: the packet is ours until it is handed on.
+        switch unsafe connection.socket.receive(into: packet.memory) {
+        case .packet(let length, let descriptors):
+            do { try packet.fill(length: length, descriptors) } catch {
+                pool.give(packet)
+                return turnAway(connection, .malformed, "\(error)", input, loop)
+            }
+            return receive(packet, from: connection, input, loop)
+        case .wouldBlock:
+            pool.give(packet)
+            return false
+        case .end:
+            pool.give(packet)
+            return drop(connection, input, loop)
+        case .tooLong(let length):
+            pool.give(packet)
+            return turnAway(connection, .tooLarge, "a packet of \(length) bytes", input, loop)
+        case .lacksDescriptors:
+            pool.give(packet)
+            counters.add { $0.lackingDescriptors += 1 }
+            log("no room for the descriptors of \(connection.peer.credentials)")
+            return refuse(connection, .outOfResources, input, loop)
+        case .failed(let error):
+            pool.give(packet)
+            log("cannot read from \(connection.peer.credentials): \(error)")
+            return drop(connection, input, loop)
+        }
+    }
+
+    private func receive(
+        _ packet: Packet, from connection: PortConnection, _ input: MessagePortInput, _ loop: LoopCore
+    ) -> Bool {
+        switch unsafe connection.life.receive(packet.frame) {
+        case .deliver:
+            if packet.frame.kind == .request { packet.requester = connection }
+            return deliver(packet, from: connection, input, loop)
+        case .greet:
+            connection.greeted(packet.frame.limits)
+            counters.add { $0.admittedPeers += 1 }
+            pool.give(packet)
+            do {
+                try connection.send(Frame(.welcome, limits: limits.told))
+            } catch {
+                // It is gone already, which the next look at it tells.
+            }
+            return false
+        case .close:
+            pool.give(packet)
+            return drop(connection, input, loop)
+        case .refuse(let refusal):
+            pool.give(packet)
+            return turnAway(
+                connection, refusal, "a \(packet.frame.kind) of \(packet.frame.bodyLength) bytes", input, loop
+            )
+        case .drop:
+            pool.give(packet)
+            return false
+        case .answer: preconditionFailure("a port makes no requests")
+        }
+    }
+
+    private func deliver(
+        _ packet: Packet, from connection: PortConnection, _ input: MessagePortInput, _ loop: LoopCore
+    ) -> Bool {
+        guard let mode = loop.currentMode, let handler = input.handler(for: mode) else {
+            preconditionFailure("a port has a handler for each mode it is in")
+        }
+        counters.add { $0.messages += 1 }
+        loop.inbox.counters.messages.add()
+        loop.callHandler(origin) {
+            handler.deliver(MessagePort.Message(packet, from: connection.peer, pool: pool))
+        }
+        return true
+    }
+
+    // MARK: - Ending connections
+
+    /// Ends a connection on which something came that breaks the rules.
+    private func turnAway(
+        _ connection: PortConnection, _ refusal: Frame.Refusal, _ what: String, _ input: MessagePortInput,
+        _ loop: LoopCore
+    ) -> Bool {
+        counters.add { $0.malformedPackets += 1 }
+        log("closes the connection of \(connection.peer.credentials): \(what)")
+        return refuse(connection, refusal, input, loop)
+    }
+
+    /// Says why, if there is room, and closes the connection.
+    @discardableResult
+    private func refuse(
+        _ connection: PortConnection, _ refusal: Frame.Refusal, _ input: MessagePortInput, _ loop: LoopCore
+    ) -> Bool {
+        _ = connection.socket.send(Frame(kind: .refusal, id: refusal.rawValue))
+        return drop(connection, input, loop)
+    }
+
+    private func refuse(_ socket: borrowing PacketSocket, _ refusal: Frame.Refusal) {
+        _ = socket.send(Frame(kind: .refusal, id: refusal.rawValue))
+    }
+
+    /// Forgets a connection, and tells whoever wants to know.
+    ///
+    /// - Returns: Whether a handler was called.
+    private func drop(_ connection: PortConnection, _ input: MessagePortInput, _ loop: LoopCore) -> Bool {
+        let wasAdmitted = connection.wasAdmitted
+        if !remove(connection) { return false }
+        if unsafe receiving.pauseEnd == nil { listenAgain() }
+        guard wasAdmitted, let peerEnded = input.peerEnded else { return false }
+        loop.callHandler(origin) { peerEnded(connection.peer) }
+        return true
+    }
+
+    private func log(_ line: String) { complaints.say("MessagePort \"\(name)\" \(line)") }
+}

@@ -1,0 +1,258 @@
+internal import CThreads
+internal import DequeModule
+
+/// What a port between processes is: its name, its connections, and what waits to be read.
+///
+/// Everything that can become ready is in one ``EpollSet``, behind one descriptor that the port's loop watches. So the port
+/// keeps its connections while it is in no loop, and nothing is read then.
+final class MessagePortCore: Sendable {
+    /// What the set reports the listener and the alarm by; connections have the numbers from here on.
+    static let listenerToken: UInt64 = 0
+    static let alarmToken: UInt64 = 1
+    private static let firstConnection: UInt64 = 2
+
+    let name: PortName
+    let limits: MessagePort.Limits
+    let origin: SourceLocation
+    let admits: @Sendable (PeerCredentials) -> Bool
+    let set: EpollSet
+    let pool: PacketPool
+    let counters = PortCounters()
+    let complaints = Complaints()
+
+    /// Which loop reads; whoever has it may touch the two below.
+    let claim = Claim()
+
+    /// `nonisolated(unsafe)`, these two: guarded by `claim`.
+    nonisolated(unsafe) let receiving: PortReceiving
+    nonisolated(unsafe) var input: MessagePortInput?
+
+    private let life: Guarded<Life>
+
+    private struct Life: Sendable {
+        /// The name and the listener; nil once the port has ended.
+        var registration: Registration?
+        var connections: [UInt64: PortConnection] = [:]
+        var lastConnection = MessagePortCore.firstConnection
+        /// The loop that the port is in.
+        var loop: RunLoop?
+        var watchers: [EndWatcher] = []
+    }
+
+    init(
+        _ name: PortName, _ names: PortNames, _ limits: MessagePort.Limits, _ origin: SourceLocation,
+        _ admits: @escaping @Sendable (PeerCredentials) -> Bool
+    ) throws(MessagePortError) {
+        Fork.check("MessagePort")
+        limits.check()
+        self.name = name
+        self.limits = limits
+        self.origin = origin
+        self.admits = admits
+        pool = PacketPool(forBodiesOf: limits.body)
+        do {
+            try PacketSocket.checkRoom(forBodiesOf: limits.body)
+            set = try EpollSet()
+            let receiving = try PortReceiving()
+            unsafe self.receiving = receiving
+            let registration = Registration(try names.register(name))
+            life = Guarded(Life(registration: registration))
+            try set.add(registration.held.listener.descriptor, .reading, token: MessagePortCore.listenerToken)
+            try set.add(
+                receiving.alarm.descriptor, [.reading, .edge], token: MessagePortCore.alarmToken)
+        } catch let error as SystemError {
+            throw .system(error)
+        } catch let error as PortNameError {
+            throw .name(error)
+        } catch let error as MessagePortError {
+            throw error
+        } catch {
+            preconditionFailure("nothing else is thrown: \(error)")
+        }
+    }
+
+    var isClosed: Bool { life.withLock { $0.registration == nil } }
+
+    /// The name and the listener, unless the port has ended.
+    var registration: Registration? { life.withLock { $0.registration } }
+
+    var statistics: MessagePort.Statistics {
+        var statistics = counters.statistics
+        statistics.connections = connectionCount
+        return statistics
+    }
+
+    // MARK: - Connections
+
+    var connectionCount: Int { life.withLock { $0.connections.count } }
+
+    func connection(_ token: UInt64) -> PortConnection? { life.withLock { $0.connections[token] } }
+
+    /// Notes a connection.
+    ///
+    /// - Returns: Nil if the port has ended meanwhile: the connection is closed.
+    func add(_ socket: consuming PacketSocket, of credentials: PeerCredentials) -> PortConnection? {
+        let number = life.withLock { life in
+            life.lastConnection += 1
+            return life.lastConnection
+        }
+        let peer = MessagePort.Peer(connection: number, credentials: credentials)
+        let connection = PortConnection(socket, peer, limits, set, counters)
+        let isOpen = life.withLock { life in
+            if life.registration == nil { return false }
+            life.connections[number] = connection
+            return true
+        }
+        return isOpen ? connection : nil
+    }
+
+    /// Forgets a connection, and closes it.
+    ///
+    /// - Returns: Whether it was there.
+    func remove(_ connection: PortConnection) -> Bool {
+        let known = life.withLock { $0.connections.removeValue(forKey: connection.token) }
+        _ = connection.end()
+        if known != nil { set.remove(connection.socket.descriptor) }
+        return known != nil
+    }
+
+    // MARK: - Place in a loop
+
+    /// Puts the port into a mode.
+    func join(
+        _ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject,
+        deliver: @escaping (consuming MessagePort.Message) -> Void
+    ) throws(SystemError) {
+        if loop.hasEnded || isClosed { return }
+        guard claim.take(for: loop.inbox) else {
+            misuse("RunLoop.add(port): the port made at \(origin) is in another loop; remove it there first")
+        }
+        let joined = unsafe input ?? MessagePortInput(port, self, loop)
+        do { try joined.watch.join(loop, mode) } catch {
+            if unsafe input == nil {
+                joined.letGo()
+                claim.giveUp()
+            }
+            throw error
+        }
+        unsafe input = joined
+        life.withLock { $0.loop = RunLoop.existing }
+        joined.add(deliver, for: mode)
+        loop.add(joined, to: mode)
+        // It may have been closed by another thread since it was looked at, which then found no loop to tell.
+        if isClosed { loop.removeFromLoop(joined) }
+    }
+
+    /// Takes the port out of a mode.
+    ///
+    /// What was sent waits.
+    func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
+        guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
+        input.removeHandler(for: mode, in: loop)
+        loop.remove(input.watch, from: mode)
+        input.watch.update(in: loop)
+        loop.remove(input, from: mode)
+    }
+
+    /// The port has left its loop.
+    func hasLeft() {
+        life.withLock { $0.loop = nil }
+        unsafe input = nil
+        claim.giveUp()
+    }
+
+    /// Has the loop that the port is in call a handler when a sender has gone.
+    func onPeerEnd(_ handler: @escaping (MessagePort.Peer) -> Void) {
+        Fork.check("MessagePort.onPeerEnd")
+        guard let loop = RunLoop.existing, claim.isHeld(by: loop.inbox), let input = unsafe input else {
+            // A port that has ended, and every port in a loop that has, leaves it without being asked.
+            if isClosed || RunLoop.existing?.coreIfCurrent?.hasEnded == true { return }
+            misuse(
+                "MessagePort.onPeerEnd: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
+            )
+        }
+        input.peerEnded = handler
+    }
+
+    // MARK: - End
+
+    /// Gives up the name, and closes every connection.
+    ///
+    /// Any thread; again is harmless.
+    func close() {
+        // In a forked child, the name and the connections are its parent's.
+        if Fork.isChild { return }
+        let ended = life.withLock { life -> Life? in
+            if life.registration == nil { return nil }
+            defer {
+                life.registration = nil
+                life.connections = [:]
+                life.watchers = []
+            }
+            return life
+        }
+        guard let ended else { return }
+        if let registration = ended.registration { set.remove(registration.held.listener.descriptor) }
+        for connection in ended.connections.values {
+            _ = connection.end()
+            set.remove(connection.socket.descriptor)
+        }
+        if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) {
+            leaveLoop()
+        } else if let loop = ended.loop {
+            // In whatever mode it runs: it is not to be kept alive by a port that has ended.
+            loop.performInEveryMode { self.leaveLoop() }
+        }
+        for watcher in ended.watchers { watcher.tell() }
+    }
+
+    private func leaveLoop() {
+        guard let loop = RunLoop.existing, claim.isHeld(by: loop.inbox), let input = unsafe input else {
+            return
+        }
+        input.membership.loop?.removeFromLoop(input)
+    }
+
+    /// Has a loop's handler called when the port ends, which may be now.
+    func onInvalidation(_ watcher: EndWatcher) {
+        let isNow = life.withLock { life in
+            if life.registration != nil { life.watchers.append(watcher) }
+            return life.registration == nil
+        }
+        if isNow { watcher.tell() }
+    }
+
+    /// A name that is held, with its listener; it is given up when the last one who uses it has gone.
+    final class Registration: Sendable {
+        let held: PortRegistration
+        init(_ held: consuming PortRegistration) { self.held = held }
+    }
+}
+
+/// What only the loop that reads touches, and keeps from one loop to the next.
+final class PortReceiving {
+    /// What the set has reported, and was not served yet.
+    var reports: Deque<EpollSet.Report> = []
+    /// Who has not said what it is.
+    var greetings = GreetingQueue()
+    /// Fires when somebody is late, or when the listener is to be listened to again.
+    var alarm: Alarm
+    var pause = AcceptPause()
+    /// Nobody is accepted for now: there are enough connections, or no descriptors.
+    var isListening = true
+    /// When to listen again, if it was for the lack of descriptors.
+    var pauseEnd: Moment?
+
+    init() throws(SystemError) { alarm = try Alarm() }
+}
+
+extension PacketSocket {
+    /// Throws if no packet has room for a body of so many bytes.
+    static func checkRoom(forBodiesOf length: Int) throws {
+        let pair = try PacketSocket.pair()
+        let packet = Frame.headLength + length
+        try pair.near.makeRoom(forPacketsOf: packet)
+        let most = try pair.near.mostBytes
+        if most < packet { throw MessagePortError.tooLarge(limit: most - Frame.headLength) }
+    }
+}

@@ -1,0 +1,105 @@
+internal import DequeModule
+
+/// The place of a port between processes in one loop, with its handlers.
+///
+/// The loop watches the port's set. When something in it is ready, the port is put in line with the other ports, and
+/// served in the same step: so a run inside a handler goes on with the next message.
+///
+/// The loop's thread only.
+final class MessagePortInput: SignalledInput {
+    var membership = Membership()
+    let core: MessagePortCore
+    /// What the loop watches; in the same modes.
+    let watch: DescriptorSource
+    /// The port itself, which lives as long as it is in a loop.
+    private let port: AnyObject
+    private var signal: Signal?
+    /// What is called when a sender has gone.
+    var peerEnded: ((MessagePort.Peer) -> Void)?
+
+    /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
+    struct Handler {
+        let mode: RunLoop.Mode
+        let deliver: (consuming MessagePort.Message) -> Void
+    }
+
+    private var handlers: [Handler] = []
+    private var commonHandler: Handler?
+
+    init(_ port: AnyObject, _ core: MessagePortCore, _ loop: LoopCore) {
+        self.port = port
+        self.core = core
+        watch = DescriptorSource(core.set.descriptor, interest: .read, origin: core.origin) { _, _ in }
+        let signal = Signal(inbox: loop.inbox, input: self)
+        self.signal = signal
+        watch.relay = { [unowned loop] in loop.becameReady(signal) }
+    }
+
+    var keepsModeAlive: Bool { true }
+    var step: SignalledStep { .ports }
+
+    /// Keeps a handler for a mode, or for the common ones, unless there is one.
+    func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
+        let handler = Handler(mode: mode, deliver: deliver)
+        if mode == .common {
+            if commonHandler == nil { commonHandler = handler }
+        } else if !handlers.contains(where: { $0.mode == mode }) {
+            handlers.append(handler)
+        }
+    }
+
+    func removeHandler(for mode: RunLoop.Mode, in loop: LoopCore) {
+        if mode == .common {
+            commonHandler = nil
+            handlers.removeAll { loop.modes.isCommon($0.mode) }
+        } else {
+            handlers.removeAll { $0.mode == mode }
+        }
+    }
+
+    func handler(for mode: RunLoop.Mode) -> Handler? {
+        for handler in handlers where handler.mode == mode { return handler }
+        return commonHandler
+    }
+
+    /// Whether the port is in this loop still, and in this mode.
+    private func isServed(in mode: RunLoop.Mode) -> Bool { signal != nil && membership.contains(mode) }
+
+    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+        guard let signal, let mode = loop.currentMode else { return Served() }
+        loop.serving.append(signal)
+        defer { loop.serving.removeLast() }
+        let receiving = unsafe core.receiving
+        // All that was reported is served before the kernel is asked again, which then begins with those that were served
+        // least recently: so each sender has its turn.
+        if receiving.reports.isEmpty { core.set.report(to: &receiving.reports) }
+        var rest = receiving.reports.count
+        var served = Served()
+        // A handler may remove the port, or change its modes, or run the loop, which serves on.
+        while rest > 0, isServed(in: mode), budget.spend(), let report = receiving.reports.popFirst() {
+            rest -= 1
+            if core.serve(report, for: self, in: loop) { served.calledHandler = true }
+        }
+        served.hasMore = self.signal != nil && !receiving.reports.isEmpty
+        return served
+    }
+
+    func didLeave(_ loop: LoopCore) {
+        if signal == nil { return }
+        letGo()
+        if watch.membership.loop === loop { loop.removeFromLoop(watch) }
+        let handler = peerEnded
+        peerEnded = nil
+        unsafe core.receiving.reports.removeAll()
+        core.hasLeft()
+        // The handler may be the last to hold user code's objects: they go when everything is in order.
+        withExtendedLifetime(handler) {}
+    }
+
+    /// Cuts the references between this, its signal and its watch.
+    func letGo() {
+        signal?.input = nil
+        signal = nil
+        watch.relay = nil
+    }
+}

@@ -1,0 +1,181 @@
+internal import CThreads
+
+/// The port's end of one connection: what came is read by the port's loop, replies are sent by any thread.
+final class PortConnection: Sendable {
+    let peer: MessagePort.Peer
+    let socket: PacketSocket
+
+    /// What may come, and when.
+    ///
+    /// `nonisolated(unsafe)`: guarded by the port's claim.
+    nonisolated(unsafe) var life: ConnectionLife
+
+    private let set: EpollSet
+    private let counters: PortCounters
+    private let outbox: Guarded<Outbox>
+
+    private struct Outbox: Sendable {
+        var kept: KeptReplies
+        /// What the other end takes; nil until it has said so.
+        var limits: Frame.Limits?
+        var isEnded = false
+    }
+
+    init(
+        _ socket: consuming PacketSocket, _ peer: MessagePort.Peer, _ limits: MessagePort.Limits,
+        _ set: EpollSet,
+        _ counters: PortCounters
+    ) {
+        self.socket = socket
+        self.peer = peer
+        self.set = set
+        self.counters = counters
+        unsafe life = ConnectionLife(.server, limits: limits.told)
+        outbox = Guarded(Outbox(kept: KeptReplies(limit: limits.keptReplies)))
+    }
+
+    /// What the set reports this connection by.
+    var token: UInt64 { peer.connection }
+
+    /// Whether the other end has said what it is.
+    var wasAdmitted: Bool { outbox.withLock { $0.limits != nil } }
+
+    var isEnded: Bool { outbox.withLock { $0.isEnded } }
+
+    /// The other end has said what it takes.
+    func greeted(_ limits: Frame.Limits) {
+        outbox.withLock { $0.limits = limits }
+        // What a packet has no room for is refused when it is sent.
+        do { try socket.makeRoom(forPacketsOf: Frame.headLength + Int(limits.bodyLength)) } catch {}
+    }
+
+    // MARK: - Sending, from any thread
+
+    func reply(
+        to request: UInt64, _ body: RawSpan, id: UInt32, descriptors: [CInt]
+    ) throws(MessagePortError) {
+        Fork.check("MessagePort.ReplyRight.reply")
+        guard let limits = outbox.withLock({ $0.isEnded ? nil : $0.limits }) else { throw .ended }
+        try limits.check(body, descriptors)
+        try send(Frame(kind: .reply, id: id, number: request), body, descriptors)
+    }
+
+    /// A right to reply has gone unused.
+    func tellThatThereIsNoReply(to request: UInt64) {
+        if Fork.isChild { return }
+        // Where that cannot be said any more, the connection is over, which says the same.
+        do { try send(Frame(kind: .noReply, number: request)) } catch {}
+    }
+
+    /// Sends a packet, or keeps it until there is room.
+    func send(_ frame: Frame, _ body: RawSpan = RawSpan(), _ descriptors: [CInt] = [])
+        throws(MessagePortError)
+    {
+        let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.kept.isEmpty) }
+        if isEnded { throw .ended }
+        if isFree {
+            switch socket.send(frame, body: body, descriptors: descriptors) {
+            case .sent: return
+            case .wouldBlock: break
+            case .closed: throw .ended
+            case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
+            case .failed(let error): throw .system(error)
+            }
+        }
+        let reply: KeptReply
+        do { reply = try KeptReply(frame, body, descriptors) } catch { throw .system(error) }
+        try keep(reply)
+    }
+
+    private func keep(_ reply: KeptReply) throws(MessagePortError) {
+        enum Kept { case kept, ended, overflowing }
+        let kept: Kept = outbox.withLock { outbox in
+            if outbox.isEnded { return .ended }
+            let wasEmpty = outbox.kept.isEmpty
+            if !outbox.kept.keep(reply) { return .overflowing }
+            if wasEmpty { watch([.reading, .writing]) }
+            return .kept
+        }
+        switch kept {
+        case .kept: return
+        case .ended: throw .ended
+        case .overflowing:
+            // The loop finds the connection hung up, and lets go of it.
+            if end() { counters.add { $0.unreadPeers += 1 } }
+            throw .ended
+        }
+    }
+
+    /// States what the set is to report.
+    ///
+    /// The one system call that is made under the lock of the outbox. If it was made afterwards, a thread that keeps the first
+    /// reply could say "writing" after the loop has sent that reply and said "no more"; or the other way round, and the
+    /// reply would never leave.
+    private func watch(_ interest: EpollSet.Interest) {
+        do { try set.change(socket.descriptor, interest, token: token) } catch {
+            preconditionFailure("what is in the set can be changed there: \(error)")
+        }
+    }
+
+    /// Sends what was kept, as far as there is room now.
+    ///
+    /// By whoever has the port's claim.
+    func sendKept() {
+        while let reply = outbox.withLock({ $0.kept.first }) {
+            // Only this thread takes replies out, so the first one stays the first.
+            let bytes = reply.bytes
+            // Safe: bytes have nothing between them.
+            let body = unsafe bytes.span.bytes
+            switch socket.send(reply.frame, body: body, descriptors: reply.descriptors.numbers) {
+            case .wouldBlock: return
+            case .closed:
+                _ = end()
+                return
+            // What cannot be sent now cannot be later: the requester would wait for ever, unless it hears of its end.
+            case .tooLarge, .failed:
+                _ = end()
+                return
+            case .sent:
+                outbox.withLock { outbox in
+                    if outbox.isEnded { return }
+                    outbox.kept.removeFirst()
+                    if outbox.kept.isEmpty { watch(.reading) }
+                }
+            }
+        }
+    }
+
+    // MARK: - End
+
+    /// Ends the connection for both ends; its descriptor is closed when the last right to reply has gone.
+    ///
+    /// - Returns: Whether it was there until now.
+    func end() -> Bool {
+        let replies = outbox.withLock { outbox -> (wasOpen: Bool, kept: KeptReplies) in
+            defer {
+                outbox.isEnded = true
+                _ = outbox.kept.removeAll()
+            }
+            return (!outbox.isEnded, outbox.kept)
+        }
+        if replies.wasOpen { socket.shutDown() }
+        return replies.wasOpen
+    }
+}
+
+extension Frame.Limits {
+    /// Throws if the other end would not take this.
+    func check(_ body: RawSpan, _ descriptors: [CInt]) throws(MessagePortError) {
+        if body.byteCount > Int(bodyLength) { throw .tooLarge(limit: Int(bodyLength)) }
+        if descriptors.count > Int(descriptorCount) { throw .tooManyDescriptors(limit: Int(descriptorCount)) }
+    }
+}
+
+/// What a port counts.
+final class PortCounters: Sendable {
+    private let counts = Guarded(MessagePort.Statistics())
+
+    func add(_ change: (inout MessagePort.Statistics) -> Void) { counts.withLock { change(&$0) } }
+
+    var statistics: MessagePort.Statistics { counts.withLock { $0 } }
+}

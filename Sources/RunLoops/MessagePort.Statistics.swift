@@ -1,0 +1,30 @@
+extension MessagePort {
+    /// What has come to a port so far, and what was turned away.
+    ///
+    /// > Thread safety: a value.
+    public struct Statistics: Hashable, Sendable {
+        /// How many connections there are, those included that have not said yet what they are.
+        public internal(set) var connections = 0
+
+        /// How many peers were admitted.
+        public internal(set) var admittedPeers = 0
+
+        /// How many peers were refused for who they are.
+        public internal(set) var refusedPeers = 0
+
+        /// How many connections were closed because nothing came in time.
+        public internal(set) var silentPeers = 0
+
+        /// How many were closed because they did not read their replies.
+        public internal(set) var unreadPeers = 0
+
+        /// How many were closed because of what came: what is no packet of ours, or beyond the limits.
+        public internal(set) var malformedPackets = 0
+
+        /// How many messages and requests were delivered.
+        public internal(set) var messages = 0
+
+        /// How many times a connection could not be taken because the process may open no more descriptors.
+        public internal(set) var lackingDescriptors = 0
+    }
+}

@@ -1,0 +1,134 @@
+extension RemotePort {
+    /// Sends a request, and waits for the reply.
+    ///
+    /// It waits without running this thread's loop. The reply is read by this thread itself, so there is nobody in between. A
+    /// reply that comes after the deadline is dropped, and counted: ``lateReplyCount``.
+    ///
+    /// - Parameters:
+    ///   - bytes: What is sent.
+    ///   - id: A number that goes with it, whose meaning is up to the two.
+    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
+    ///   - deadline: When to give up; nil for never.
+    /// - Returns: The reply, which is the caller's, with its descriptors.
+    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has dropped the request,
+    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. Except in the last case the
+    ///   request may have been served.
+    ///
+    /// > Thread safety: any thread, which it blocks.
+    @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
+    public func request(
+        _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = [],
+        before deadline: ContinuousClock.Instant? = nil
+    ) throws(MessagePortError) -> MessagePort.Message {
+        // Safe: bytes have nothing between them.
+        try unsafe request(bytes.span.bytes, id: id, descriptors: descriptors, before: deadline)
+    }
+
+    /// Sends a request whose bytes are somewhere in memory, without copying them here, and waits for the reply.
+    ///
+    /// As ``request(_:id:descriptors:before:)-([UInt8],_,_,ContinuousClock.Instant?)``.
+    ///
+    /// - Parameters:
+    ///   - bytes: What is sent.
+    ///   - id: A number that goes with it, whose meaning is up to the two.
+    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
+    ///   - deadline: When to give up; nil for never.
+    /// - Returns: The reply, which is the caller's, with its descriptors.
+    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has dropped the request,
+    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. Except in the last case the
+    ///   request may have been served.
+    ///
+    /// > Thread safety: any thread, which it blocks.
+    @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
+    public func request(
+        _ bytes: RawSpan, id: UInt32 = 0, descriptors: [CInt] = [],
+        before deadline: ContinuousClock.Instant? = nil
+    ) throws(MessagePortError) -> MessagePort.Message {
+        Fork.check("RemotePort.request")
+        let request = PendingRequest(isTask: false)
+        let number = try connection.begin(request, bytes, id: id, descriptors, before: deadline)
+        var refusal: MessagePortError?
+        do {
+            if try !connection.wait(for: request, before: deadline) { refusal = .timedOut }
+        } catch { refusal = error }
+        // Who has read the reply has taken the request out, and is about to decide it.
+        if let refusal, connection.giveUp(number) || request.decide(.failure(refusal)) { throw refusal }
+        guard let outcome = request.outcome else { preconditionFailure("the wait is over") }
+        return connection.message(try outcome.get())
+    }
+
+    /// Sends a request, and waits for the reply without blocking a thread.
+    ///
+    /// If the task is cancelled, the reply is not waited for any more. Sending itself does not wait for room: where there is none,
+    /// this tries again until there is, or until the deadline.
+    ///
+    /// The first one in a process starts a thread, which reads the replies.
+    ///
+    /// - Parameters:
+    ///   - bytes: What is sent.
+    ///   - id: A number that goes with it, whose meaning is up to the two.
+    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
+    ///   - deadline: When to give up; nil for never.
+    /// - Returns: The reply, which is the caller's, with its descriptors.
+    /// - Throws: ``MessagePortError``, as the one that blocks, and ``MessagePortError/cancelled``.
+    ///
+    /// > Thread safety: any task.
+    public func request(
+        _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = [],
+        before deadline: ContinuousClock.Instant? = nil
+    ) async throws(MessagePortError) -> MessagePort.Message {
+        Fork.check("RemotePort.request")
+        do { try connection.needService() } catch { throw .system(error) }
+        let request = PendingRequest(isTask: true)
+        let number = try await begin(request, bytes, id, descriptors, deadline)
+        connection.seeThatSomebodyReads()
+        await connection.wait(for: request, before: deadline)
+        _ = connection.giveUp(number)
+        guard let outcome = request.outcome else { preconditionFailure("the wait is over") }
+        return connection.message(try outcome.get())
+    }
+
+    /// Sends a request as soon as there is room.
+    private func begin(
+        _ request: PendingRequest, _ bytes: [UInt8], _ id: UInt32, _ descriptors: [CInt],
+        _ deadline: ContinuousClock.Instant?
+    ) async throws(MessagePortError) -> UInt64 {
+        var pause = Duration.microseconds(100)
+        while true {
+            do {
+                // Safe: bytes have nothing between them.
+                return try unsafe connection.begin(
+                    request, bytes.span.bytes, id: id, descriptors, before: .distantPast)
+            } catch {
+                if error != .timedOut { throw error }
+            }
+            if let deadline, deadline <= .now { throw .timedOut }
+            let next = ContinuousClock.now + pause
+            do {
+                try await Task.sleep(until: min(next, deadline ?? next), clock: .continuous)
+            } catch { throw .cancelled }
+            pause = min(pause * 2, .milliseconds(20))
+        }
+    }
+}
+
+extension RemoteConnection {
+    /// Waits, in a task, until a request is decided: by its reply, the deadline, or the task's cancellation.
+    fileprivate func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) async {
+        let alarm: Task<Void, Never>? = deadline.map { deadline in
+            Task {
+                do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
+                _ = request.decide(.failure(.timedOut))
+            }
+        }
+        defer { alarm?.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                request.onOutcome { continuation.resume() }
+                if Task.isCancelled { _ = request.decide(.failure(.cancelled)) }
+            }
+        } onCancel: {
+            _ = request.decide(.failure(.cancelled))
+        }
+    }
+}
