@@ -66,6 +66,9 @@ let package = Package(
             name: "TopLevelMain", dependencies: ["RunLoops", "TestSupport"],
             path: "Tests/MainPrograms/TopLevelMain", swiftSettings: settings),
         .executableTarget(
+            name: "PortPeer", dependencies: ["RunLoops", "TestSupport"],
+            path: "Tests/MainPrograms/PortPeer", swiftSettings: settings),
+        .executableTarget(
             name: "SuspendingMain", dependencies: ["RunLoops", "TestSupport"],
             path: "Tests/MainPrograms/SuspendingMain", swiftSettings: settings),
         .testTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -32,14 +33,14 @@ final class PortServer: Sendable {
 
     // The handler is called on the thread with each message; nil leaves the port out of the loop.
     init(
-        limits: MessagePort.Limits = MessagePort.Limits(),
+        _ names: OwnNames? = nil, limits: MessagePort.Limits = MessagePort.Limits(),
         _ handler: (@Sendable (consuming MessagePort.Message) -> Void)? = { message in _ = consume message },
         admitting admits: @escaping @Sendable (PeerCredentials) -> Bool = { $0.isOfThisUser }
     ) throws {
-        names = try OwnNames()
+        self.names = try names ?? OwnNames()
         name = try PortName("test")
         thread = try RunLoopThread(name: "server")
-        port = try MessagePort(name: name, in: names.names, limits: limits, admitting: admits)
+        port = try MessagePort(name: name, in: self.names.names, limits: limits, admitting: admits)
         if let handler { try serve(handler) }
     }
 
@@ -82,4 +83,49 @@ func refusal(_ body: () throws(MessagePortError) -> Void) -> MessagePortError? {
         try body()
         return nil
     } catch { return error }
+}
+
+/// Waits until something holds that tasks bring about, which need the threads of the pool.
+func yieldUntil(_ what: String, _ holds: () -> Bool) async {
+    let end = ContinuousClock.now + .seconds(30)
+    while !holds() {
+        if ContinuousClock.now > end {
+            Issue.record("it does not come to be: \(what)")
+            return
+        }
+        await Task.yield()
+    }
+}
+
+/// Something that a test relies on is not so.
+struct Unexpected: Error {}
+
+/// One right to reply, for whoever takes it.
+final class RightHolder: Sendable {
+    private let right = Mutex<MessagePort.ReplyRight?>(nil)
+
+    init() {}
+
+    func keep(_ right: consuming MessagePort.ReplyRight?) {
+        var right = right
+        self.right.withLock { $0 = right.take() }
+    }
+
+    var isEmpty: Bool {
+        right.withLock { right in
+            switch right {
+            case .some: false
+            case .none: true
+            }
+        }
+    }
+
+    /// Replies with a text.
+    func reply(_ text: String = "") -> MessagePortError? {
+        guard let right = right.withLock({ $0.take() }) else { return .noReply }
+        do throws(MessagePortError) {
+            try right.reply(bytes(text))
+            return nil
+        } catch { return error }
+    }
 }

@@ -1,0 +1,53 @@
+import Glibc
+import RunLoops
+import TestSupport
+
+/// The other process of tests of ports: its first argument says what it is to do, its second where the names are.
+@main struct PortPeer {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        let names = PortNames(directory: arguments[2])
+        switch arguments[1] {
+        case "serve": try serve(names)
+        case "ask": try ask(names)
+        case "tell": try RemotePort(named: PortName("test"), in: names).send(Array("gone".utf8))
+        default: fatalError("it is to serve, ask or tell")
+        }
+    }
+
+    /// Answers with what it was asked until it is ended, and says to the test when it is ready.
+    private static func serve(_ names: PortNames) throws {
+        let port = try MessagePort(name: PortName("peer"), in: names)
+        try RunLoop.current.add(port, forMode: .default) { message in
+            // Number 1 is never answered.
+            if message.id == 1 { return keep(message) }
+            let answer = message.bytes
+            do { try message.reply(answer) } catch { complain("\(error)") }
+        }
+        let ready = try RunLoopThread(name: "ready")
+        ready.runLoop.perform {
+            do { try RemotePort(named: PortName("test"), in: names).send(Array("ready".utf8)) } catch {
+                complain("\(error)")
+            }
+        }
+        RunLoop.current.run()
+    }
+
+    /// What is never answered.
+    private final class Kept {
+        let message: MessagePort.Message
+        init(_ message: consuming MessagePort.Message) { self.message = message }
+    }
+
+    /// `nonisolated(unsafe)`: on the main thread only.
+    nonisolated(unsafe) private static var kept: [Kept] = []
+
+    private static func keep(_ message: consuming MessagePort.Message) { unsafe kept.append(Kept(message)) }
+
+    /// Asks the test, and waits for the answer.
+    private static func ask(_ names: PortNames) throws {
+        let remote = try RemotePort(named: PortName("test"), in: names)
+        let reply = try remote.request(Array("who".utf8))
+        tell(String(decoding: reply.bytes, as: UTF8.self))
+    }
+}

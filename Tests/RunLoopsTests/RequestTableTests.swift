@@ -1,0 +1,125 @@
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// What a connection remembers of its requests, and who reads their replies: values.
+@Suite struct RequestTableTests {
+    @Test func `a reply is for the request of its number, once, and every other one is late`() {
+        var table = RequestTable()
+        let (first, second) = (PendingRequest(isTask: false), PendingRequest(isTask: true))
+        let (one, two) = (table.nextNumber(), table.nextNumber())
+        #expect(one != two && one != 0)
+        table.add(first, number: one)
+        table.add(second, number: two)
+        #expect(table.taskCount == 1)
+        #expect(table.take(two) === second)
+        #expect(table.take(two) == nil)
+        #expect(table.taskCount == 0 && table.lateCount == 1)
+        #expect(table.giveUp(one) && !table.giveUp(one))
+        #expect(table.take(one) == nil)
+        #expect(table.lateCount == 2 && table.isEmpty)
+        #expect(table.take(4_711) == nil)
+        #expect(table.lateCount == 3)
+    }
+
+    @Test func `of the threads that wait at a gate the one with the oldest request reads next`() {
+        var table = RequestTable()
+        let requests = (0..<4).map { PendingRequest(isTask: $0 == 0) }
+        for request in requests { table.add(request, number: table.nextNumber()) }
+        #expect(table.firstThread == nil)
+        _ = requests[3].gateToWaitAt()
+        #expect(table.firstThread === requests[3])
+        _ = requests[2].gateToWaitAt()
+        #expect(table.firstThread === requests[2])
+        _ = requests[2].decide(.failure(.noReply))
+        #expect(table.firstThread === requests[3])
+        #expect(table.removeAll().count == 4)
+        #expect(table.firstThread == nil && table.taskCount == 0)
+    }
+
+    @Test func `a request is decided once, whoever comes second`() {
+        let request = PendingRequest(isTask: false)
+        let gate = request.gateToWaitAt()
+        #expect(request.decide(.failure(.noReply)))
+        #expect(!request.decide(.failure(.timedOut)))
+        #expect(gate?.wait(until: .now) == true)
+        #expect(request.gateToWaitAt() == nil)
+        guard case .failure(.noReply) = request.outcome else {
+            Issue.record("the first one counts")
+            return
+        }
+        let told = Shared()
+        request.onOutcome { told.increment() }
+        #expect(told.count == 1)
+    }
+
+    @Test func `one reads at a time, and a thread takes over from a service that was not told yet`() {
+        var role = ReaderRole()
+        #expect(role.takeForThread() && !role.takeForThread())
+        #expect(role.next(threadWaits: true, wish: .replies) == .nothing)
+        role.giveUp()
+        #expect(role.next(threadWaits: true, wish: .replies) == .nudgeThread)
+        #expect(role.next(threadWaits: false, wish: .replies) == .announce(.replies))
+        #expect(role.takeForThread() == true)
+        // The kernel tells the service all the same, which has nothing to do then.
+        #expect(role.takeForService() == false)
+        role.giveUp()
+        #expect(role.next(threadWaits: false, wish: .replies) == .announce(.replies))
+        #expect(role.takeForService() && !role.takeForThread())
+        role.giveUp()
+        #expect(role.next(threadWaits: false, wish: []) == .nothing)
+    }
+
+    @Test func `the kernel is told again only of another wish, or when it has told`() {
+        var role = ReaderRole()
+        #expect(role.next(threadWaits: false, wish: .end) == .announce(.end))
+        #expect(role.next(threadWaits: false, wish: .end) == .nothing)
+        #expect(role.takeForThread() == true)
+        role.giveUp()
+        #expect(role.next(threadWaits: false, wish: .end) == .nothing)
+        #expect(role.next(threadWaits: false, wish: [.end, .replies]) == .announce([.end, .replies]))
+        #expect(role.takeForService() == true)
+        role.giveUp()
+        #expect(role.next(threadWaits: false, wish: .end) == .announce(.end))
+        #expect(role.next(threadWaits: false, wish: []) == .nothing)
+        // What was announced before is told to nobody who needs it.
+        #expect(role.takeForService() == false)
+    }
+
+    @Test func `replies are kept in order up to their limit, and a large one does not keep out what fits`()
+        throws
+    {
+        func reply(_ id: UInt32, _ length: Int) throws -> KeptReply {
+            let bytes = [UInt8](repeating: 0, count: length)
+            // Safe: bytes have nothing between them.
+            return try unsafe KeptReply(Frame(kind: .reply, id: id, number: 1), bytes.span.bytes, [])
+        }
+        var kept = KeptReplies(limit: 1_000)
+        let first = try reply(1, 400)
+        let second = try reply(2, 400)
+        let third = try reply(3, 100)
+        #expect(kept.isEmpty && kept.keep(first))
+        #expect(kept.keep(second) == false)
+        #expect(kept.keep(third) == true)
+        #expect(kept.first?.frame.id == 1)
+        kept.removeFirst()
+        #expect(kept.keep(second) == true)
+        #expect(kept.first?.frame.id == 3)
+        #expect(kept.removeAll().count == 2)
+        #expect(kept.isEmpty && kept.keep(first))
+    }
+
+    @Test func `the first to come is the first to be late`() {
+        var greetings = GreetingQueue()
+        #expect(greetings.nextDeadline == nil)
+        greetings.append(2, deadline: Moment(nanoseconds: 10))
+        greetings.append(3, deadline: Moment(nanoseconds: 20))
+        #expect(greetings.takeLate(now: Moment(nanoseconds: 9)) == nil)
+        #expect(greetings.nextDeadline == Moment(nanoseconds: 10))
+        #expect(greetings.takeLate(now: Moment(nanoseconds: 15)) == 2)
+        #expect(greetings.takeLate(now: Moment(nanoseconds: 15)) == nil)
+        #expect(greetings.takeLate(now: Moment(nanoseconds: 20)) == 3)
+        #expect(greetings.nextDeadline == nil)
+    }
+}
