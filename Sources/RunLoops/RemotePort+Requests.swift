@@ -46,6 +46,8 @@ extension RemotePort {
     ) throws(MessagePortError) -> MessagePort.Message {
         Fork.check("RemotePort.request")
         let request = PendingRequest(isTask: false)
+        let wait = try connection.beginWait(for: request, before: deadline)
+        defer { wait?.end() }
         let number = try connection.begin(request, bytes, id: id, descriptors, before: deadline)
         var refusal: MessagePortError?
         do {

@@ -31,6 +31,8 @@ public final class RemotePort: Sendable {
     ///   - deadline: When to give up; nil for never.
     ///   - largestReply: How many bytes a reply may have; the other end is told.
     ///   - mostDescriptors: How many descriptors a reply may carry, up to 253.
+    ///   - fileID: Where it was made, for diagnostics.
+    ///   - line: Where it was made, for diagnostics.
     /// - Throws: ``MessagePortError``: ``MessagePortError/name(_:)`` for a name that nobody has,
     ///   ``MessagePortError/notAdmitted``, ``MessagePortError/timedOut``, ``MessagePortError/wouldDeadlock`` if this thread
     ///   is to serve the port, and what else may be. Nothing is left open.
@@ -38,7 +40,8 @@ public final class RemotePort: Sendable {
     /// > Thread safety: any thread, which it blocks.
     public init(
         named name: PortName, in names: PortNames = .user, before deadline: ContinuousClock.Instant? = nil,
-        largestReply: Int = 65_536, mostDescriptors: Int = 32
+        largestReply: Int = 65_536, mostDescriptors: Int = 32,
+        fileID: StaticString = #fileID, line: Int = #line
     ) throws(MessagePortError) {
         if !(0...Int(Int32.max)).contains(largestReply) {
             misuse("RemotePort.init: \(largestReply) is no size of a reply; use 0 to \(Int32.max)")
@@ -50,7 +53,8 @@ public final class RemotePort: Sendable {
         }
         self.name = name
         connection = try RemoteConnection(
-            name, names, largestReply: largestReply, descriptors: mostDescriptors, before: deadline)
+            name, names, largestReply: largestReply, descriptors: mostDescriptors,
+            origin: SourceLocation(fileID, line), before: deadline)
     }
 
     deinit { connection.end(.ended) }

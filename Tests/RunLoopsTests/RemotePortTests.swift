@@ -8,7 +8,7 @@ import Testing
 @Suite struct RemotePortTests {
     /// A server that keeps rights to reply until it is told to use them.
     private final class Keeper: Sendable {
-        let rights = Mutex<[UInt32: Kept]>([:])
+        let rights = Guarded<[UInt32: Kept]>([:])
 
         final class Kept: Sendable {
             private let right: Mutex<MessagePort.ReplyRight?>

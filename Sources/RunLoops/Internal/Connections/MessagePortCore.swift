@@ -12,6 +12,7 @@ final class MessagePortCore: Sendable {
     private static let firstConnection: UInt64 = 2
 
     let name: PortName
+    private let names: PortNames
     let limits: MessagePort.Limits
     let origin: SourceLocation
     let admits: @Sendable (PeerCredentials) -> Bool
@@ -46,6 +47,7 @@ final class MessagePortCore: Sendable {
         Fork.check("MessagePort")
         limits.check()
         self.name = name
+        self.names = names
         self.limits = limits
         self.origin = origin
         self.admits = admits
@@ -69,6 +71,7 @@ final class MessagePortCore: Sendable {
         } catch {
             preconditionFailure("nothing else is thrown: \(error)")
         }
+        LocalPort.add(self, name, names)
     }
 
     var isClosed: Bool { life.withLock { $0.registration == nil } }
@@ -192,6 +195,7 @@ final class MessagePortCore: Sendable {
             return life
         }
         guard let ended else { return }
+        LocalPort.remove(self, name, names)
         if let registration = ended.registration { set.remove(registration.held.listener.descriptor) }
         for connection in ended.connections.values {
             _ = connection.end()

@@ -8,6 +8,9 @@ final class RemoteConnection: Sendable {
     /// What the port takes.
     let limits: Frame.Limits
     private let name: PortName
+    private let origin: SourceLocation
+    /// The port, if it is one of this process.
+    private let local: LocalPort?
     private let pool: PacketPool
     private let complaints = Complaints()
     private let state: Guarded<State>
@@ -37,11 +40,15 @@ final class RemoteConnection: Sendable {
 
     /// Connects, and waits until the port lets this process in.
     init(
-        _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int,
+        _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         Fork.check("RemotePort")
         self.name = name
+        self.origin = origin
+        local = LocalPort.find(name, names)
+        let wait = try local?.beginWait(in: "RemotePort.init", origin, before: deadline)
+        defer { wait?.end() }
         let told = Frame.Limits(bodyLength: UInt32(largestReply), descriptorCount: UInt32(descriptors))
         var life = ConnectionLife(.client, limits: told)
         pool = PacketPool(forBodiesOf: largestReply)
@@ -118,14 +125,7 @@ final class RemoteConnection: Sendable {
             if let ended = state.withLock({ $0.ended }) { throw ended }
             switch socket.send(frame, body: body, descriptors: descriptors) {
             case .sent: return
-            case .wouldBlock:
-                do {
-                    if try !socket.wait(for: .write, before: deadline) { throw MessagePortError.timedOut }
-                } catch let error as SystemError {
-                    throw .system(error)
-                } catch {
-                    throw .timedOut
-                }
+            case .wouldBlock: try waitForRoom(before: deadline)
             case .closed:
                 hasHungUp()
                 throw .ended
@@ -133,6 +133,14 @@ final class RemoteConnection: Sendable {
             case .failed(let error): throw .system(error)
             }
         }
+    }
+
+    private func waitForRoom(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
+        let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
+        defer { wait?.end() }
+        let isThere: Bool
+        do { isThere = try socket.wait(for: .write, before: deadline) } catch { throw .system(error) }
+        if !isThere { throw .timedOut }
     }
 
     /// The other end is gone: replies that it has sent before may still be there.
@@ -166,6 +174,13 @@ final class RemoteConnection: Sendable {
             throw error
         }
         return number
+    }
+
+    /// Begins a thread's wait for a reply, unless this thread is the one to give it.
+    func beginWait(
+        for request: PendingRequest, before deadline: ContinuousClock.Instant?
+    ) throws(MessagePortError) -> ThreadWait? {
+        try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
     /// Nobody waits for a request any more.
