@@ -11,7 +11,8 @@ import TestSupport
         case "serve": try serve(names)
         case "ask": try ask(names)
         case "tell": try RemotePort(named: PortName("test"), in: names).send(Array("gone".utf8))
-        default: fatalError("it is to serve, ask or tell")
+        case "flood": try flood(names)
+        default: fatalError("it is to serve, ask, tell or flood")
         }
     }
 
@@ -49,5 +50,17 @@ import TestSupport
         let remote = try RemotePort(named: PortName("test"), in: names)
         let reply = try remote.request(Array("who".utf8))
         tell(String(decoding: reply.bytes, as: UTF8.self))
+    }
+
+    /// Sends numbered messages as fast as it can, and is killed by the kernel while it does.
+    private static func flood(_ names: PortNames) throws {
+        let remote = try RemotePort(named: PortName("test"), in: names)
+        let watch = try RunLoopThread(name: "watch")
+        var number: UInt32 = 0
+        while true {
+            if number == 1_000 { watch.runLoop.perform { kill(getpid(), SIGKILL) } }
+            try remote.send([UInt8](repeating: 1, count: 100), id: number)
+            number += 1
+        }
     }
 }
