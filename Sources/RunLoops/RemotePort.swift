@@ -74,7 +74,7 @@ public final class RemotePort: Sendable {
     /// > Thread safety: any thread; it may end at any moment.
     public var isValid: Bool { !connection.isEnded }
 
-    /// How many replies came to requests that nobody waited for any more.
+    /// How many replies came to requests that nobody waited for any more, or word that there would be none.
     ///
     /// They were dropped.
     ///

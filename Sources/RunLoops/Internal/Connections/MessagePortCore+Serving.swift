@@ -16,7 +16,10 @@ extension MessagePortCore {
         default:
             // Reported before it was removed.
             guard let connection = connection(report.token) else { return false }
-            if report.readiness.contains(.writing) { connection.sendKept() }
+            if report.readiness.contains(.writing) {
+                connection.sendKept()
+                if report.readiness == .writing { return false }
+            }
             return receive(from: connection, input, loop)
         }
     }
@@ -237,7 +240,9 @@ extension MessagePortCore {
     private func drop(_ connection: PortConnection, _ input: MessagePortInput, _ loop: LoopCore) -> Bool {
         let wasAdmitted = connection.wasAdmitted
         if !remove(connection) { return false }
-        if unsafe receiving.pauseEnd == nil { listenAgain() }
+        // There is room for another one, and perhaps a descriptor.
+        unsafe receiving.pause.reset()
+        listenAgain()
         guard wasAdmitted, let peerEnded = input.peerEnded else { return false }
         loop.callHandler(origin) { peerEnded(connection.peer) }
         return true

@@ -142,6 +142,7 @@ final class MessagePortCore: Sendable {
         life.withLock { $0.loop = RunLoop.existing }
         joined.add(deliver, for: mode)
         loop.add(joined, to: mode)
+        joined.goOn(in: loop)
         // It may have been closed by another thread since it was looked at, which then found no loop to tell.
         if isClosed { loop.removeFromLoop(joined) }
     }

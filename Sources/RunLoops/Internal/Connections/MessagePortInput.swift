@@ -38,6 +38,11 @@ final class MessagePortInput: SignalledInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
+    /// Has what was reported in another loop served in this one: the kernel may not say it twice.
+    func goOn(in loop: LoopCore) {
+        if let signal, unsafe !core.receiving.reports.isEmpty { loop.becameReady(signal) }
+    }
+
     /// Keeps a handler for a mode, or for the common ones, unless there is one.
     func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
         let handler = Handler(mode: mode, deliver: deliver)
@@ -90,7 +95,6 @@ final class MessagePortInput: SignalledInput {
         if watch.membership.loop === loop { loop.removeFromLoop(watch) }
         let handler = peerEnded
         peerEnded = nil
-        unsafe core.receiving.reports.removeAll()
         core.hasLeft()
         // The handler may be the last to hold user code's objects: they go when everything is in order.
         withExtendedLifetime(handler) {}

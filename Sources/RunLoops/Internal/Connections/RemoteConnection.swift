@@ -197,11 +197,14 @@ final class RemoteConnection: Sendable {
         defer { seeThatSomebodyReads() }
         let end = deadline.map { Moment($0) } ?? .never
         while true {
-            // In this order: who reads decides the request first, and opens the gate then.
-            guard let gate = request.gateToWaitAt() else { return true }
+            if request.isDecided { return true }
             if !state.withLock({ $0.role.takeForThread() }) {
-                if !gate.wait(until: end) { return false }
-                continue
+                guard let gate = request.gateToWaitAt() else { return true }
+                // Again, now that there is a gate: who has read meanwhile saw nobody at one, and has told nobody.
+                if !state.withLock({ $0.role.takeForThread() }) {
+                    if !gate.wait(until: end) { return false }
+                    continue
+                }
             }
             defer { state.withLock { $0.role.giveUp() } }
             while !request.isDecided {
@@ -271,7 +274,11 @@ final class RemoteConnection: Sendable {
             let isReply = frame.kind == .reply
             if !isReply { pool.give(packet) }
             let isTaken = request?.decide(isReply ? .success(packet) : .failure(.noReply)) ?? false
-            if isReply && !isTaken { pool.give(packet) }
+            if isReply && !isTaken {
+                pool.give(packet)
+                // It gave up after the reply had been read; the others are counted by the table.
+                if request != nil { state.withLock { $0.requests.countLate() } }
+            }
             return true
         case .close(let refusal):
             pool.give(packet)

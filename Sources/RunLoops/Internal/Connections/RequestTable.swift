@@ -37,6 +37,9 @@ struct RequestTable: Sendable {
         return request
     }
 
+    /// A reply has come for a request that was given up while it was taken.
+    mutating func countLate() { lateCount += 1 }
+
     /// Nobody waits for a request any more.
     ///
     /// - Returns: False if it was answered meanwhile.
