@@ -71,6 +71,9 @@ let package = Package(
         .executableTarget(
             name: "SuspendingMain", dependencies: ["RunLoops", "TestSupport"],
             path: "Tests/MainPrograms/SuspendingMain", swiftSettings: settings),
+        .executableTarget(
+            name: "RestartServer", dependencies: ["RunLoops", "TestSupport"],
+            path: "Tests/MainPrograms/RestartServer", swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "TestSupport", "CSQLite"],
             swiftSettings: settings),

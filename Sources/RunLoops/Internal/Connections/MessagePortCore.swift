@@ -195,9 +195,11 @@ final class MessagePortCore: Sendable {
             }
             return life
         }
-        guard let ended else { return }
+        guard var ended else { return }
         LocalPort.remove(self, name, names)
         if let registration = ended.registration { set.remove(registration.held.listener.descriptor) }
+        // Before the connections, so that the name is free for whoever hears of their end.
+        ended.registration = nil
         for connection in ended.connections.values {
             _ = connection.end()
             set.remove(connection.socket.descriptor)
