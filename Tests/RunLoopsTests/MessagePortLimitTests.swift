@@ -152,6 +152,30 @@ import Testing
         withExtendedLifetime(silent) {}
     }
 
+    @Test func `who is late while the port is in no loop is noticed in the next one`() throws {
+        var limits = MessagePort.Limits()
+        limits.greeting = .milliseconds(100)
+        let server = try PortServer(limits: limits) { _ = $0.id }
+        let remote = try server.connect()
+        let silent = SilentPeers(server, count: 1)
+        waitUntil("both are there") { server.port.statistics.connections == 2 }
+        try server.pause()
+        // First in line, and its handler takes the port out again, with the rest of what was reported.
+        try remote.send(id: 1)
+        let late = ContinuousClock.now + .milliseconds(150)
+        waitUntil("the silent one is late") { ContinuousClock.now > late }
+        let served = Gate()
+        let port = server.port
+        try server.serve { message in
+            RunLoop.current.remove(port, forMode: .common)
+            if message.id == 1 { served.open() }
+        }
+        #expect(served.wait())
+        try server.serve { _ = $0.id }
+        waitUntil("the silent one is closed") { server.port.statistics.connections == 1 }
+        withExtendedLifetime((silent, remote)) {}
+    }
+
     /// Connections that say nothing.
     private final class SilentPeers {
         private let sockets: [Socket]

@@ -252,14 +252,3 @@ final class PortReceiving {
 
     init() throws(SystemError) { alarm = try Alarm() }
 }
-
-extension PacketSocket {
-    /// Throws if no packet has room for a body of so many bytes.
-    static func checkRoom(forBodiesOf length: Int) throws {
-        let pair = try PacketSocket.pair()
-        let packet = Frame.headLength + length
-        try pair.near.makeRoom(forPacketsOf: packet)
-        let most = try pair.near.mostBytes
-        if most < packet { throw MessagePortError.tooLarge(limit: most - Frame.headLength) }
-    }
-}

@@ -46,7 +46,7 @@ final class PortConnection: Sendable {
     func greeted(_ limits: Frame.Limits) {
         outbox.withLock { $0.limits = limits }
         // What a packet has no room for is refused when it is sent.
-        do { try socket.makeRoom(forPacketsOf: Frame.headLength + Int(limits.bodyLength)) } catch {}
+        do { try socket.ensureRoom(forBodiesOf: Int(limits.bodyLength)) } catch {}
     }
 
     // MARK: - Sending, from any thread

@@ -63,7 +63,7 @@ final class RemoteConnection: Sendable {
             case .failed(let error): throw error
             }
             limits = try RemoteConnection.awaitWelcome(socket, &life, pool, deadline)
-            try socket.makeRoom(forPacketsOf: Frame.headLength + Int(limits.bodyLength))
+            try socket.ensureRoom(forBodiesOf: Int(limits.bodyLength))
         } catch let error as PortNameError {
             switch error {
             case .timedOut: throw .timedOut
