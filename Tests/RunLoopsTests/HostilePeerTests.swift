@@ -194,6 +194,25 @@ import Testing
         #expect(stage.statistics.malformedPackets == 0)
     }
 
+    @Test func `of a peer that has filled its connection one message is served for one of each other peer`()
+        throws
+    {
+        let log = Log<UInt32>()
+        let server = try PortServer { log.add($0.id) }
+        let greedy = HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
+        #expect(greedy.socket.send(Frame(.hello, limits: .init(bodyLength: 0, descriptorCount: 0))) == .sent)
+        #expect(try greedy.nextFrame()?.kind == .welcome)
+        let others = try (0..<3).map { _ in try server.connect() }
+        try server.pause()
+        var sent = 0
+        while greedy.sendBody([]) == .sent { sent += 1 }
+        for (index, other) in others.enumerated() { try other.send(id: UInt32(index + 1)) }
+        try server.serve { log.add($0.id) }
+        waitUntil("all were served") { log.entries.count == sent + 3 }
+        let places = (1...3).compactMap { log.entries.firstIndex(of: UInt32($0)) }
+        #expect(sent > 100 && places.count == 3 && places.allSatisfy { $0 <= 4 })
+    }
+
     @Test func `a process that is killed while it sends leaves whole messages, in order, and an end`() throws
     {
         let stage = try HostileStage()
