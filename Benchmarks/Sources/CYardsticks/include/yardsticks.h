@@ -66,3 +66,28 @@ void bench_list_run(bench_list *list, bench_receive receive, void *context);
 
 /// Ends `bench_list_run` once what was pushed before is served. Any thread.
 void bench_list_stop(bench_list *list);
+
+/// What a packet between two processes is: only counted, one that is answered with the count so far, or such an answer.
+typedef enum { bench_packet_plain = 0, bench_packet_question = 1, bench_packet_count = 2 } bench_packet_kind;
+
+/// How long a packet is at most.
+enum { bench_packet_most = 4096 };
+
+/// Opens two ends of a connection that keeps packets apart; false if the kernel refuses.
+bool bench_packets_open(int ends[2]);
+
+void bench_packets_close(int end);
+
+/// Opens an epoll that watches an end; -1 if the kernel refuses.
+int bench_packets_watch(int end);
+
+/// Sends one packet; waits for room.
+void bench_packets_send(int end, bench_packet_kind kind, int length);
+
+/// Waits for a packet: in the epoll, or, with -1, in the receiving call itself.
+///
+/// Returns the count of an answer, the kind of any other packet, -1 at the end.
+int64_t bench_packets_receive(int end, int epoll);
+
+/// Counts packets and answers questions until the end.
+void bench_packets_serve(int end, int epoll);

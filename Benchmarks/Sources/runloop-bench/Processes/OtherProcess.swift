@@ -1,0 +1,44 @@
+internal import Glibc
+
+/// This program once more, as the process at the other end.
+///
+/// It serves on its main thread, and ends when this end is gone.
+final class OtherProcess {
+    private let processID: pid_t
+
+    /// What it is given as descriptor, if anything.
+    static let descriptor: CInt = 3
+
+    /// The program could not be started.
+    struct Failure: Error {
+        let code: CInt
+    }
+
+    /// Starts the process.
+    ///
+    /// - Parameters:
+    ///   - arguments: The sub-command, and what it needs.
+    ///   - end: What it has as ``descriptor``.
+    /// - Throws: What the system said.
+    init(_ arguments: [String], end: CInt? = nil) throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let end { posix_spawn_file_actions_adddup2(&actions, end, Self.descriptor) }
+        var words = (["runloop-bench"] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var started: pid_t = 0
+        let code = posix_spawn(&started, "/proc/self/exe", &actions, nil, &words, environ)
+        if code != 0 { throw Failure(code: code) }
+        processID = started
+    }
+
+    /// Its main thread, which has the number of the process.
+    var number: ThreadNumber { processID }
+
+    /// Waits for its end.
+    func wait() {
+        var status: CInt = 0
+        while waitpid(processID, &status, 0) == -1 && errno == EINTR {}
+    }
+}
