@@ -26,7 +26,7 @@ extension RemotePort {
 
     /// Sends a request whose bytes are somewhere in memory, without copying them here, and waits for the reply.
     ///
-    /// As ``request(_:id:descriptors:before:)-([UInt8],_,_,ContinuousClock.Instant?)``.
+    /// As the one that takes an array.
     ///
     /// - Parameters:
     ///   - bytes: What is sent.
