@@ -105,6 +105,18 @@ import Testing
         #expect(told.count == 1)
     }
 
+    @Test func `who only wants to hear of the end hears of it, without sending or asking anything`() throws {
+        let server = try PortServer()
+        let remote = try server.connect()
+        let told = Gate()
+        let observer = try RunLoopThread(name: "observer")
+        defer { observer.stop() }
+        try observer.runLoop.performAndWait { try remote.onInvalidation { told.open() } }
+        server.port.invalidate()
+        #expect(told.wait(seconds: 30))
+        #expect(!remote.isValid)
+    }
+
     @Test func `a port goes with its last reference, and its loop's end leaves it to whoever has it`() throws
     {
         let names = try OwnNames()

@@ -128,9 +128,12 @@ import Testing
         }
         let first = try server.connect()
         let second = try server.connect()
+        let passes = server.thread.runLoop.statistics.passes
         #expect(throws: MessagePortError.timedOut) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
+        // Who waits does not keep the loop awake.
+        #expect(server.thread.runLoop.statistics.passes - passes < 20)
         first.invalidate()
         let third = try server.connect()
         _ = try second.request(before: .hang)
