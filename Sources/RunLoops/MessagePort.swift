@@ -12,7 +12,7 @@
 ///
 /// Messages of one sender arrive in the order in which they were sent. While the port is in no loop, or its loop runs in
 /// modes that it is not in, nothing is read: what was sent waits in the kernel, and when there is no room there, the
-/// senders wait. Each pass serves one message of each sender, so that none keeps out the others.
+/// senders wait. While several have sent, each has one message served in turn, so that none keeps out the others.
 ///
 /// Who may send is decided once for each connection, before anything of it is read. What breaks the rules ends the connection
 /// that it came on, and is counted: ``statistics``. <doc:PortsBetweenProcesses> tells more.

@@ -213,6 +213,25 @@ import Testing
         #expect(sent > 100 && places.count == 3 && places.allSatisfy { $0 <= 4 })
     }
 
+    @Test func `a stream of messages is read in few passes, and others have their turn in between`() throws {
+        let log = Log<UInt32>()
+        let server = try PortServer { log.add($0.id) }
+        let stream = try server.connect()
+        try server.pause()
+        var sent: UInt32 = 0
+        while refusal({ () throws(MessagePortError) in try stream.send(id: sent, before: .distantPast) })
+            == nil
+        {
+            sent += 1
+        }
+        let before = server.thread.runLoop.statistics.passes
+        try server.serve { log.add($0.id) }
+        waitUntil("all were served") { log.entries.count == Int(sent) }
+        let passes = server.thread.runLoop.statistics.passes - before
+        #expect(log.entries == Array(0..<sent))
+        #expect(sent > 100 && passes < Int(sent) / 4, "\(passes) passes for \(sent) messages")
+    }
+
     @Test func `a process that is killed while it sends leaves whole messages, in order, and an end`() throws
     {
         let stage = try HostileStage()

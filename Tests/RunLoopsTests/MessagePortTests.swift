@@ -115,6 +115,7 @@ import Testing
         try onLoopThread { loop in
             let port = try MessagePort(name: PortName("handlers"), in: names.names)
             var received: [String] = []
+            let first = Gate()
             let other = RunLoop.Mode("other")
             try loop.add(port, forMode: .default) { received.append("default \($0.id)") }
             try loop.add(port, forMode: .default) { received.append("again \($0.id)") }
@@ -122,9 +123,11 @@ import Testing
             let client = try Threads(1) { _ in
                 let remote = try RemotePort(named: PortName("handlers"), in: names.names, before: .hang)
                 try remote.send(id: 1, before: .hang)
+                #expect(first.wait())
                 try remote.send(id: 2, before: .hang)
             }
             while received.isEmpty { _ = loop.run(mode: .default, before: .hang) }
+            first.open()
             while received.count < 2 { _ = loop.run(mode: other, before: .hang) }
             try client.join()
             #expect(received == ["default 1", "other 2"])

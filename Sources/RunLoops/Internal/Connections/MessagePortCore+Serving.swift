@@ -202,10 +202,12 @@ extension MessagePortCore {
             preconditionFailure("a port has a handler for each mode it is in")
         }
         counters.add { $0.messages += 1 }
+        let isStream = packet.frame.kind == .message
         loop.inbox.counters.messages.add()
         loop.callHandler(origin) {
             handler.deliver(MessagePort.Message(packet, from: connection.peer, pool: pool))
         }
+        unsafe receiving.stream = isStream ? connection.token : nil
         return true
     }
 

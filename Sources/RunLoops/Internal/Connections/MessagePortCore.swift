@@ -240,6 +240,8 @@ final class MessagePortCore: Sendable {
 final class PortReceiving {
     /// What the set has reported, and was not served yet.
     var reports: Deque<EpollSet.Report> = []
+    /// Whose message was just served, if it may have sent more without waiting for anything.
+    var stream: UInt64?
     /// Who has not said what it is.
     var greetings = GreetingQueue()
     /// Fires when somebody is late, or when the listener is to be listened to again.

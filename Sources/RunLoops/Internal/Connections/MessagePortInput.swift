@@ -23,6 +23,9 @@ final class MessagePortInput: SignalledInput {
         let deliver: (consuming MessagePort.Message) -> Void
     }
 
+    /// How many messages of one sender are read before the kernel is asked who else has sent.
+    private static let mostInARow = 16
+
     private var handlers: [Handler] = []
     private var commonHandler: Handler?
 
@@ -79,11 +82,21 @@ final class MessagePortInput: SignalledInput {
         // least recently: so each sender has its turn.
         if receiving.reports.isEmpty { core.set.report(to: &receiving.reports) }
         var rest = receiving.reports.count
+        var inARow = 1
         var served = Served()
         // A handler may remove the port, or change its modes, or run the loop, which serves on.
         while rest > 0, isServed(in: mode), budget.spend(), let report = receiving.reports.popFirst() {
             rest -= 1
+            receiving.stream = nil
             if core.serve(report, for: self, in: loop) { served.calledHandler = true }
+            // Nobody else has sent anything, and this sender waits for no reply, so it may have sent more: to look costs less
+            // than to have the kernel report it, and only so a stream does not put the loop to sleep after each message.
+            if let stream = receiving.stream, inARow < MessagePortInput.mostInARow, receiving.reports.isEmpty
+            {
+                inARow += 1
+                rest += 1
+                receiving.reports.append(EpollSet.Report(token: stream, readiness: .reading))
+            }
         }
         served.hasMore = self.signal != nil && !receiving.reports.isEmpty
         return served
