@@ -5,10 +5,10 @@ internal import ArgumentParser
 /// Each part says what to read first.
 struct PortsFamily: Family {
     static let name = "ports"
-    static let summary = "Requests and their answers, and messages to loops and to port sets."
+    static let summary = "Requests and their answers, messages to loops and port sets, and between processes."
 
     func measure(in session: Session) throws -> Chapter {
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
-        return Chapter(Self.name, [try RoundTrips(), try PortStreams()], in: session)
+        return Chapter(Self.name, [try RoundTrips(), try PortStreams(), try Packets()], in: session)
     }
 }

@@ -20,10 +20,11 @@ struct ServePacketsCommand: ParsableCommand {
         RunLoop.current.waitPolicy = .park
         let served = try MessagePort(name: PortName(port))
         var count = 0
+        var answer = [UInt8](repeating: 0, count: 64)
         try RunLoop.current.add(served, forMode: .default) { message in
             count += 1
             if !message.isRequest { return }
-            let answer = withUnsafeBytes(of: count) { Array($0) } + [UInt8](repeating: 0, count: 56)
+            answer.withUnsafeMutableBytes { $0.storeBytes(of: count, as: Int.self) }
             count = 0
             // Where it throws, the other end is gone, and so will this one be.
             do { try message.reply(answer) } catch {}
