@@ -4,6 +4,7 @@ protocol PacketPair: PingPong {
     ///
     /// - Parameter count: How many messages.
     /// - Returns: The answer.
+    /// - Throws: Why the other process cannot be reached.
     func stream(_ count: Int) throws -> Int
 }
 
