@@ -21,6 +21,7 @@ import Testing
             let memory = Allocations.bytesInUse
             receiver.tally = [:]
             receiver.endings = 0
+            fillDescriptors(below: bound)
             try limitDescriptors(to: bound + 100)
             for seed in 0..<max(1, count / 10_000) { receiver.run(seed: UInt64(seed), count: 10_000) }
             let kept = Allocations.bytesInUse - memory
@@ -36,12 +37,14 @@ import Testing
                 "strayDescriptors", "wrongID", "outOfPlace", "tooLarge", "refusedByPeer",
             ]
             #expect(Set(tally.keys) == Set(all))
-            // The runtime opens and allocates some things late. What each packet, or each connection, left would be more.
-            #expect(openDescriptors(from: bound) < 10)
-            if Allocations.areCounted { #expect(kept < count, "\(kept) bytes") }
-            if asked != nil {
+            // The runtime opens and allocates some things late. What each connection left would be more: there were some
+            // ninety thousand of them at least.
+            let open = openDescriptors(from: bound)
+            let isClean = open < 10 && (!Allocations.areCounted || kept < 1_000_000)
+            #expect(isClean)
+            if asked != nil || !isClean {
                 let counts = tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-                let rest = ["connections ended \(receiver.endings)", "bytes kept \(kept)"]
+                let rest = ["connections ended \(receiver.endings)", "bytes kept \(kept)", "open \(open)"]
                 complain((counts + rest).joined(separator: ", "))
             }
         }

@@ -142,6 +142,7 @@ import Testing
             let stage = try HostileStage(limits)
             let peer = try stage.connectAndGreet()
             let bound = try boundOfDescriptors()
+            fillDescriptors(below: bound)
             try limitDescriptors(to: bound + 50)
             let most = [CInt](repeating: STDERR_FILENO, count: PacketSocket.mostDescriptors)
             #expect(peer.sendBody([], most) == .sent)

@@ -16,7 +16,7 @@ func boundOfDescriptors() throws -> Int {
 }
 
 /// Takes all free numbers below a bound.
-private func fillDescriptors(below bound: Int) {
+func fillDescriptors(below bound: Int) {
     while case let free = Int(dup(0)), free >= 0 {
         if free < bound { continue }
         close(CInt(free))
