@@ -1,0 +1,137 @@
+internal import Glibc
+
+// What comes back to a sender; read by whoever has the role of the reader.
+
+extension RemoteConnection {
+    /// Reads until nothing is left, and gives the role up.
+    func readAll() {
+        while readOne() {}
+        state.withLock { $0.role.giveUp() }
+        seeThatSomebodyReads()
+    }
+
+    /// Reads one packet, and tells who waits for it.
+    ///
+    /// - Returns: Whether there may be more.
+    func readOne() -> Bool {
+        let packet = pool.take()
+        // Safe: the packet is ours until it is handed on.
+        switch unsafe socket.receive(into: packet.memory) {
+        case .packet(let length, let descriptors):
+            do { try packet.fill(length: length, descriptors) } catch {
+                pool.give(packet)
+                return turnAway("\(error)")
+            }
+            return take(packet)
+        case .wouldBlock:
+            pool.give(packet)
+            return false
+        case .end:
+            pool.give(packet)
+            end(.ended)
+            return false
+        case .tooLong(let length):
+            pool.give(packet)
+            return turnAway("a packet of \(length) bytes")
+        case .lacksDescriptors:
+            pool.give(packet)
+            // Which request it would have answered is lost with it.
+            end(.system(SystemError(call: "recvmsg", code: EMFILE)))
+            return false
+        case .failed(let error):
+            pool.give(packet)
+            end(.system(error))
+            return false
+        }
+    }
+
+    private func take(_ packet: Packet) -> Bool {
+        let frame = packet.frame
+        let (action, request) = state.withLock { state -> (ConnectionLife.Action, PendingRequest?) in
+            let action = state.life.receive(frame)
+            return (action, action == .answer ? state.requests.take(frame.number) : nil)
+        }
+        switch action {
+        case .answer:
+            let isReply = frame.kind == .reply
+            if !isReply { pool.give(packet) }
+            let isTaken = request?.decide(isReply ? .success(packet) : .failure(.noReply)) ?? false
+            if isReply && !isTaken {
+                pool.give(packet)
+                // It gave up after the reply had been read; the others are counted by the table.
+                if request != nil { state.withLock { $0.requests.countLate() } }
+            }
+            return true
+        case .close(let refusal):
+            pool.give(packet)
+            end(MessagePortError(refusal))
+            return false
+        case .refuse:
+            pool.give(packet)
+            return turnAway("a \(frame.kind) of \(frame.bodyLength) bytes")
+        case .drop:
+            pool.give(packet)
+            return false
+        case .greet, .deliver: preconditionFailure("a sender is greeted once, and gets no messages")
+        }
+    }
+
+    private func turnAway(_ what: String) -> Bool {
+        complaints.say("RemotePort \"\(name)\" closes the connection with \(peer): \(what)")
+        end(.notAPort)
+        return false
+    }
+
+    /// Makes a message of a reply.
+    func message(_ packet: Packet) -> MessagePort.Message {
+        MessagePort.Message(packet, from: MessagePort.Peer(connection: 0, credentials: peer), pool: pool)
+    }
+
+    // MARK: - The service
+
+    /// Has the service know this connection, so that tasks and those who want to hear of the end are told.
+    func needService() throws(SystemError) {
+        if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }
+        let service = try ConnectionService.shared()
+        try state.withLock { state throws(SystemError) in
+            if state.watch != nil || state.ended != nil { return }
+            // Under the lock, though it is a system call: two threads would add the same descriptor, or one would add what the
+            // end has taken out before.
+            state.watch = Watch(service: service, token: try service.add(self))
+        }
+    }
+
+    /// If something is waited for and nobody reads, has somebody do it.
+    func seeThatSomebodyReads() {
+        let thread = state.withLock { state -> PendingRequest? in
+            if state.ended != nil { return nil }
+            let thread = state.requests.firstThread
+            switch state.role.next(threadWaits: thread != nil, wish: state.watch == nil ? [] : state.wish) {
+            case .nothing: return nil
+            case .nudgeThread: return thread
+            case .announce(let wish):
+                if let watch = state.watch { announce(wish, watch) }
+                return nil
+            }
+        }
+        thread?.nudge()
+    }
+
+    /// Has the kernel tell the service once.
+    ///
+    /// Under the lock, though it is a system call. Of two threads that state different wishes the last one has to be the last
+    /// to tell the kernel, or the service would not hear of a reply.
+    private func announce(_ wish: ReaderRole.Wish, _ watch: Watch) {
+        let interest: EpollSet.Interest = wish.contains(.replies) ? [.reading, .once] : [.hangUp, .once]
+        do { try watch.service.set.change(socket.descriptor, interest, token: watch.token) } catch {
+            preconditionFailure("what is in the set can be changed there: \(error)")
+        }
+    }
+
+    /// The kernel has told the service that something has come, or that the end has.
+    ///
+    /// The service's thread.
+    func serviceIsTold() {
+        if state.withLock({ $0.role.takeForService() }) { readAll() } else { seeThatSomebodyReads() }
+    }
+}
