@@ -20,7 +20,7 @@ extension MessagePort {
         private let packet: Packet
         private let pool: PacketPool
 
-        /// Who has sent it.
+        /// Who has sent it; of a reply, the process that has the port, with the connection 0.
         public let sender: Peer
 
         init(_ packet: Packet, from sender: Peer, pool: PacketPool) {
