@@ -74,7 +74,10 @@ public final class MessagePort: Sendable {
     /// harmless.
     ///
     /// > Thread safety: any thread.
-    public func invalidate() { core.close() }
+    public func invalidate() {
+        Fork.check("MessagePort.invalidate")
+        core.close()
+    }
 
     /// Has a handler called on this thread's loop when the port has ended.
     ///

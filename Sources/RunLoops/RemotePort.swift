@@ -86,7 +86,10 @@ public final class RemotePort: Sendable {
     /// Messages that were sent before arrive. Again is harmless.
     ///
     /// > Thread safety: any thread.
-    public func invalidate() { connection.end(.ended) }
+    public func invalidate() {
+        Fork.check("RemotePort.invalidate")
+        connection.end(.ended)
+    }
 
     /// Sends a message.
     ///

@@ -78,8 +78,6 @@ final class RemoteConnection: Sendable {
     }
 
     deinit {
-        // In a forked child, what the service knows is the parent's.
-        if Fork.isChild { return }
         end(.ended)
     }
 
@@ -118,6 +116,8 @@ final class RemoteConnection: Sendable {
     ///
     /// Any thread; again is harmless.
     func end(_ reason: MessagePortError) {
+        // In a forked child the connection is its parent's, and so is what the service watches.
+        if Fork.isChild { return }
         let ended = state.withLock {
             state -> (requests: [PendingRequest], watchers: [EndWatcher], watch: Watch?)? in
             if state.ended != nil { return nil }
