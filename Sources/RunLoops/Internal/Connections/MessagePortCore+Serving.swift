@@ -208,6 +208,7 @@ extension MessagePortCore {
             handler.deliver(MessagePort.Message(packet, from: connection.peer, pool: pool))
         }
         unsafe receiving.stream = isStream ? connection.token : nil
+        unsafe receiving.asker = isStream ? nil : connection.token
         return true
     }
 

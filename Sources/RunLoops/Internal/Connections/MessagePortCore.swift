@@ -242,6 +242,10 @@ final class PortReceiving {
     var reports: Deque<EpollSet.Report> = []
     /// Whose message was just served, if it may have sent more without waiting for anything.
     var stream: UInt64?
+    /// Whose request was served last.
+    var asker: UInt64?
+    /// How many times more the asker may be read before the kernel is asked who else is there.
+    private var guesses = 0
     /// Who has not said what it is.
     var greetings = GreetingQueue()
     /// Fires when somebody is late, or when the listener is to be listened to again.
@@ -253,4 +257,15 @@ final class PortReceiving {
     var pauseEnd: Moment?
 
     init() throws(SystemError) { alarm = try Alarm() }
+
+    /// Who may be asking again, unless it is time to ask the kernel: those who want to connect have their turn, too.
+    func takeAsker() -> UInt64? {
+        guard let asker, guesses > 0 else {
+            guesses = 16
+            return nil
+        }
+        guesses -= 1
+        self.asker = nil
+        return asker
+    }
 }

@@ -80,10 +80,28 @@ final class MessagePortInput: SignalledInput {
         let receiving = unsafe core.receiving
         // All that was reported is served before the kernel is asked again, which then begins with those that were served
         // least recently: so each sender has its turn.
-        if receiving.reports.isEmpty { core.set.report(to: &receiving.reports) }
+        var served = Served()
+        if receiving.reports.isEmpty {
+            // Whoever has just been answered is likely to have asked again: to look costs less than to have the kernel say who
+            // has sent, which is asked if not.
+            if let asker = receiving.takeAsker(), core.connectionCount == 1 {
+                receiving.reports.append(EpollSet.Report(token: asker, readiness: .reading))
+                serveReports(in: mode, loop, &budget, &served)
+            }
+            if !served.calledHandler, receiving.reports.isEmpty { core.set.report(to: &receiving.reports) }
+        }
+        serveReports(in: mode, loop, &budget, &served)
+        served.hasMore = self.signal != nil && !receiving.reports.isEmpty
+        return served
+    }
+
+    /// Serves what was reported.
+    private func serveReports(
+        in mode: RunLoop.Mode, _ loop: LoopCore, _ budget: inout Budget, _ served: inout Served
+    ) {
+        let receiving = unsafe core.receiving
         var rest = receiving.reports.count
         var inARow = 1
-        var served = Served()
         // A handler may remove the port, or change its modes, or run the loop, which serves on.
         while rest > 0, isServed(in: mode), budget.spend(), let report = receiving.reports.popFirst() {
             rest -= 1
@@ -98,8 +116,6 @@ final class MessagePortInput: SignalledInput {
                 receiving.reports.append(EpollSet.Report(token: stream, readiness: .reading))
             }
         }
-        served.hasMore = self.signal != nil && !receiving.reports.isEmpty
-        return served
     }
 
     func didLeave(_ loop: LoopCore) {
