@@ -34,7 +34,7 @@ struct RoundTrips: Part {
                 stage = "round trips, \(placement.rawValue), \(subject.rawValue)"
                 player.place(placement, on: session.machine)
                 rally.prepare(
-                    length: session.length(.milliseconds(30), quick: .milliseconds(12)), gap: .zero)
+                    length: session.length(.milliseconds(20), quick: .milliseconds(8)), gap: .zero)
                 player.start()
                 if let reason = rally.wait() { throw Failure(description: reason) }
                 // The first round warms up.
