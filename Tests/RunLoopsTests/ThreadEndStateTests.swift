@@ -15,7 +15,14 @@ import Testing
             asleepInNestedRun
     }
 
-    @Test(arguments: State.allCases)
+    /// Those that a sanitizer bears: the thread sanitizer does not bear a cancelled thread.
+    static let states = State.allCases.filter { Faults.areThere || !isCancelled($0) }
+
+    private static func isCancelled(_ state: State) -> Bool {
+        state == .asleep || state == .asleepInNestedRun
+    }
+
+    @Test(arguments: states)
     func `whatever a thread does when it ends, whoever waits for it or its loop is told`(state: State) async {
         await #expect(processExitsWith: .success) { [state] in try play(state) }
     }
@@ -25,7 +32,7 @@ import Testing
         async
     {
         await #expect(processExitsWith: .success) {
-            try endThreads([.asleep, .block, .nestedRun, .asleepInNestedRun])
+            try endThreads(ThreadEndStateTests.states)
             #expect(Waiting.awakeLoopCount == 0)
         }
     }
@@ -52,13 +59,12 @@ private func play(_ state: ThreadEndStateTests.State) throws {
     #expect(throws: PerformError.loopEnded) { try loop.performAndWait {} }
     // The port outlives the loop, and so do those who wait for room in it.
     full.invalidate()
-    for waiter in waiters { #expect(waiter.wait()) }
-    #expect(try RunLoopThread(name: "next").runLoop.performAndWait { 7 } == 7)
+    for waiter in waiters { waiter.join() }
 }
 
 private func endThreads(_ states: [ThreadEndStateTests.State]) throws {
     for state in states {
-        for _ in 0..<5 {
+        for _ in 0..<3 {
             let thread = try RunLoopThread(name: "short")
             try thread.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
             try bringToItsEnd(thread, state, Gate())
@@ -68,21 +74,18 @@ private func endThreads(_ states: [ThreadEndStateTests.State]) throws {
 }
 
 /// Threads that wait for a loop, and for room in a port.
-private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) throws -> [Gate] {
-    let gates = [Gate(), Gate()]
-    _ = try BareThread {
+private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) throws -> [BareThread] {
+    let performer = try BareThread {
         #expect(begins.wait())
         // Either the loop has taken it in, or it has ended.
         #expect(throws: PerformError.loopEnded) {
             try loop.performAndWait(inModes: [.init("never run")]) {}
         }
-        gates[0].open()
     }
-    _ = try BareThread {
+    let sender = try BareThread {
         do { try port.send(1) } catch { #expect((error as? PortSendError<Int>)?.reason == .invalid) }
-        gates[1].open()
     }
-    return gates
+    return [performer, sender]
 }
 
 /// Ends a thread where it is to be.
@@ -117,7 +120,7 @@ private func bringToItsEnd(_ thread: RunLoopThread, _ state: ThreadEndStateTests
     case .observer:
         loop.perform {
             RunLoop.current.add(
-                RunLoop.Observer(activities: .beforeTimers) { _, _ in end() }, forMode: .default)
+                RunLoop.Observer(activities: .beforeWaiting) { _, _ in end() }, forMode: .default)
         }
     case .nestedRun:
         loop.perform {
