@@ -109,8 +109,8 @@ private func freeForAll() throws {
 }
 
 /// Takes a name, if it is not taken.
-private func take(_ name: PortName, _ names: PortNames) throws(PortNameError) -> Box? {
-    do { return Box(try names.register(name)) } catch {
+private func take(_ name: PortName, _ names: PortNames) throws(PortNameError) -> HeldRegistration? {
+    do { return HeldRegistration(try names.register(name)) } catch {
         if error == .taken(name) { return nil }
         throw error
     }

@@ -104,7 +104,7 @@ import Testing
         let place = try ScratchDirectory()
         defer { remove(place) }
         let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
-        var second: Box
+        var second: HeldRegistration
         do {
             let first = try names.register(name)
             try FileManager.default.removeItem(atPath: place.path + "/.clock.lock")
@@ -112,7 +112,7 @@ import Testing
             expectClient(first.listener) { #expect($0.take() == .end) }
             // With the socket's file gone too, nobody can know of it.
             try FileManager.default.removeItem(atPath: place.path + "/clock")
-            second = Box(try names.register(name))
+            second = HeldRegistration(try names.register(name))
             #expect(try names.owner(of: name).processID == getpid())
             expectNobody(first.listener)
         }
@@ -147,7 +147,7 @@ import Testing
             let place = try ScratchDirectory()
             defer { remove(place) }
             let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
-            let box = Box(try names.register(name))
+            let box = HeldRegistration(try names.register(name))
             let child = Child {
                 box.clear()
                 return 0
@@ -189,7 +189,7 @@ private final class Hold {
 }
 
 /// What has to be held in a class, to be let go of at will.
-final class Box {
+final class HeldRegistration {
     private var registration: PortRegistration?
     init(_ registration: consuming PortRegistration) { self.registration = consume registration }
     func clear() { registration = nil }
