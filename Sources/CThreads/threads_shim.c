@@ -27,6 +27,8 @@ unsigned long runloops_thread_number(void) {
     return *number;
 }
 
+int runloops_thread_id(void) { return gettid(); }
+
 static int processors_at_start = 1;
 
 // Before main, so before anything can have confined the first thread.

@@ -117,7 +117,7 @@ public final class ManualSource: Sendable {
             isServing = true
             // Armed before the call, so that a signal that comes during it is not lost.
             source.bell.arm(with: signal.retainedNode())
-            loop.callHandler(source.origin, handler)
+            loop.callHandler(source.origin, as: .manualSource, handler)
             isServing = false
             defer { signalledMeanwhile = false }
             return Served(calledHandler: true, hasMore: signalledMeanwhile && self.signal != nil)

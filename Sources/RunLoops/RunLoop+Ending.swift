@@ -29,6 +29,6 @@ extension LoopCore {
     /// Calls what was asked for at the thread's end.
     func callEndHandlers() {
         // Taken out one by one: a handler may add another one.
-        while let handler = endHandlers.popLast() { handler() }
+        while let handler = endHandlers.popLast() { callHandler(.endHandler, as: .endHandler, handler) }
     }
 }

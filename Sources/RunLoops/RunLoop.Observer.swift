@@ -72,7 +72,7 @@ extension RunLoop {
         func notify(_ activity: Activity, in core: LoopCore) {
             guard isValid, !isNotifying, let handler else { return }
             isNotifying = true
-            core.callHandler(origin) { handler(self, activity) }
+            core.callHandler(origin, as: .observer) { handler(self, activity) }
             isNotifying = false
             if !repeats { invalidate() }
         }

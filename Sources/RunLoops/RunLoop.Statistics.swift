@@ -57,6 +57,7 @@ extension RunLoop {
         set {
             let core = core("RunLoop.measuresHandlers", "perform a block on the loop and set it there")
             core.measuresHandlers = newValue
+            inbox.handlers.setTimed(newValue)
             inbox.longestHandler.withLock { $0 = nil }
         }
     }

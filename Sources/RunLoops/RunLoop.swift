@@ -57,6 +57,7 @@ public final class RunLoop: Sendable {
             inbox: inbox, executors: Executors(serial: self, task: taskExecutor), isMain: isMain)
         if isMain { core.mainQueue = try MainQueue(watchedBy: core.poller) }
         unsafe ownCore = core
+        LoopRegistry.add(self)
     }
 
     // MARK: - Which loop
@@ -137,6 +138,7 @@ public final class RunLoop: Sendable {
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
         unsafe loop.ownCore?.callEndHandlers()
+        LoopRegistry.remove(loop)
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end()
         loop.letGoOfWhatWasKept()
@@ -149,6 +151,7 @@ public final class RunLoop: Sendable {
     func endAbandoned() {
         // Safe: that thread is the only other one that would touch it.
         guard let core = unsafe ownCore else { return }
+        LoopRegistry.remove(self)
         RunLoop.reportAbandoned(core)
         unsafe ownCore = nil
         core.end()

@@ -160,7 +160,7 @@ public final class Timer {
         guard isValid, !isFiring, let handler else { return }
         unplan()
         isFiring = true
-        if let core { core.callHandler(origin) { handler(self) } } else { handler(self) }
+        if let core { core.callHandler(origin, as: .timer) { handler(self) } } else { handler(self) }
         isFiring = false
         dateWasSet = false
         if interval == 0 { invalidate() } else { plan() }
@@ -233,7 +233,7 @@ extension Timer: LoopInput {
         guard let handler else { return }
         let fired = date
         isFiring = true
-        core.callHandler(origin) { handler(self) }
+        core.callHandler(origin, as: .timer) { handler(self) }
         isFiring = false
         if interval == 0 && !dateWasSet {
             invalidate()

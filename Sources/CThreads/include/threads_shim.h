@@ -53,6 +53,9 @@ void runloops_heavy_fence(void);
 /// Whether the calling thread is the process's first.
 bool runloops_is_main_thread(void);
 
+/// The system's number of the calling thread: a system call.
+int runloops_thread_id(void);
+
 /// How many processors the process was allowed when it started, whatever its threads have been confined to
 /// since; 1 if the kernel does not say.
 int runloops_usable_processors(void);

@@ -15,5 +15,14 @@ struct SourceLocation: Sendable, CustomStringConvertible {
     /// A notification for an observer on the loop, which tells by itself where it was made.
     static var delivery: SourceLocation { SourceLocation("the delivery of a notification", 0) }
 
+    /// The main dispatch queue, whose blocks do not tell either.
+    static var mainQueue: SourceLocation { SourceLocation("DispatchQueue.main", 0) }
+
+    /// Work that the loop asks for, and that was given by many.
+    static var deferredWork: SourceLocation { SourceLocation("a notification queue", 0) }
+
+    /// What is called at a thread's end.
+    static var endHandler: SourceLocation { SourceLocation("the end of a thread", 0) }
+
     var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
 }

@@ -42,6 +42,25 @@ import Testing
         #expect(!print.lines.isEmpty)
     }
 
+    @Test func `a handler that takes too long is noticed`() throws {
+        let (printed, noticed) = (Printed(), Gate())
+        let print = { @Sendable (loop: String, handler: RunLoop.HandlerKind, madeAt: String) in
+            printed(loop, handler, madeAt)
+            if loop == "worker" && madeAt.contains("ThreadsSnippets") { noticed.open() }
+        }
+        let computeForALongTime = { @Sendable in _ = noticed.wait() }
+        let watchdog = try RunLoopWatchdog(threshold: .milliseconds(20)) { report in
+            print(report.loop.name, report.handler, report.madeAt)
+        }
+        let worker = try RunLoopThread(name: "worker")
+        worker.runLoop.perform { computeForALongTime() }
+        let line = #line - 1
+        try worker.runLoop.performAndWait {}
+        worker.stop()
+        watchdog.stop()
+        #expect(printed.lines.contains("worker block RunLoopsTests/ThreadsSnippets.swift:\(line)"))
+    }
+
     /// A session of some library that is bound to the thread that opened it.
     private final class Session {
         var isOpen = true

@@ -123,7 +123,7 @@ extension DescriptorSource: LoopInput {
         let readiness = currentReadiness()
         if readiness.isEmpty { return false }
         watch.isServing = true
-        core.callHandler(origin) { handler(self, readiness) }
+        core.callHandler(origin, as: .descriptor) { handler(self, readiness) }
         watch.isServing = false
         if watch.becameReadyMeanwhile, isValid, membership.loop === core {
             watch.becameReadyMeanwhile = false

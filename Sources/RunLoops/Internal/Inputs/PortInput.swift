@@ -97,7 +97,7 @@ final class PortInput: SignalledInput {
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin) { deliver(signal.node) }
+            loop.callHandler(core.origin, as: .port) { deliver(signal.node) }
         }
         var served = Served(calledHandler: wasRung)
         // Only notices: a port of signals has no other mail. Those that come from here on nudge the bell again.
@@ -130,12 +130,12 @@ final class PortInput: SignalledInput {
         switch node.mark {
         case .beyondLimit:
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin) { deliver(node) }
+            loop.callHandler(core.origin, as: .port) { deliver(node) }
             return true
         case .noSenders:
             let handler = noSenders
             guard core.noSendersNoticeArrives(isWanted: handler != nil), let handler else { return false }
-            loop.callHandler(core.origin, handler)
+            loop.callHandler(core.origin, as: .port, handler)
             return true
         case .ordinary: preconditionFailure("a node of a slab is no lone one")
         }
@@ -159,7 +159,7 @@ final class PortInput: SignalledInput {
             }
             served += 1
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin) { deliver(node) }
+            loop.callHandler(core.origin, as: .port) { deliver(node) }
             releaser.release(node)
         }
         if core.isClosed { loop.removeFromLoop(self) }

@@ -29,6 +29,7 @@ final class Inbox: Sendable {
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     let counters = Counters()
+    let handlers = HandlerRecord()
 
     /// Nil while nobody asked for it.
     ///

@@ -21,7 +21,7 @@ extension LoopCore {
     /// - Returns: Whether the queue was served.
     func serveMainQueue() -> Bool {
         guard mainQueueIsReady, let mainQueue else { return false }
-        callHandler(SourceLocation("DispatchQueue.main", 0)) { mainQueue.serve() }
+        callHandler(.mainQueue, as: .mainQueue) { mainQueue.serve() }
         return true
     }
 }

@@ -11,6 +11,8 @@ extension LoopCore {
 
     /// Makes passes in one mode until there is a reason to end.
     func run(_ activation: Activation) -> RunLoop.RunResult {
+        let interrupted = pauseHandler()
+        defer { resumeHandler(interrupted) }
         let outerMode = currentMode
         changeMode(to: activation.mode)
         defer { changeMode(to: outerMode) }

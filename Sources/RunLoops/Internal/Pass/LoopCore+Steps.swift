@@ -26,10 +26,10 @@ extension LoopCore {
             inbox.counters.messages.add()
             switch node.kind {
             case .parcel, .parcelInModes:
-                callHandler(.delivery) { node.endParcel(hasArrived: true, &releaser) }
+                callHandler(.delivery, as: .delivery) { node.endParcel(hasArrived: true, &releaser) }
             case .job, .preferredJob:
                 let job = node.takeJob(&releaser)
-                callHandler(.job) { run(job) }
+                callHandler(.job, as: .job) { run(job) }
             case .block, .blockInModes, .signal, .control:
                 let message = node.move(BlockMessage.self)
                 releaser.release(node)
@@ -97,7 +97,11 @@ extension LoopCore {
 
     private func perform(_ works: [any DeferredWork]) {
         guard !works.isEmpty, let mode = currentMode else { return }
-        for work in works { work.performWork(for: mode, isCommon: modeIsCommon) }
+        for work in works {
+            callHandler(.deferredWork, as: .deferredWork) {
+                work.performWork(for: mode, isCommon: modeIsCommon)
+            }
+        }
     }
 
     /// Whether some of these have work for the current mode.

@@ -92,28 +92,4 @@ final class LoopCore {
         case nil: break  // It has left the loop since.
         }
     }
-
-    // MARK: - Handlers
-
-    /// Calls user code, and times it if that was asked for.
-    ///
-    /// - Parameters:
-    ///   - origin: Where the user made what is called.
-    ///   - handler: What is called.
-    @inline(__always)
-    func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
-        if measuresHandlers { callTimed(origin, handler) } else { handler() }
-    }
-
-    @inline(never)
-    private func callTimed(_ origin: SourceLocation, _ handler: () -> Void) {
-        let start = Moment.now()
-        handler()
-        let length = Moment.now().nanoseconds - start.nanoseconds
-        inbox.longestHandler.withLock { longest in
-            if length > longest?.nanoseconds ?? -1 {
-                longest = LongestHandler(nanoseconds: length, origin: origin)
-            }
-        }
-    }
 }

@@ -1,0 +1,48 @@
+extension RunLoop {
+    /// What a handler was given to a loop as.
+    ///
+    /// > Thread safety: a value.
+    public enum HandlerKind: UInt8, Hashable, Sendable, CaseIterable {
+        /// A block that was performed.
+        case block = 1
+        /// A job of an actor that lives on the loop, or of a task that prefers it.
+        case job
+        /// The handler of a timer, or a block that was performed after a delay.
+        case timer
+        /// The handler of a manual source.
+        case manualSource
+        /// The handler of a source of a descriptor, of signals or of the end of a process.
+        case descriptor
+        /// The handler of a port.
+        case port
+        /// The handler of an observer of the loop.
+        case observer
+        /// The handler of an observer of notifications that chose the loop.
+        case delivery
+        /// The blocks of the main dispatch queue.
+        case mainQueue
+        /// What waits for the end of a pass or for an idle loop: the notifications of a queue.
+        case deferredWork
+        /// A handler that is called at the end of the loop's thread.
+        case endHandler
+    }
+}
+
+extension RunLoop.HandlerKind: CustomStringConvertible {
+    /// What it is, in words.
+    public var description: String {
+        switch self {
+        case .block: "block"
+        case .job: "job"
+        case .timer: "timer"
+        case .manualSource: "manual source"
+        case .descriptor: "source"
+        case .port: "port"
+        case .observer: "observer"
+        case .delivery: "notification"
+        case .mainQueue: "main queue"
+        case .deferredWork: "deferred work"
+        case .endHandler: "end handler"
+        }
+    }
+}
