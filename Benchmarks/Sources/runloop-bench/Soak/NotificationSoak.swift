@@ -1,0 +1,121 @@
+internal import Glibc
+internal import Notifications
+internal import RunLoops
+internal import Synchronization
+
+/// Four threads that post to observers on two loops and enqueue for a third, while other observers come and go.
+final class NotificationSoak: SoakLoad {
+    let name = "notifications"
+    let remark = "4 posters, observers on 2 loops, a queue; none called after its removal"
+    let tally = SoakTally()
+    private let senders = SoakSenders(4)
+    private let center = NotificationCenter()
+    private let threads: [RunLoopThread]
+    private let queueThread: RunLoopThread
+
+    private static let names = (0..<3).map { Notification.Name("soak \($0)") }
+
+    init() throws {
+        threads = try (0..<2).map { try RunLoopThread(name: "soak observer \($0)") }
+        queueThread = try RunLoopThread(name: "soak queue")
+    }
+
+    /// What one observer has seen of each thread.
+    private final class Sequences: Sendable {
+        private let all = Mutex((0..<4).map { _ in SoakSequence() })
+
+        func receive(_ notification: Notification, for tally: SoakTally) {
+            guard let sender = notification.userInfo["sender"] as? Int,
+                let number = notification.userInfo["number"] as? Int
+            else { return tally.fault("a notification has lost what it carried") }
+            all.withLock { $0[sender].receive(number, for: tally) }
+        }
+    }
+
+    func start(seed: UInt64) throws {
+        var tokens: [ObservationToken] = []
+        for thread in threads {
+            for name in Self.names {
+                let sequences = Sequences()
+                tokens.append(
+                    center.addObserver(forName: name, on: thread.runLoop) { [tally] in
+                        sequences.receive($0, for: tally)
+                    })
+            }
+            try churn(on: thread, seed: seed)
+        }
+        let queued = Sequences()
+        let queue = try queueThread.runLoop.performAndWait { [center] in
+            NotificationQueue(notificationCenter: center)
+        }
+        tokens.append(
+            center.addObserver(forName: Notification.Name("queued")) { [tally] in
+                queued.receive($0, for: tally)
+            })
+        observations.withLock { $0 = tokens }
+        senders.start(seed: seed) { [center, tally, queueThread, observers = threads.count] sender in
+            var numbers = Self.names.map { _ in 0 }
+            var enqueued = 0
+            return { random in
+                for _ in 0..<32 {
+                    let index = Int.random(in: 0..<Self.names.count, using: &random)
+                    tally.sent.add(observers, ordering: .relaxed)
+                    center.post(
+                        name: Self.names[index], userInfo: ["sender": sender, "number": numbers[index]])
+                    numbers[index] += 1
+                }
+                for _ in 0..<8 {
+                    tally.sendOne()
+                    queue.enqueue(
+                        Notification(
+                            name: Notification.Name("queued"),
+                            userInfo: ["sender": sender, "number": enqueued]),
+                        postingStyle: .asap, coalesceMask: [])
+                    enqueued += 1
+                }
+                // What is on its way is bounded: observers and queues keep any number.
+                if random.onceIn(4) {
+                    do {
+                        try center.postAndWait(
+                            Notification(name: Notification.Name("nothing")), before: .now + .seconds(60))
+                        try queueThread.runLoop.performAndWait(before: .now + .seconds(60)) {}
+                    } catch { tally.fault("a post that waits failed: \(error)") }
+                }
+                // Behind whom everything of a name goes, too.
+                while tally.missing < -200_000 { sched_yield() }
+            }
+        }
+    }
+
+    /// Adds an observer on a loop and removes it, again and again, on that loop's thread.
+    private func churn(on thread: RunLoopThread, seed: UInt64) throws {
+        try thread.runLoop.performAndWait { [center, tally] in
+            var random = SoakRandom(seed: seed)
+            let timer = Timer(timeInterval: .milliseconds(1), repeats: true) { _ in
+                let isRemoved = Latch()
+                let name = Self.names.randomElement(using: &random)
+                let token = center.addObserver(forName: name, on: RunLoop.current) { _ in
+                    if isRemoved.isSet { tally.fault("an observer was called after its removal") }
+                }
+                RunLoop.current.perform(after: .microseconds(Int.random(in: 0...4_000, using: &random))) {
+                    token.remove()
+                    isRemoved.set()
+                }
+            }
+            RunLoop.current.add(timer, forMode: .default)
+        }
+    }
+
+    /// Ended with the load.
+    private let observations = Mutex<[ObservationToken]>([])
+
+    func stop() {
+        senders.stop()
+        tally.settle()
+        for thread in threads + [queueThread] {
+            thread.stop()
+            thread.join()
+        }
+        observations.withLock { $0 = [] }
+    }
+}
