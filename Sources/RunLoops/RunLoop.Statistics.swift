@@ -58,6 +58,7 @@ extension RunLoop {
             let core = core("RunLoop.measuresHandlers", "perform a block on the loop and set it there")
             core.measuresHandlers = newValue
             inbox.handlers.setTimed(newValue)
+            core.notesHandlers = inbox.handlers.isWanted
             inbox.longestHandler.withLock { $0 = nil }
         }
     }

@@ -26,7 +26,7 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     // MARK: - Whether
 
-    /// Whether somebody wants to know of handlers: what a call costs while nobody does.
+    /// Whether somebody wants to know of handlers.
     @inline(__always)
     var isWanted: Bool { interest.load(ordering: .relaxed) != 0 }
 

@@ -11,7 +11,7 @@ extension LoopCore {
     func callHandler(
         _ origin: SourceLocation, as kind: RunLoop.HandlerKind = .block, _ handler: () -> Void
     ) {
-        if inbox.handlers.isWanted { callNoted(origin, kind, handler) } else { handler() }
+        if notesHandlers { callNoted(origin, kind, handler) } else { handler() }
     }
 
     @inline(never)

@@ -45,6 +45,7 @@ extension LoopCore {
     /// - Returns: Whether a source or port was served.
     private func pass(_ activation: Activation) -> Bool {
         inbox.counters.passes.add()
+        notesHandlers = inbox.handlers.isWanted
         var blockBudget = Budget()
 
         notifyObservers(.beforeTimers)

@@ -72,6 +72,7 @@ extension LoopCore {
             let wake = min(deadline, timers.nextWake ?? .never)
             if !spin(until: wake) { park(until: wake) }
         }
+        notesHandlers = inbox.handlers.isWanted
         takeMail()
     }
 

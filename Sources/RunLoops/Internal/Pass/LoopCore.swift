@@ -54,6 +54,8 @@ final class LoopCore {
     var now = Moment(nanoseconds: 0)
     /// Whether handlers are timed.
     var measuresHandlers = false
+    /// Whether they are timed or watched, as was seen when the pass began or the loop woke.
+    var notesHandlers = false
 
     init(inbox: Inbox, executors: Executors, isMain: Bool) throws(SystemError) {
         self.inbox = inbox
