@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "Notifications", targets: ["Notifications"]),
+        .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
@@ -41,6 +42,7 @@ let package = Package(
                 "RunLoops", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
+        .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .systemLibrary(
             name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
@@ -79,6 +81,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests", dependencies: ["Notifications", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RunLoopsTestingTests", dependencies: ["RunLoopsTesting", "Notifications", "TestSupport"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

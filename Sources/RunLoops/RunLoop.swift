@@ -147,6 +147,26 @@ public final class RunLoop: Sendable {
         return unsafe loop.ownCore?.endNotice
     }
 
+    /// Gives the calling thread another loop for a while, which ends with it.
+    ///
+    /// The one that the thread has stands still meanwhile.
+    ///
+    /// - Parameter body: Called with the other one; it is ``current`` until the body returns.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or ``SystemError`` if there is no room for another loop.
+    package static func withAnotherLoop<Result>(_ body: (RunLoop) throws -> Result) throws -> Result {
+        let loop = try RunLoop(isMain: false)
+        // Safe: the slot's reference stays with this frame, which puts it back when the other loop has left the slot.
+        let outer = unsafe runloops_thread_loop()
+        runloops_thread_set_loop(nil)
+        loop.install()
+        defer {
+            endCurrent()
+            unsafe runloops_thread_set_loop(outer)
+        }
+        return try body(loop)
+    }
+
     /// Ends the main loop for a main thread that has gone, and never had it.
     func endAbandoned() {
         // Safe: that thread is the only other one that would touch it.

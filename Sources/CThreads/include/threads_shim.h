@@ -15,6 +15,8 @@ struct runloops_thread_record {
     void *calls;
     /// Its number; 0 until it was asked for.
     unsigned long number;
+    /// What stands for the thread's clock and sleep in a test.
+    void *driver;
     /// Whether it is the main thread: 0 until it was asked, which takes two system calls.
     char main_thread;
 };
@@ -34,6 +36,9 @@ unsigned long runloops_thread_number(void);
 
 /// Whether the calling thread has been asked for its number.
 static inline bool runloops_thread_has_number(void) { return runloops_thread_record.number != 0; }
+
+static inline void *runloops_thread_driver(void) { return runloops_thread_record.driver; }
+static inline void runloops_thread_set_driver(void *driver) { runloops_thread_record.driver = driver; }
 
 /// Whether the kernel makes every thread of the process pass a full fence when one asks for it.
 extern bool runloops_has_process_fence;

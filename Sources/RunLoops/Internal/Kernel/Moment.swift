@@ -17,12 +17,22 @@ struct Moment: Comparable, Hashable, Sendable {
 
     static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Reads the clock.
+    /// Reads the clock, which is a test's own on threads that a test drives.
     static func now() -> Moment {
+        if ThreadDriver.isPresent { return driven() }
         var time = timespec()
         // Safe: the kernel fills our own value; it cannot fail for a clock that exists since Linux 2.6.39.
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// The time of the calling thread's driver.
+    ///
+    /// Out of line: what a test needs must not be in the way of all others.
+    @inline(never)
+    private static func driven() -> Moment {
+        guard let driver = ThreadDriver.current else { preconditionFailure("the thread has a driver") }
+        return Moment(driver.now())
     }
 
     /// This much later, or `never` where that cannot be counted.

@@ -13,6 +13,8 @@ extension LoopCore {
     func run(_ activation: Activation) -> RunLoop.RunResult {
         let interrupted = pauseHandler()
         defer { resumeHandler(interrupted) }
+        depth += 1
+        defer { depth -= 1 }
         let outerMode = currentMode
         changeMode(to: activation.mode)
         defer { changeMode(to: outerMode) }

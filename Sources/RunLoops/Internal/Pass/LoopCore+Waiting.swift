@@ -70,10 +70,27 @@ extension LoopCore {
             pollNow()
         } else {
             let wake = min(deadline, timers.nextWake ?? .never)
-            if !spin(until: wake) { park(until: wake) }
+            if let driver = ThreadDriver.current {
+                beDriven(by: driver, until: wake)
+            } else if !spin(until: wake) {
+                park(until: wake)
+            }
         }
         notesHandlers = inbox.handlers.isWanted
         takeMail()
+    }
+
+    /// Leaves it to a test how long the loop sleeps.
+    @inline(never)
+    private func beDriven(by driver: ThreadDriver, until wake: Moment) {
+        let readyBefore = readyDescriptors.count
+        driver.wait(wake.instant, .sleep(depth: depth)) {
+            if poller.watchCount > 0 { poller.poll() }
+            return inbox.mailbox.current.node != nil || readyDescriptors.count > readyBefore
+                || mainQueueIsReady
+        }
+        inbox.counters.wakeUps.add()
+        now = Moment.now()
     }
 
     private func pollNow() {

@@ -12,6 +12,9 @@ final class LoopCore {
     /// Whether that mode is one of the common ones.
     var modeIsCommon = false
 
+    /// How many runs are on the stack.
+    var depth = 0
+
     /// What every pass looks at; `LoopCore+State` gives the parts their names.
     let state = Confined(State())
 

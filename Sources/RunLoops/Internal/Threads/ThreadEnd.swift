@@ -30,5 +30,7 @@ enum ThreadEnd {
         SetService.endCurrent()
         SlabCache.closeCurrent()
         notice?.give()
+        // Last: from here on nothing of a simulation waits for this thread.
+        ThreadDriver.current?.end()
     }
 }

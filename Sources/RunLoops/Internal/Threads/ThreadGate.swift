@@ -39,6 +39,13 @@ package final class ThreadGate: @unchecked Sendable {
         unsafe pthread_mutex_unlock(mutex)
     }
 
+    /// Whether it is open now.
+    private var looksOpen: Bool {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return isOpen
+    }
+
     /// Waits until the gate is open.
     package func wait() { _ = wait(until: .never) }
 
@@ -54,6 +61,10 @@ package final class ThreadGate: @unchecked Sendable {
     func wait(until deadline: Moment) -> Bool {
         // Who would open it is not in a forked child.
         Fork.check("RunLoop")
+        if let driver = ThreadDriver.current {
+            driver.wait(deadline.instant, .gate) { looksOpen }
+            return looksOpen
+        }
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while !isOpen {

@@ -12,6 +12,9 @@ final class ThreadStart: Sendable {
     private let ready = ThreadGate()
     private let outcome = Guarded<Result<RunLoop, SystemError>?>(nil)
 
+    /// The new thread's driver, if the starting one is driven.
+    private let driver: ThreadDriver?
+
     /// Given when the loop has ended.
     let ended = EndNotice()
 
@@ -30,6 +33,7 @@ final class ThreadStart: Sendable {
         self.processors = processors
         self.priority = priority
         self.body = body
+        driver = ThreadDriver.current?.makeThread(name)
     }
 
     /// Starts the thread, and waits for its loop.
@@ -45,13 +49,17 @@ final class ThreadStart: Sendable {
             let (padded, isTooLarge) = stackSize.addingReportingOverflow(page - 1)
             let code =
                 isTooLarge ? EINVAL : unsafe pthread_attr_setstacksize(&attributes, padded / page * page)
-            if code != 0 { throw SystemError(call: "pthread_attr_setstacksize", code: code) }
+            if code != 0 {
+                driver?.threadEnds()
+                throw SystemError(call: "pthread_attr_setstacksize", code: code)
+            }
         }
         var thread = pthread_t()
         // Safe: the new thread takes the reference back, or we do if there is no thread.
         let argument = unsafe Unmanaged.passRetained(self)
         let code = unsafe pthread_create(&thread, &attributes, threadMain, argument.toOpaque())
         if code != 0 {
+            driver?.threadEnds()
             unsafe argument.release()
             throw SystemError(call: "pthread_create", code: code)
         }
@@ -64,11 +72,13 @@ final class ThreadStart: Sendable {
 
     /// What the new thread does.
     fileprivate func run() {
+        driver?.begin()
         do {
             let loop = try prepare()
             // Given at the thread's end, also if a handler ends it: who has joined finds the loop's descriptors closed,
             // and its slabs gone.
             loop.core("RunLoopThread", "").endNotice = ended
+            driver?.loopBegins(loop)
             runLoop(loop)
         } catch {
             answer(.failure(error))

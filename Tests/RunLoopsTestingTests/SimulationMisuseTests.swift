@@ -1,0 +1,62 @@
+import RunLoops
+import RunLoopsTesting
+import TestSupport
+import Testing
+
+/// What ends the program, and what it says.
+@Suite struct SimulationMisuseTests {
+    @Test func `time cannot be moved in a handler`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try LoopSimulation.run { simulation in
+                RunLoop.current.perform { simulation.advance(by: .seconds(1)) }
+                simulation.settle()
+            }
+        }
+        #expect(result.says("LoopSimulation.advance: called in a handler of the loop"))
+    }
+
+    @Test func `nor can it on another thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try LoopSimulation.run { simulation in
+                try RunLoopThread(name: "other").runLoop.performAndWait { simulation.settle() }
+            }
+        }
+        #expect(result.says("LoopSimulation.settle: called on another thread than the body's"))
+    }
+
+    @Test(arguments: [true, false]) func `time does not go backwards`(jumps: Bool) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [jumps] in
+            try LoopSimulation.run { simulation in
+                if jumps { simulation.jump(by: .seconds(-1)) } else { simulation.advance(by: .seconds(-1)) }
+            }
+        }
+        #expect(result.says("is negative; time goes forward only"))
+    }
+
+    @Test func `a simulation is not made in another one`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try LoopSimulation.run { _ in try LoopSimulation.run { _ in } }
+        }
+        #expect(result.says("LoopSimulation.run: called in a simulation"))
+    }
+
+    @Test func `a wait that nothing can end is told of`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try LoopSimulation.run(patience: .milliseconds(10)) { _ in
+                _ = try RunLoopThread(name: "worker")
+                RunLoop.current.add(ManualSource {}, forMode: .default)
+                RunLoop.current.run()
+            }
+        }
+        #expect(result.says("LoopSimulation: all wait, and no date is set (the body, worker)"))
+    }
+}
+
+extension ExitTest.Result? {
+    /// Whether the process wrote this before it ended.
+    func says(_ words: String) -> Bool {
+        guard let self else { return false }
+        return String(decoding: self.standardErrorContent, as: UTF8.self).contains(words)
+    }
+}
