@@ -38,7 +38,7 @@ public final class LoopSimulation: Sendable {
     /// - Parameters:
     ///   - seed: What decides the order in which threads go on. Run a test with many, and name the one with which it failed.
     ///   - patience: How long, for real, to wait for what is no part of the simulation, such as a task or a thread of another
-    ///     kind, when nothing in it can go on. Then the program ends, and says so.
+    ///     kind, when nothing in it can go on; and for a thread that has its turn. Then the program ends, and says so.
     ///   - body: What is called; it is given the simulation. It must not wait for other threads by other means than those of
     ///     run loops, such as a semaphore: they do not run meanwhile.
     /// - Returns: What the body returns.
@@ -47,7 +47,7 @@ public final class LoopSimulation: Sendable {
     ///
     /// > Thread safety: any thread. In asynchronous code it blocks the thread of the task.
     public static func run<Result>(
-        seed: UInt64 = 0, patience: Duration = .seconds(10), _ body: (LoopSimulation) throws -> Result
+        seed: UInt64 = 0, patience: Duration = .seconds(60), _ body: (LoopSimulation) throws -> Result
     ) throws -> Result {
         if ThreadDriver.current != nil {
             fatalError("LoopSimulation.run: called in a simulation; use the one that there is")

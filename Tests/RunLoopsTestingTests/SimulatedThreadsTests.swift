@@ -175,9 +175,10 @@ import Testing
             let outside = Port<Int>()
             var got: [Int] = []
             RunLoop.current.add(outside, forMode: .default) { got.append($0) }
-            Task.detached { try outside.send(5) }
+            let stranger = try BareThread { #expect(throws: Never.self) { try outside.send(5) } }
             #expect(RunLoop.current.run(mode: .default, before: .distantFuture))
             #expect(got == [5])
+            stranger.join()
         }
     }
 

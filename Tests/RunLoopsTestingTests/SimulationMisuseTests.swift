@@ -41,6 +41,18 @@ import Testing
         #expect(result.says("LoopSimulation.run: called in a simulation"))
     }
 
+    @Test func `a thread that keeps its turn is told of`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try LoopSimulation.run(patience: .milliseconds(100)) { simulation in
+                let never = Gate()
+                let worker = try RunLoopThread(name: "worker")
+                worker.runLoop.perform { _ = never.wait() }
+                simulation.settle()
+            }
+        }
+        #expect(result.says("LoopSimulation: worker has the turn and does not give it back"))
+    }
+
     @Test func `a wait that nothing can end is told of`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try LoopSimulation.run(patience: .milliseconds(10)) { _ in

@@ -131,7 +131,7 @@ final class Schedule: Sendable {
     /// - Returns: False if none has.
     private func letAnotherRun() -> Bool {
         for thread in state.withLock({ $0.threads.shuffled(using: &$0.random) }) {
-            switch thread.takeTurn() {
+            switch thread.takeTurn(patience) {
             case .worked: return true
             case .waits: continue
             case .ended:

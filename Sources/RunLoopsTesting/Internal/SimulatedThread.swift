@@ -38,11 +38,20 @@ final class SimulatedThread: Sendable {
 
     /// Gives the thread the turn until it gives it back.
     ///
+    /// - Parameter patience: After how long, for real, the thread is taken to hang.
     /// - Returns: What has become of it.
-    func takeTurn() -> Answer {
+    func takeTurn(_ patience: Duration) -> Answer {
         if case .ended = answer { return .ended }
         turn.signal()
-        answered.wait()
+        let (seconds, attoseconds) = patience.components
+        let end =
+            DispatchTime.now() + .seconds(Int(clamping: seconds))
+            + .nanoseconds(Int(attoseconds / 1_000_000_000))
+        if answered.wait(timeout: end) != .success {
+            fatalError(
+                "LoopSimulation: \(name) has the turn and does not give it back; let threads wait by means of run loops only, or give the simulation more patience"
+            )
+        }
         return answer
     }
 
