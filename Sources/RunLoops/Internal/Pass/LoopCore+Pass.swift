@@ -60,9 +60,11 @@ extension LoopCore {
         performPassEndWork()
         // Asked again only where something was called in between. What other threads send meanwhile fails the arming.
         if willSleep && (passEndWork.isEmpty || isQuiet(until: activation.deadline)) {
+            // Known before they are called: an observer may take itself out, too, and all else that the loop waits for.
+            let callsSome = observedActivities.contains(.beforeWaiting) || !idleWork.isEmpty
             notifyObservers(.beforeWaiting)
             performIdleWork()
-            sleep(until: activation.deadline)
+            sleep(until: activation.deadline, afterCalls: callsSome)
             notifyObservers(.afterWaiting)
             // The time that the loop slept is not the blocks'.
             blockBudget = Budget()

@@ -60,10 +60,13 @@ extension LoopCore {
     ///
     /// Called when nothing is; what other threads do meanwhile is seen, because only an armed mailbox sleeps, and
     /// arming fails when something has come.
-    func sleep(until deadline: Moment) {
+    ///
+    /// - Parameters:
+    ///   - deadline: The latest moment.
+    ///   - afterCalls: Whether observers or idle work may have been called since nothing was there to be done.
+    func sleep(until deadline: Moment, afterCalls: Bool) {
         Fork.check("RunLoop.run")
-        let mayHaveChanged =
-            watchedMode != currentMode || !idleWork.isEmpty || observedActivities.contains(.beforeWaiting)
+        let mayHaveChanged = watchedMode != currentMode || afterCalls
         watchDescriptors()
         if mayHaveChanged && (holdsWork(idleWork) || !isQuiet(until: deadline)) {
             // Observers and idle work have added something: only look.
