@@ -54,6 +54,8 @@ extension RunLoopWatchdog.Report: CustomStringConvertible {
         if arrivals > 0 { waiting.append("\(arrivals) arrived meanwhile") }
         if let timerDelay { waiting.append("a timer is late by \(timerDelay)") }
         let rest = waiting.isEmpty ? "" : "; " + waiting.joined(separator: ", ")
-        return "\(loop), thread \(threadID): \(handler) made at \(madeAt) \(verb) \(duration)\(rest)"
+        // What does not tell where it was made, says in that place what it is.
+        let what = madeAt.contains(":") ? "\(handler) made at \(madeAt)" : madeAt
+        return "\(loop), thread \(threadID): \(what) \(verb) \(duration)\(rest)"
     }
 }

@@ -3,27 +3,49 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// What a watchdog says of an observer that keeps the loop of a notification queue from its work.
+/// What a watchdog says of observers that keep a loop from its work.
 @Suite struct WatchedQueueTests {
-    @Test func `an observer that does not return is reported as the loop's deferred work`() throws {
-        let thread = try RunLoopThread(name: "queue")
+    /// What keeps a thread's loop from its work, once something does; whoever does waits at the gate for that.
+    private static func blockedBy(_ start: (NotificationCenter, RunLoop, Gate) throws -> ObservationToken)
+        throws -> [String]
+    {
+        let thread = try RunLoopThread(name: "blocked")
         defer { thread.stop() }
         let loop = thread.runLoop
-        let (reported, handlers) = (Gate(), Log<RunLoop.HandlerKind>())
+        let (reported, handlers) = (Gate(), Log<String>())
         let watchdog = try RunLoopWatchdog(threshold: .milliseconds(5)) { report in
             guard report.loop == loop, report.phase == .blocked else { return }
-            handlers.add(report.handler)
+            handlers.add("\(report.handler): \(report.madeAt)")
+            #expect(report.description.contains(": \(report.madeAt) has been running for "))
             reported.open()
         }
         let center = NotificationCenter()
-        let token = center.addObserver(forName: nil) { _ in #expect(reported.wait()) }
-        _ = try loop.performAndWait {
-            NotificationQueue(notificationCenter: center)
-                .enqueue(Notification(name: .init("slow")), postingStyle: .asap)
-        }
+        let token = try start(center, loop, reported)
         #expect(reported.wait())
-        #expect(handlers.entries == [.deferredWork])
+        withExtendedLifetime(center) {}
         watchdog.stop()
         token.remove()
+        return handlers.entries
+    }
+
+    @Test func `an observer of a queue is the loop's deferred work`() throws {
+        let handlers = try WatchedQueueTests.blockedBy { center, loop, gate in
+            let token = center.addObserver(forName: nil) { _ in #expect(gate.wait()) }
+            _ = try loop.performAndWait {
+                NotificationQueue(notificationCenter: center)
+                    .enqueue(Notification(name: .init("slow")), postingStyle: .asap)
+            }
+            return token
+        }
+        #expect(handlers == ["deferred work: a notification queue"])
+    }
+
+    @Test func `an observer that chose the loop is a notification`() throws {
+        let handlers = try WatchedQueueTests.blockedBy { center, loop, gate in
+            let token = center.addObserver(forName: nil, on: loop) { _ in #expect(gate.wait()) }
+            center.post(name: .init("slow"))
+            return token
+        }
+        #expect(handlers == ["notification: the delivery of a notification"])
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import RunLoops
 
 /// Who of a simulation runs, and what time it is.
