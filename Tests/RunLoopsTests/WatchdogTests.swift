@@ -206,6 +206,25 @@ import Testing
         await #expect(processExitsWith: .success) { try watchAndStop() }
     }
 
+    @Test func `what is given after the watchdog began is watched, also in a pass that was under way`() throws
+    {
+        let thread = try RunLoopThread(name: "under way")
+        defer { thread.stop() }
+        let loop = thread.runLoop
+        let (entered, goOn, isNoted) = (Gate(), Gate(), Log<Bool>())
+        loop.perform {
+            entered.open()
+            #expect(goOn.wait())
+        }
+        #expect(entered.wait())
+        let watchdog = try Reports().watch(loop, .seconds(100))
+        loop.perform { isNoted.add(loop.inbox.handlers.look() != nil) }
+        goOn.open()
+        try loop.performAndWait {}
+        #expect(isNoted.entries == [true])
+        watchdog.stop()
+    }
+
     @Test func `handlers can be timed and watched at once`() throws {
         try onLoopThread { loop in
             let watchdog = try Reports().watch(loop, .seconds(100))

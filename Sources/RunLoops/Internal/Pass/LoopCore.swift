@@ -57,7 +57,7 @@ final class LoopCore {
     var now = Moment(nanoseconds: 0)
     /// Whether handlers are timed.
     var measuresHandlers = false
-    /// Whether they are timed or watched, as was seen when the pass began or the loop woke.
+    /// Whether they are timed or watched, as was seen when the pass began, the loop woke, or mail came.
     var notesHandlers = false
 
     init(inbox: Inbox, executors: Executors, isMain: Bool) throws(SystemError) {
@@ -80,6 +80,8 @@ final class LoopCore {
 
     private func sortMail() {
         var mail = inbox.mailbox.take()
+        // What was sent after somebody began to watch is watched, also in a pass that was under way then.
+        notesHandlers = inbox.handlers.isWanted
         while let node = mail.popFirst() {
             switch node.kind {
             case .block, .blockInModes, .parcel, .parcelInModes, .job, .preferredJob: blocks.append(node)
