@@ -234,6 +234,21 @@ import Testing
         #expect(sent > 100 && passes < Int(sent) / 4, "\(passes) passes for \(sent) messages")
     }
 
+    @Test
+    func `whoever asks again and again is looked at sixteen times in a row, and then the kernel is asked`()
+        throws
+    {
+        let receiving = try PortReceiving()
+        let guesses = (0..<35).map { _ in
+            receiving.asker = 7
+            return receiving.takeAsker() != nil
+        }
+        let inARow = [Bool](repeating: true, count: 16)
+        #expect(guesses == [false] + inARow + [false] + inARow + [false])
+        receiving.asker = nil
+        #expect(receiving.takeAsker() == nil)
+    }
+
     @Test func `a process that is killed while it sends leaves whole messages, in order, and an end`() throws
     {
         let stage = try HostileStage()
