@@ -212,9 +212,13 @@ import Testing
         defer { thread.stop() }
         let loop = thread.runLoop
         let (entered, goOn, isNoted) = (Gate(), Gate(), Log<Bool>())
-        loop.perform {
-            entered.open()
-            #expect(goOn.wait())
+        // Not by a block: the time that it waits would be the blocks' of its pass.
+        try loop.performAndWait {
+            let timer = Timer(timeInterval: .zero, repeats: false) { _ in
+                entered.open()
+                #expect(goOn.wait())
+            }
+            loop.add(timer, forMode: .default)
         }
         #expect(entered.wait())
         let watchdog = try Reports().watch(loop, .seconds(100))
