@@ -14,6 +14,8 @@ struct RunLoopBench: ParsableCommand {
         abstract: "How fast the run loops are, as ratios to this machine's own limits and to other loops.",
         discussion: "Times are compared within one run only. The program fails if a count misses its "
             + "target or a message is lost, never because something took long.",
-        subcommands: families.map { $0.command } + [AllCommand.self, SoakCommand.self, ServePacketsCommand.self],
+        subcommands: families.map { $0.command } + [
+            AllCommand.self, SoakCommand.self, ServePacketsCommand.self,
+        ],
         defaultSubcommand: AllCommand.self)
 }
