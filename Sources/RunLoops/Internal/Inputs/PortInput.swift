@@ -2,26 +2,11 @@
 ///
 /// The loop's thread only.
 final class PortInput: SignalledInput {
-    var membership = Membership()
     private let core: PortCore
     /// The port itself, which lives as long as it is in a loop.
     private let port: AnyObject
-    private var signal: Signal?
-
-    /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
-    private struct Handler {
-        let mode: RunLoop.Mode
-        let deliver: (Node) -> Void
-    }
-
-    /// What a message is delivered to, by the mode that the port was added to.
-    private var handlers: [Handler] = []
-    private var commonHandler: Handler?
-    private var isArmedOrReady = false
-    /// What is called when the last send right has gone.
-    var noSenders: (() -> Void)?
-    /// A handler has taken the port out of a mode: from then on each message asks whether it is still in this one.
-    private var hasLeftAMode = false
+    /// What changes; `PortInput+State` gives the parts their names.
+    let state = Confined(State())
 
     init(_ port: AnyObject, _ core: PortCore, _ inbox: Inbox) {
         self.port = port

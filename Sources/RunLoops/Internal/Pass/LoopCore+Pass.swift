@@ -57,9 +57,10 @@ extension LoopCore {
         if handledSource { performBlocks(&blockBudget) }
 
         let willSleep = !handledSource && isQuiet(until: activation.deadline)
+        // Asked again only where something is called in between. What other threads send meanwhile fails the arming.
+        let callsAtPassEnd = !passEndWork.isEmpty
         performPassEndWork()
-        // Asked again only where something was called in between. What other threads send meanwhile fails the arming.
-        if willSleep && (passEndWork.isEmpty || isQuiet(until: activation.deadline)) {
+        if willSleep && (!callsAtPassEnd || isQuiet(until: activation.deadline)) {
             // Known before they are called: an observer may take itself out, too, and all else that the loop waits for.
             let callsSome = observedActivities.contains(.beforeWaiting) || !idleWork.isEmpty
             notifyObservers(.beforeWaiting)

@@ -9,6 +9,7 @@ extension LoopCore {
     struct State {
         var modes = ModeTable()
         var blocks = BlockQueue()
+        var serving: [Signal] = []
         var timers = TimerQueue<Timer>()
         var readyDescriptors = Deque<DescriptorSource>()
         var passEndWork: [any DeferredWork] = []
@@ -26,6 +27,12 @@ extension LoopCore {
     var blocks: BlockQueue {
         @inline(__always) _read { yield state.value.blocks }
         @inline(__always) _modify { yield &state.value.blocks }
+    }
+
+    /// The ports whose handlers are on the stack, outermost first.
+    var serving: [Signal] {
+        @inline(__always) _read { yield state.value.serving }
+        @inline(__always) _modify { yield &state.value.serving }
     }
 
     var timers: TimerQueue<Timer> {

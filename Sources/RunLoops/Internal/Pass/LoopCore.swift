@@ -23,8 +23,6 @@ final class LoopCore {
 
     let manualSources = ReadyQueue()
     let ports = ReadyQueue()
-    /// The ports whose handlers are on the stack, outermost first.
-    var serving: [Signal] = []
     /// Timers that came due while a mode ran that they are not in.
     var overdueTimers: [Timer] = []
     var observers: [RunLoop.Observer] = []

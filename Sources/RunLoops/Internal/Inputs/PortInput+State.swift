@@ -1,0 +1,62 @@
+// What changes of a port's place in a loop, looked at for each message: without the checks that a class's properties cost, which
+// ``Confined`` argues.
+
+extension PortInput {
+    struct State {
+        var membership = Membership()
+        var signal: Signal?
+        var handlers: [Handler] = []
+        var commonHandler: Handler?
+        var isArmedOrReady = false
+        var noSenders: (() -> Void)?
+        var hasLeftAMode = false
+    }
+
+    /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
+    struct Handler {
+        let mode: RunLoop.Mode
+        let deliver: (Node) -> Void
+    }
+
+    var membership: Membership {
+        @inline(__always) _read { yield state.value.membership }
+        @inline(__always) _modify { yield &state.value.membership }
+    }
+
+    // Those that each message looks at are got and not yielded: what yields in turn what it was yielded allocates memory where
+    // code is not optimized.
+
+    /// Nil once the port has left the loop.
+    var signal: Signal? {
+        @inline(__always) get { state.value.signal }
+        @inline(__always) _modify { yield &state.value.signal }
+    }
+
+    /// What a message is delivered to, by the mode that the port was added to.
+    var handlers: [Handler] {
+        @inline(__always) _read { yield state.value.handlers }
+        @inline(__always) _modify { yield &state.value.handlers }
+    }
+
+    var commonHandler: Handler? {
+        @inline(__always) _read { yield state.value.commonHandler }
+        @inline(__always) _modify { yield &state.value.commonHandler }
+    }
+
+    var isArmedOrReady: Bool {
+        @inline(__always) get { state.value.isArmedOrReady }
+        @inline(__always) _modify { yield &state.value.isArmedOrReady }
+    }
+
+    /// What is called when the last send right has gone.
+    var noSenders: (() -> Void)? {
+        @inline(__always) _read { yield state.value.noSenders }
+        @inline(__always) _modify { yield &state.value.noSenders }
+    }
+
+    /// A handler has taken the port out of a mode: from then on each message asks whether it is still in this one.
+    var hasLeftAMode: Bool {
+        @inline(__always) get { state.value.hasLeftAMode }
+        @inline(__always) _modify { yield &state.value.hasLeftAMode }
+    }
+}
