@@ -96,7 +96,7 @@ import class RunLoops.RunLoop
 }
 
 /// Gives the user's names to this process alone: it has a directory of its own for them.
-private func withOwnNames(_ body: () throws -> Void) throws {
+func withOwnNames(_ body: () throws -> Void) throws {
     let names = try OwnNames()
     // Safe: before any other thread could look at it.
     _ = unsafe setenv("XDG_RUNTIME_DIR", names.directory, 1)

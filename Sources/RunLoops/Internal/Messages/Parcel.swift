@@ -5,7 +5,7 @@
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline
-struct Parcel {
+struct Parcel: Sendable {
     /// Nil for the common modes.
     let modes: [RunLoop.Mode]?
     let handle: Handle
