@@ -54,9 +54,10 @@ import Testing
         #expect(Faults.wallClockUses { _ = time(nil) } == 1)
         #expect(
             Faults.wallClockUses {
-                var now = timespec()
-                // Safe: the kernel fills our own value.
-                _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
+                let now = UnsafeMutablePointer<timespec>.allocate(capacity: 1)
+                // Safe: the kernel fills our own memory.
+                _ = unsafe clock_gettime(CLOCK_REALTIME, now)
+                unsafe now.deallocate()
             } == 1)
     }
 }
