@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 /// What the handler knows of one signal. All of it is lock-free, so that a handler may touch it.
@@ -166,3 +168,18 @@ unsigned runloops_signal_next(
 
 int runloops_first_real_time_signal(void) { return SIGRTMIN; }
 int runloops_last_real_time_signal(void) { return SIGRTMAX; }
+
+void runloops_say(const char *text, size_t length) {
+    sigset_t pipe, before, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    if (write(STDERR_FILENO, text, length) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
+        // Ours, for this thread: taken before it could be delivered.
+        const struct timespec now = {0};
+        while (sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <stddef.h>
+
+/// Writes to the standard error, and is not ended by SIGPIPE if nobody reads there any more.
+void runloops_say(const char *text, size_t length);
+
 #include <stdbool.h>
 #include <stdint.h>
 

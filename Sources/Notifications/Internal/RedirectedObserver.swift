@@ -161,8 +161,9 @@ final class RedirectedObserver: Sendable {
     ///
     /// When the last poster has returned, so that this comes behind all of it.
     func outliveDeliveries() {
-        // What is sent to a limited observer counts its references.
-        guard case .unlimited = capacity.kind, !lane.isEmpty else { return }
+        // What is sent to a limited observer counts its references. Not asked whether the lane is empty: a delivery that has just
+        // arrived may not have counted its reference yet, for the compiler may move that behind its word to the lane.
+        guard case .unlimited = capacity.kind else { return }
         let runLoop = redirector.runLoop
         // The loop's thread ends, and may still be letting go of what was sent.
         if !lane.perform(on: runLoop, { withExtendedLifetime(self) {} }) { runLoop.keepToTheEnd(self) }

@@ -1,10 +1,14 @@
 internal import DequeModule
 
-/// Replies that a requester has no room for yet, oldest first, up to a number of bytes.
+/// Replies that a requester has no room for yet, oldest first, up to a number of bytes and of descriptors.
 struct KeptReplies: Sendable {
     private var replies: Deque<KeptReply> = []
     private let limit: Int
     private var size = 0
+    private var descriptorCount = 0
+
+    /// How many descriptors are kept for one requester, as many as one message may carry: the process has few for all of them.
+    static let descriptorLimit = 253
 
     /// Makes an empty queue.
     ///
@@ -19,13 +23,20 @@ struct KeptReplies: Sendable {
     /// - Returns: False if there is no room for it: then it was not kept.
     mutating func keep(_ reply: KeptReply) -> Bool {
         if size + reply.size > limit { return false }
+        let descriptors = descriptorCount + reply.descriptors.count
+        if descriptors > KeptReplies.descriptorLimit { return false }
         size += reply.size
+        descriptorCount = descriptors
         replies.append(reply)
         return true
     }
 
     /// The first reply is on its way.
-    mutating func removeFirst() { size -= replies.removeFirst().size }
+    mutating func removeFirst() {
+        let first = replies.removeFirst()
+        size -= first.size
+        descriptorCount -= first.descriptors.count
+    }
 
     /// Lets go of all: nobody will read them any more.
     ///
@@ -34,6 +45,7 @@ struct KeptReplies: Sendable {
         defer {
             replies = []
             size = 0
+            descriptorCount = 0
         }
         return replies
     }

@@ -45,6 +45,7 @@ final class MessagePortCore: Sendable {
         _ admits: @escaping @Sendable (PeerCredentials) -> Bool
     ) throws(MessagePortError) {
         Fork.check("MessagePort")
+        do { try Fork.watch() } catch { throw .system(error) }
         limits.check()
         self.name = name
         self.names = names

@@ -3,9 +3,12 @@ internal import Glibc
 // What comes back to a sender; read by whoever has the role of the reader.
 
 extension RemoteConnection {
-    /// Reads until nothing is left, and gives the role up.
+    /// Reads until nothing is left, or enough for once, and gives the role up.
+    ///
+    /// If there is more, whoever reads next finds it.
     func readAll() {
-        while readOne() {}
+        var rest = 64
+        while rest > 0, readOne() { rest -= 1 }
         state.withLock { $0.role.giveUp() }
         seeThatSomebodyReads()
     }

@@ -69,7 +69,13 @@ extension RemoteConnection {
     /// Nobody waits for a request any more.
     ///
     /// - Returns: False if it was answered meanwhile.
-    func giveUp(_ number: UInt64) -> Bool { state.withLock { $0.requests.giveUp(number) } }
+    func giveUp(_ number: UInt64) -> Bool {
+        let wasWaitedFor = state.withLock { $0.requests.giveUp(number) }
+        // Again, and not only when its thread has stopped reading: then it was in the table still, and may have been taken for one
+        // that could read for the others.
+        seeThatSomebodyReads()
+        return wasWaitedFor
+    }
 
     /// Waits, on a thread, until a request is decided, and reads meanwhile if nobody else does.
     ///
@@ -97,6 +103,8 @@ extension RemoteConnection {
                     throw .system(error)
                 }
                 _ = readOne()
+                // Looked at here as well: where there is always something to be read, nobody waits for it.
+                if let deadline, deadline <= .now { return request.isDecided }
             }
             return true
         }

@@ -42,6 +42,7 @@ final class RemoteConnection: Sendable {
         before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         Fork.check("RemotePort")
+        do { try Fork.watch() } catch { throw .system(error) }
         self.name = name
         self.origin = origin
         local = LocalPort.find(name, names)

@@ -27,14 +27,21 @@ final class PortInput: SignalledInput {
         }
     }
 
-    func removeHandler(for mode: RunLoop.Mode, in loop: LoopCore) {
+    /// Takes out the handlers for a mode.
+    ///
+    /// - Returns: What has gone. The caller lets go of it when all is in order: what a handler holds may be the user's, and may
+    ///   come back here while it is destroyed.
+    func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
         hasLeftAMode = true
-        if mode == .common {
-            commonHandler = nil
-            handlers.removeAll { loop.modes.isCommon($0.mode) }
-        } else {
-            handlers.removeAll { $0.mode == mode }
+        let before = handlers
+        guard mode == .common else {
+            handlers = before.filter { $0.mode != mode }
+            return before
         }
+        let common = commonHandler
+        commonHandler = nil
+        handlers = before.filter { !loop.modes.isCommon($0.mode) }
+        return before + [common].compactMap { $0 }
     }
 
     private func handler(for mode: RunLoop.Mode) -> Handler? {
@@ -70,7 +77,10 @@ final class PortInput: SignalledInput {
         loop.serving.append(signal)
         defer { loop.serving.removeLast() }
         if core.merges { return serveRing(signal, handler.deliver, loop, mode) }
+        // A run inside a handler comes here again, and must not hide from the outer one that the port has left a mode.
+        let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
+        defer { if hadLeftAMode { hasLeftAMode = true } }
         return serveMessages(signal, handler.deliver, loop, mode, &budget)
     }
 
@@ -202,7 +212,8 @@ extension PortCore {
     /// Its messages wait.
     func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
         guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
-        input.removeHandler(for: mode, in: loop)
+        let removed = input.removeHandlers(for: mode, in: loop)
         loop.remove(input, from: mode)
+        withExtendedLifetime(removed) {}
     }
 }

@@ -82,7 +82,7 @@ final class PortSetCore: Sendable {
     func end() {
         if Fork.isChild { return }
         while let core = line.withLock({ $0.members.first?.value.core }) { remove(core) }
-        SetService.changes(id, from: server.exchange(0, ordering: .relaxed), to: 0)
+        SetService.changes(id, server, to: 0)
     }
 
     /// Takes a member out, in the turn.
@@ -197,6 +197,6 @@ final class PortSetCore: Sendable {
     private func serveHere() {
         let here = SetService.thread
         if server.load(ordering: .relaxed) == here { return }
-        SetService.changes(id, from: server.exchange(here, ordering: .relaxed), to: here)
+        SetService.changes(id, server, to: here)
     }
 }

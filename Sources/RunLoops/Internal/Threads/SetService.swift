@@ -1,4 +1,5 @@
 internal import CThreads
+internal import Synchronization
 
 /// Which thread serves which port sets, for those who look for circles of waits.
 ///
@@ -11,11 +12,18 @@ enum SetService {
     static var thread: UInt { UInt(runloops_thread_number()) }
 
     /// Another thread serves a set now; 0 stands for none.
-    static func changes(_ set: UInt, from old: UInt, to new: UInt) {
-        if old == new { return }
+    ///
+    /// - Parameters:
+    ///   - set: The set.
+    ///   - server: The set's own note of who serves it, changed in here: of two threads that serve it in turn, the last one to
+    ///     say so must be the last one here, too.
+    ///   - new: The thread.
+    static func changes(_ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt) {
         // Its end is to be noticed: it serves nothing any more then.
         if new != 0 { ThreadEnd.watch() }
         served.withLock { served in
+            let old = server.exchange(new, ordering: .relaxed)
+            if old == new { return }
             if old != 0, var sets = served[old] {
                 sets.removeAll { $0 == set }
                 served[old] = sets.isEmpty ? nil : sets
