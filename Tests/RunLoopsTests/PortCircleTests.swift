@@ -42,7 +42,7 @@ import Testing
             sender.runLoop.perform {
                 do { try port.send(1) } catch { Issue.record(error) }
             }
-            waitUntilSendersWait(1, at: port)
+            waitUntilSenderIsInGraph(port)
             let circle = refusal { try sender.runLoop.performAndWait {} }
             #expect(circle?.waits.map(\.operation) == ["RunLoop.performAndWait", "Port.send"])
             // The second place is that of the port.
@@ -61,7 +61,7 @@ import Testing
             loop.add(port, forMode: .default) { _ in }
             try port.send(0)
             sender.runLoop.perform { do { try port.send(1) } catch { Issue.record(error) } }
-            waitUntilSendersWait(1, at: port)
+            waitUntilSenderIsInGraph(port)
             loop.remove(port, forMode: .default)
             // Nobody receives: it may be for long, but it is no circle of this thread's.
             #expect(refusal { try sender.runLoop.performAndWait(before: .now + .milliseconds(1)) {} } == nil)
@@ -116,4 +116,11 @@ import Testing
 func refusal(_ body: () throws -> Void) -> WaitCircle? {
     do { try body() } catch PerformError.circle(let circle) { return circle } catch {}
     return nil
+}
+
+/// Waits until a sender that waits at a port is seen by those who look for circles: it is in the line before.
+private func waitUntilSenderIsInGraph<Message>(_ port: Port<Message>) {
+    waitUntil("the sender's wait is entered") {
+        ThreadWait.graph.withLock { $0.holdsWait(line: Int(port.core.origin.line)) }
+    }
 }

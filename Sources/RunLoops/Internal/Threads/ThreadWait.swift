@@ -23,7 +23,7 @@ package final class ThreadWait: Sendable {
     /// All waits of the process.
     ///
     /// Taken by threads that are about to block, and when they go on; never by those who serve them.
-    private static let graph = Guarded(WaitGraph())
+    static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
     ///

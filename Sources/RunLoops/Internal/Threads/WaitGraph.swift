@@ -9,6 +9,11 @@ struct WaitGraph {
     /// The waits that were entered, by what their threads hold meanwhile.
     private var waits: [Holding: [ThreadWait]] = [:]
 
+    /// Whether a wait for something that was made on a line is entered.
+    func holdsWait(line: Int) -> Bool {
+        waits.values.contains { $0.contains { Int($0.origin.line) == line } }
+    }
+
     /// Whether no wait is entered.
     var isEmpty: Bool { waits.isEmpty }
 
