@@ -44,7 +44,8 @@ public final class DescriptorSource {
     var membership = Membership()
 
     private let closesDescriptor: Bool
-    private(set) var handler: ((DescriptorSource, Readiness) -> Void)?
+    /// Says whether there was anything to serve.
+    private(set) var handler: ((DescriptorSource, Readiness) -> Bool)?
     let origin: SourceLocation
     /// Called once it is invalid, for a source that this one stands for.
     var onInvalidation: (() -> Void)?
@@ -75,13 +76,22 @@ public final class DescriptorSource {
         self.trigger = trigger
         self.closesDescriptor = closesDescriptor
         self.origin = SourceLocation(fileID, line)
-        self.handler = handler
+        self.handler = { source, readiness in
+            handler(source, readiness)
+            return true
+        }
     }
 
     /// Makes one that stands in a loop for a source that was made elsewhere, and has the descriptor.
+    ///
+    /// - Parameters:
+    ///   - descriptor: What is watched.
+    ///   - interest: What for.
+    ///   - origin: Where the other source was made.
+    ///   - handler: Serves that source, and says whether there was anything to serve: what made the descriptor ready may be gone.
     init(
         _ descriptor: CInt, interest: Interest, origin: SourceLocation,
-        handler: @escaping (DescriptorSource, Readiness) -> Void
+        handler: @escaping (DescriptorSource, Readiness) -> Bool
     ) {
         self.descriptor = descriptor
         self.interest = interest

@@ -66,10 +66,11 @@ public final class ProcessSource {
         handler = nil
     }
 
-    private func serve() {
-        guard let handler, let ending = process?.takeEnding() else { return }
+    private func serve() -> Bool {
+        guard let handler, let ending = process?.takeEnding() else { return false }
         invalidate()
         handler(self, ending)
+        return true
     }
 }
 

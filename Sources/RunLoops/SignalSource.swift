@@ -70,9 +70,13 @@ public final class SignalSource {
     }
 
     /// Hands out one signal; the loop comes again for the next one.
-    private func serve() {
-        guard let handler, let arrival = caught?.next() else { return }
+    ///
+    /// - Returns: False if there is none: a thread has accepted it since the loop saw that it waits, and has not yet written it
+    ///   down. Then the loop is told again.
+    private func serve() -> Bool {
+        guard let handler, let arrival = caught?.next() else { return false }
         handler(self, arrival)
+        return true
     }
 }
 

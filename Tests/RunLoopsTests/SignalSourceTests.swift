@@ -47,6 +47,22 @@ import Testing
         }
     }
 
+    @Test func `a run that says that it has served a signal has`() async throws {
+        try await #require(processExitsWith: .success) {
+            try onLoopThread { loop in
+                var count = 0
+                let source = try SignalSource(SIGTERM) { _, _ in count += 1 }
+                try loop.add(source, forMode: .default)
+                // Another thread may take each of them while this one has just seen that it waits.
+                for round in 1...5_000 {
+                    Signals.send(SIGTERM)
+                    try serveOne(loop)
+                    try #require(count == round)
+                }
+            }
+        }
+    }
+
     @Test func `threads that run already, whatever they block, do not take a signal away`() async throws {
         try await #require(processExitsWith: .success) {
             let leave = Gate()
@@ -155,10 +171,13 @@ import Testing
     @Test func `several signals have a source each, and a Dispatch source goes on beside them`() async throws
     {
         try await #require(processExitsWith: .success) {
-            let dispatched = Gate()
+            let (registered, dispatched) = (Gate(), Gate())
             let beside = DispatchSource.makeSignalSource(signal: SIGUSR2, queue: .global())
+            beside.setRegistrationHandler { registered.open() }
             beside.setEventHandler { dispatched.open() }
             beside.activate()
+            // Dispatch takes the signal some time after this.
+            #expect(registered.wait())
             try onLoopThread { loop in
                 var served: Set<CInt> = []
                 for signal in [SIGHUP, SIGUSR1] {

@@ -46,6 +46,7 @@ final class ConnectionService: Sendable {
                 _, _ in
                 set.report(to: &reports)
                 while let report = reports.popFirst() { self?.connection(report.token)?.serviceIsTold() }
+                return true
             }
             do { try RunLoop.current.add(watch, forMode: .common) } catch {
                 fatalError("the thread that reads replies cannot watch anything: \(error)")

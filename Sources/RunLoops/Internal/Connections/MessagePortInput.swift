@@ -32,7 +32,7 @@ final class MessagePortInput: SignalledInput {
     init(_ port: AnyObject, _ core: MessagePortCore, _ loop: LoopCore) {
         self.port = port
         self.core = core
-        watch = DescriptorSource(core.set.descriptor, interest: .read, origin: core.origin) { _, _ in }
+        watch = DescriptorSource(core.set.descriptor, interest: .read, origin: core.origin) { _, _ in false }
         let signal = Signal(inbox: loop.inbox, input: self)
         self.signal = signal
         watch.relay = { [unowned loop] in loop.becameReady(signal) }

@@ -113,7 +113,7 @@ extension DescriptorSource: LoopInput {
 
     /// Calls the handler, if the descriptor is ready still.
     ///
-    /// - Returns: Whether the handler was called.
+    /// - Returns: Whether there was anything to serve.
     func serve(in core: LoopCore) -> Bool {
         if let relay {
             relay()
@@ -123,7 +123,8 @@ extension DescriptorSource: LoopInput {
         let readiness = currentReadiness()
         if readiness.isEmpty { return false }
         watch.isServing = true
-        core.callHandler(origin, as: .descriptor) { handler(self, readiness) }
+        var handled = false
+        core.callHandler(origin, as: .descriptor) { handled = handler(self, readiness) }
         watch.isServing = false
         if watch.becameReadyMeanwhile, isValid, membership.loop === core {
             watch.becameReadyMeanwhile = false
@@ -133,7 +134,7 @@ extension DescriptorSource: LoopInput {
             }
         }
         watch.becameReadyMeanwhile = false
-        return true
+        return handled
     }
 
     /// Asks the kernel what the descriptor is ready for now: another handler may have emptied it since it was
