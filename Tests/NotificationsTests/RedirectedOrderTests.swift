@@ -39,6 +39,65 @@ import Testing
         #expect(log.entries == expected)
     }
 
+    @Test(arguments: [
+        NotificationRedirector.Capacity.bounded(3, .dropNewest), .bounded(3, .dropOldest),
+        .bounded(3, .block(until: .seconds(1))), .coalescing([]),
+    ])
+    func `a poster that is held up in the middle of its post is not a reason to overtake, nor to wait`(
+        capacity: NotificationRedirector.Capacity
+    ) throws {
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let filler = RedirectedObserver(.of(loop), [.common], .unlimited) { _ in log.add("filler") }
+            let limited = RedirectedObserver(.of(loop), [.common], capacity) { log.add($0.text) }
+            // Another thread posts, and is held up before its turn is sent.
+            let heldUp = Guarded<Int?>(nil)
+            try Threads(1) { _ in
+                filler.take(Notification(.a, "filler"))
+                guard case .giveTurn(let turn) = limited.offer(Notification(.a, "other")) else { return }
+                heldUp.withLock { $0 = turn }
+            }.join()
+            limited.take(Notification(.a, "1"))
+            loop.perform { log.add("block") }
+            loop.run(in: .default)
+            #expect(log.entries == ["filler", "other", "1", "block"])
+            limited.take(Notification(.a, "2"))
+            let turn = try #require(heldUp.withLock { $0 })
+            try Threads(1) { _ in limited.giveTurn(turn) }.join()
+            loop.run(in: .default)
+            #expect(log.entries.suffix(1) == ["2"])
+            // Nothing is under way any more.
+            limited.take(Notification(.a, "3"))
+            #expect(log.entries.suffix(2) == ["2", "3"])
+            for observer in [filler, limited] { observer.remove() }
+        }
+    }
+
+    @Test func `what takes the place of one whose poster is held up is not overtaken`() throws {
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let filler = RedirectedObserver(.of(loop), [.common], .unlimited) { _ in log.add("filler") }
+            let limited = RedirectedObserver(.of(loop), [.common], .bounded(1, .dropOldest)) {
+                log.add($0.text)
+            }
+            let heldUp = Guarded<Int?>(nil)
+            try Threads(1) { _ in
+                filler.take(Notification(.a, "filler"))
+                guard case .giveTurn(let turn) = limited.offer(Notification(.a, "other")) else { return }
+                heldUp.withLock { $0 = turn }
+            }.join()
+            limited.take(Notification(.a, "1"))
+            loop.run(in: .default)
+            limited.take(Notification(.a, "2"))
+            let turn = try #require(heldUp.withLock { $0 })
+            try Threads(1) { _ in limited.giveTurn(turn) }.join()
+            loop.run(in: .default)
+            #expect(log.entries == ["filler", "2"])
+            #expect(limited.counts == .init(delivered: 1, dropped: 2, undelivered: 0))
+            for observer in [filler, limited] { observer.remove() }
+        }
+    }
+
     @Test func `a post returns before what is delivered on another thread`() throws {
         let center = NotificationCenter()
         let log = Log<String>()

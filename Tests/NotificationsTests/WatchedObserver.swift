@@ -18,6 +18,8 @@ final class WatchedObserver: Sendable {
     /// What ends it: one of these two.
     private let token = Guarded<ObservationToken?>(nil)
     private let relay = Guarded<Relay?>(nil)
+    /// How it was redirected, for what is said of a violation.
+    private let way = Guarded("")
     private let calls = Shared()
     private let running = Shared()
     private let hasEnded = Shared()
@@ -56,6 +58,7 @@ final class WatchedObserver: Sendable {
         ]
         let capacity = capacities.randomElement(using: &random) ?? .unlimited
         let index = Int.random(in: 0..<StressStage.loopCount, using: &random)
+        way.withLock { $0 = "\(capacity)" }
         let loop = stage.loops[index]
         if loop.isCurrent {
             keep(
@@ -89,7 +92,10 @@ final class WatchedObserver: Sendable {
         if hasEnded.count > 0 { stage.violations.add("a call ran after waiting for its end") }
         let before = last[stream].value.exchange(number, ordering: .acquiringAndReleasing)
         if before == number { stage.violations.add("called twice for one post") }
-        if before > number { stage.violations.add("called out of order") }
+        if before > number {
+            let place = loop.map { "on loop \($0), \(way.withLock { $0 })" } ?? "on the posting thread"
+            stage.violations.add("out of order: \(number) of stream \(stream) after \(before), \(place)")
+        }
         if !StressStage.isNested(stream) { stage.act(actor) }
         stage.advance(actor)
         running.value.subtract(1, ordering: .acquiringAndReleasing)

@@ -37,23 +37,28 @@ struct Delivery: ~Copyable, Sendable {
     }
 }
 
-/// A turn of a limited observer, on its way: it delivers what has waited longest when it arrives.
+/// A turn of a limited observer, on its way: which notifications it delivers is decided when it arrives.
 final class Turn: Sendable {
     private let observer: RedirectedObserver
+    /// Its number in the observer's account.
+    private let number: Int
 
     /// `nonisolated(unsafe)`: written by the loop's thread, and read when nobody else has the turn any more.
     nonisolated(unsafe) private var hasArrived = false
 
-    init(of observer: RedirectedObserver) { self.observer = observer }
+    init(of observer: RedirectedObserver, _ number: Int) {
+        self.observer = observer
+        self.number = number
+    }
 
     func arrive() {
         unsafe hasArrived = true
         observer.lane.hasArrived()
-        observer.deliverNext()
+        observer.deliver(turn: number)
     }
 
     deinit {
-        if unsafe !hasArrived { observer.lostNext() }
+        if unsafe !hasArrived { observer.lost(turn: number) }
     }
 }
 

@@ -3,15 +3,20 @@ internal import RunLoops
 
 /// What waits for an observer on a loop whose capacity is limited: a value, under the observer's lock.
 ///
-/// The loop is given one turn for each notification that is taken in here; which one that turn delivers is decided when it
-/// comes. So dropping one for another needs no new turn, and no more is kept than may wait.
+/// What waits has numbers, one after the other. The loop is given one turn for each number, and a turn delivers all up to its
+/// own: a poster that has not yet sent its turn holds up nobody who has come later. Where the oldest is dropped for a new one,
+/// all move up by one number, and the new one has the last turn. So that needs no new turn, and no more is kept than may wait.
 struct DeliveryAccount {
     private var waiting = Deque<Notification>()
+    /// The number of the one that has waited longest.
+    private var firstNumber = 0
     /// Of a coalescing observer: what those that wait have in common with others.
     private var kinds: Set<Kind> = []
     /// Of an unlimited observer: those on their way that a poster waits for.
     private var awaited: [ObjectIdentifier: Notification] = [:]
-    /// Posters that wait for room, first come, first served.
+    /// Posters that wait for room.
+    ///
+    /// Who is let through and finds that another one has it comes last again.
     private var gates = Deque<ThreadGate>()
 
     private struct Kind: Hashable {
@@ -26,8 +31,8 @@ struct DeliveryAccount {
 
     /// What the poster does next.
     enum Step {
-        /// It was taken in: give the loop a turn.
-        case giveTurn
+        /// It was taken in: give the loop the turn of this number.
+        case giveTurn(Int)
         /// It was taken in for this one, which is dropped.
         case drop(Notification)
         /// It is dropped itself.
@@ -66,19 +71,28 @@ struct DeliveryAccount {
             }
         }
         waiting.append(notification)
-        return .giveTurn
+        return .giveTurn(firstNumber + waiting.count - 1)
     }
 
-    /// A turn has come.
+    /// A turn has come, and delivers what it has not delivered yet, one after the other.
     ///
-    /// - Parameter capacity: How much may wait.
-    /// - Returns: What it delivers, and the gate of the poster for which there is room now.
-    mutating func next(_ capacity: NotificationRedirector.Capacity) -> (Notification?, ThreadGate?) {
-        let notification = waiting.popFirst()
-        if let notification, case .coalescing(let mask) = capacity.kind {
+    /// - Parameters:
+    ///   - turn: The turn's number.
+    ///   - capacity: How much may wait.
+    /// - Returns: What it delivers next, and the gate of the poster for which there is room now; nil if it has delivered all.
+    mutating func next(
+        of turn: Int, _ capacity: NotificationRedirector.Capacity
+    ) -> (Notification, ThreadGate?)? {
+        if firstNumber > turn { return nil }
+        guard let notification = waiting.popFirst() else { return nil }
+        firstNumber += 1
+        switch capacity.kind {
+        case .unlimited: return (notification, nil)
+        case .coalescing(let mask):
             kinds.remove(Kind(notification, mask))
+            return (notification, nil)
+        case .bounded(let limit, _): return (notification, waiting.count < limit ? gates.popFirst() : nil)
         }
-        return (notification, gates.popFirst())
     }
 
     /// A poster has waited long enough.

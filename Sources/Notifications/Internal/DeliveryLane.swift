@@ -41,7 +41,10 @@ final class DeliveryLane: Sendable {
         if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Sends a turn to the loop.
+    /// Counts a turn as sent, which is sent next.
+    func announceTurn() { sent.wrappingAdd(1, ordering: .relaxed) }
+
+    /// Sends a turn to the loop that was announced.
     ///
     /// If the loop has ended, it is let go of.
     ///
@@ -49,8 +52,7 @@ final class DeliveryLane: Sendable {
     ///   - runLoop: The loop.
     ///   - turn: Calls ``hasArrived()`` first. With one capture it needs no memory of its own.
     @inline(__always)
-    func send(to runLoop: RunLoop, _ turn: @escaping @Sendable () -> Void) {
-        sent.wrappingAdd(1, ordering: .relaxed)
+    func sendAnnounced(to runLoop: RunLoop, _ turn: @escaping @Sendable () -> Void) {
         if !perform(on: runLoop, turn) { sent.wrappingSubtract(1, ordering: .relaxed) }
     }
 

@@ -63,7 +63,8 @@ final class RedirectedObserver: Sendable {
                 return true
             }
             if !isAwaited { finish(notification) }
-            lane.send(to: redirector.runLoop) { delivery.arrive() }
+            lane.announceTurn()
+            lane.sendAnnounced(to: redirector.runLoop) { delivery.arrive() }
         }
     }
 
@@ -76,13 +77,8 @@ final class RedirectedObserver: Sendable {
             if !redirector.runLoop.isCurrent { gate = ThreadGate() }
         }
         while true {
-            let step = account.withLock {
-                $0.offer(notification, capacity, observation.isRemoved ? nil : gate)
-            }
-            switch step {
-            case .giveTurn:
-                let turn = Turn(of: self)
-                return lane.send(to: redirector.runLoop) { turn.arrive() }
+            switch offer(notification, gate) {
+            case .giveTurn(let number): return giveTurn(number)
             case .merged: return finish(notification)
             case .drop(let oldest): return drop(oldest)
             case .dropNew: return drop(notification)
@@ -95,6 +91,27 @@ final class RedirectedObserver: Sendable {
                 return drop(notification)
             }
         }
+    }
+
+    /// Enters a notification into the account of a limited observer.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - gate: Where the poster would wait; nil if it cannot.
+    /// - Returns: What the poster does next.
+    func offer(_ notification: Notification, _ gate: ThreadGate? = nil) -> DeliveryAccount.Step {
+        account.withLock { account in
+            let step = account.offer(notification, capacity, observation.isRemoved ? nil : gate)
+            // In here: while it waits in the account something is under way, or what the loop's thread posts would overtake it.
+            if case .giveTurn = step { lane.announceTurn() }
+            return step
+        }
+    }
+
+    /// Sends the loop the turn of a notification that was taken into the account.
+    func giveTurn(_ number: Int) {
+        let turn = Turn(of: self, number)
+        lane.sendAnnounced(to: redirector.runLoop) { turn.arrive() }
     }
 
     private func drop(_ notification: Notification) {
@@ -126,14 +143,14 @@ final class RedirectedObserver: Sendable {
     /// How many deliveries posters wait for.
     var awaitedCount: Int { account.withLock { $0.awaitedCount } }
 
-    /// A turn has come for the one that has waited longest.
-    func deliverNext() {
-        if let notification = takeNext() { deliver(notification) }
+    /// A turn of the account has come.
+    func deliver(turn: Int) {
+        while let notification = next(of: turn) { deliver(notification) }
     }
 
-    /// Takes the one that has waited longest, and lets in who waits for its room.
-    private func takeNext() -> Notification? {
-        let (notification, gate) = account.withLock { $0.next(capacity) }
+    /// Takes the next one that a turn delivers, and lets in who waits for its room.
+    private func next(of turn: Int) -> Notification? {
+        guard let (notification, gate) = account.withLock({ $0.next(of: turn, capacity) }) else { return nil }
         gate?.open()
         return notification
     }
@@ -208,56 +225,8 @@ final class RedirectedObserver: Sendable {
         if account.withLock({ $0.removeAwaited(id) }) { finish(notification, wasLost: true) }
     }
 
-    /// The turn was that of the one that has waited longest.
-    func lostNext() {
-        if let notification = takeNext() { lost(notification) }
+    /// The turn was one of the account.
+    func lost(turn: Int) {
+        while let notification = next(of: turn) { lost(notification) }
     }
-}
-
-/// The observation at the end of the way: its handler is the loop's, and is let go of there.
-private final class RedirectedObservation: Observation, @unchecked Sendable {
-    // `@unchecked Sendable`: nothing is added but a constant that is `Sendable`.
-    private let runLoop: RunLoop
-
-    init(_ runLoop: RunLoop, _ handler: @escaping (Notification) -> Void) {
-        self.runLoop = runLoop
-        super.init(sequence: 0, object: nil, handler: NotificationHandler(handler))
-    }
-
-    override func releaseHandler() {
-        if runLoop.isCurrent { return super.releaseHandler() }
-        // What a handler holds may belong to the loop's thread, and is destroyed there, also if the block is let go of without
-        // having run. If the thread has ended, nobody is left whom it could disturb.
-        let parting = Parting(runLoop) { super.releaseHandler() }
-        runLoop.perform { parting.happen() }
-    }
-}
-
-/// Something that is to be done once, on a loop's thread, while that exists.
-private final class Parting: Sendable {
-    private let runLoop: RunLoop
-    private let body: @Sendable () -> Void
-    private let hasHappened = Atomic<Bool>(false)
-
-    init(_ runLoop: RunLoop, _ body: @escaping @Sendable () -> Void) {
-        self.runLoop = runLoop
-        self.body = body
-    }
-
-    func happen() {
-        if !hasHappened.exchange(true, ordering: .acquiringAndReleasing) { body() }
-    }
-
-    /// The block has run, or the loop has ended, or ends: then it lets go of what it keeps on its thread, as its last act.
-    deinit {
-        if hasHappened.load(ordering: .acquiring) { return }
-        if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(Farewell(body)) }
-    }
-}
-
-/// Does something when it goes.
-private final class Farewell: Sendable {
-    private let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    deinit { body() }
 }
