@@ -66,6 +66,8 @@ import Testing
                 }
             }
             try other.join()
+            // What was handed over is taken in any mode, and here in one in which nothing is posted.
+            #expect(loop.run(in: .init("taking"), until: .hang) == .finished)
             loop.pass()
             loop.pass(in: Self.custom)
         }

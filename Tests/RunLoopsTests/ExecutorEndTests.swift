@@ -28,7 +28,7 @@ import Testing
             return thread.runLoop.isCurrent
         }
 
-        var ended: @Sendable () -> Bool { { [thread] in thread.join(before: .hang) } }
+        var ended: @Sendable () async -> Bool { { [thread] in await thread.join(before: .hang) } }
 
         isolated deinit {
             log.add(thread.runLoop.isCurrent ? "on the loop after \(calls)" : "elsewhere")
@@ -39,7 +39,7 @@ import Testing
     @Test func `an actor can own its thread, which ends with it, after all calls`() async throws {
         for _ in 0..<100 {
             let log = Log<String>()
-            let ended: @Sendable () -> Bool
+            let ended: @Sendable () async -> Bool
             do {
                 let owner = try Owner(log)
                 ended = await owner.ended
@@ -47,7 +47,7 @@ import Testing
                 for _ in 0..<3 { Task { #expect(await owner.call()) } }
                 _ = await owner.call()
             }
-            #expect(ended())
+            #expect(await ended())
             #expect(log.entries == ["on the loop after 4"])
         }
     }

@@ -231,7 +231,8 @@ import Testing
         waitUntil("all were served") { log.entries.count == Int(sent) }
         let passes = server.thread.runLoop.statistics.passes - before
         #expect(log.entries == Array(0..<sent))
-        #expect(sent > 100 && passes < Int(sent) / 4, "\(passes) passes for \(sent) messages")
+        // A pass reads two for sure, and more as long as its time lasts.
+        #expect(sent > 100 && passes < Int(sent) * 3 / 4, "\(passes) passes for \(sent) messages")
     }
 
     @Test

@@ -34,9 +34,3 @@ extension ExitTest.Result {
     /// What the process wrote before it ended.
     var message: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }
-
-/// Whether something that a slow machine may hide is seen in one of several tries.
-func isSeenOnce(_ body: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<50 where try body() { return true }
-    return false
-}

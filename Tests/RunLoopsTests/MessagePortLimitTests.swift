@@ -144,7 +144,7 @@ import Testing
     @Test func `silent connections are closed in time, and keep out nobody for ever`() throws {
         var limits = MessagePort.Limits()
         limits.connections = 4
-        limits.greeting = .milliseconds(50)
+        limits.greeting = .milliseconds(500)
         let server = try PortServer(limits: limits) { message in
             do { try message.reply() } catch { Issue.record(error) }
         }
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `who is late while the port is in no loop is noticed in the next one`() throws {
         var limits = MessagePort.Limits()
-        limits.greeting = .milliseconds(100)
+        limits.greeting = .milliseconds(500)
         let server = try PortServer(limits: limits) { _ = $0.id }
         let remote = try server.connect()
         let silent = SilentPeers(server, count: 1)
@@ -165,7 +165,7 @@ import Testing
         try server.pause()
         // First in line, and its handler takes the port out again, with the rest of what was reported.
         try remote.send(id: 1)
-        let late = ContinuousClock.now + .milliseconds(150)
+        let late = ContinuousClock.now + .milliseconds(600)
         waitUntil("the silent one is late") { ContinuousClock.now > late }
         let served = Gate()
         let port = server.port

@@ -88,11 +88,14 @@ func refusal(_ body: () throws(MessagePortError) -> Void) -> MessagePortError? {
 /// Waits until something holds that tasks bring about, which need the threads of the pool.
 func yieldUntil(_ what: String, _ holds: () -> Bool) async {
     let end = ContinuousClock.now + .seconds(30)
+    // Between two turns of this task all others have theirs, and those may be long.
+    var turns = 0
     while !holds() {
-        if ContinuousClock.now > end {
+        if turns > 1_000, ContinuousClock.now > end {
             Issue.record("it does not come to be: \(what)")
             return
         }
+        turns += 1
         await Task.yield()
     }
 }

@@ -72,7 +72,7 @@ import Testing
             loop.perform(inModes: [Self.mode, .default]) { log.add("block") }
             _ = Self.send(2, to: loop, log, alive, modes: [Self.mode, .default])
             _ = Self.send(3, to: loop, log, alive)
-            loop.run(until: .now)
+            loop.run()
             #expect(log.entries == ["block", "2", "3"])
             #expect(alive.count == 1)
             _ = Self.send(4, to: loop, log, alive)
@@ -95,7 +95,7 @@ import Testing
             return loop
         }
         // It refuses what is sent from before it lets go of what it has.
-        waitUntil("the loop ends") { !loop.perform {} && log.entries.count == 2 }
+        waitUntil("the loop ends") { !loop.perform {} && log.entries.count == 2 && alive.count == 0 }
         #expect(!Self.send(3, to: loop, log, alive))
         #expect(log.entries == ["lost 1", "lost 2", "lost 3"])
         #expect(alive.count == 0)

@@ -119,8 +119,8 @@ func refusal(_ body: () throws -> Void) -> WaitCircle? {
 }
 
 /// Waits until a sender that waits at a port is seen by those who look for circles: it is in the line before.
-private func waitUntilSenderIsInGraph<Message>(_ port: Port<Message>) {
+func waitUntilSenderIsInGraph<Message>(_ port: Port<Message>) {
     waitUntil("the sender's wait is entered") {
-        ThreadWait.graph.withLock { $0.holdsWait(line: Int(port.core.origin.line)) }
+        ThreadWait.graph.withLock { $0.holdsWait(of: port.core.origin) }
     }
 }

@@ -131,6 +131,7 @@ import Testing
         await #expect(throws: MessagePortError.timedOut) {
             _ = try await remote.request(id: 2, before: .now + .milliseconds(20))
         }
+        await yieldUntil("both were asked") { keeper.count == 2 }
         try keeper.reply(to: 1, "late")
         try keeper.reply(to: 2, "late too")
         let last = Task {

@@ -107,7 +107,7 @@ import Testing
                 }
             }
             sender.runLoop.perform { do { try full.send(1) } catch { Issue.record(error) } }
-            waitUntilSendersWait(1, at: full)
+            waitUntilSenderIsInGraph(full)
             #expect {
                 _ = try questions.request { Question(reply: $0) }
             } throws: { error in

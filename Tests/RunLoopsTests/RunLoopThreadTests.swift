@@ -146,14 +146,14 @@ import Testing
     }
 
     @Test func `a thread runs on the processors that were named`() throws {
-        let mine = processors()
+        let mine = usableProcessors()
         let first = try #require(mine.split { !$0.isNumber }.first)
         let thread = try RunLoopThread(name: "bound", processors: [try #require(Int(first))])
         defer { thread.stop() }
-        #expect(try thread.runLoop.performAndWait { processors() } == first)
+        #expect(try thread.runLoop.performAndWait { usableProcessors() } == first)
         let free = try RunLoopThread(name: "free")
         defer { free.stop() }
-        #expect(try free.runLoop.performAndWait { processors() } == mine)
+        #expect(try free.runLoop.performAndWait { usableProcessors() } == mine)
     }
 
     @Test(arguments: [[], [-1], [1_000_000], [1_023]] as [Set<Int>])
@@ -223,14 +223,14 @@ import Testing
     @Test func `a detached thread takes the same options`() throws {
         let seen = Log<Int>()
         let done = Gate()
-        let mine = processors()
+        let mine = usableProcessors()
         let first = try #require(mine.split { !$0.isNumber }.first.flatMap { Int($0) })
         try RunLoopThread.detach(
             name: "detached", stackSize: 16 << 20, processors: [first], priority: .nice(7)
         ) { _ in
             seen.add(schedulingOfThread().nice)
             #expect(sizeOfStack() >= 15 << 20)
-            #expect(processors() == "\(first)")
+            #expect(usableProcessors() == "\(first)")
             done.open()
         }
         #expect(done.wait())
@@ -314,7 +314,7 @@ private func contents(of path: String) -> String {
 }
 
 /// The processors that the calling thread may use, as the system writes them.
-private func processors() -> Substring {
+func usableProcessors() -> Substring {
     let status = contents(of: "/proc/thread-self/status").split(separator: "\n")
     return status.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last ?? ""
 }

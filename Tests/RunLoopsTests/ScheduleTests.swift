@@ -42,7 +42,8 @@
         private let free: [Player]
 
         init() throws {
-            confined = try (0..<Crew.size).map { try Player(number: $0, processors: [0]) }
+            let first = try #require(Int(usableProcessors().prefix { $0.isNumber }))
+            confined = try (0..<Crew.size).map { try Player(number: $0, processors: [first]) }
             free = try (0..<Crew.size).map { try Player(number: $0, processors: nil) }
         }
 

@@ -155,7 +155,11 @@ import Testing
             try onLoopThread { loop in
                 var counts: [Int] = []
                 let source = try SignalSource(signal) { _, arrival in counts.append(arrival.count) }
-                let senders = try Threads(4) { _ in for _ in 0..<2_500 { Signals.queue(signal) } }
+                // Each has accepted its own before it has sent the next one.
+                let senders = try Threads(4) { _ in
+                    Signals.block(signal, false)
+                    for _ in 0..<2_500 { Signals.sendToThread(signal) }
+                }
                 try senders.join()
                 try loop.add(source, forMode: .default)
                 while counts.reduce(0, +) < 10_000 { try serveOne(loop) }

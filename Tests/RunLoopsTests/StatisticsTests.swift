@@ -117,7 +117,7 @@ import Testing
     @Test func `a sleep until a timer is one wake-up and two system calls`() throws {
         try onLoopThread { loop in
             loop.waitPolicy = .park
-            loop.add(Timer(timeInterval: .milliseconds(2), repeats: false) { _ in }, forMode: .default)
+            loop.add(Timer(timeInterval: .milliseconds(50), repeats: false) { _ in }, forMode: .default)
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(loop.statistics.wakeUps == 1)
             // Setting the alarm, and the wait.

@@ -119,7 +119,7 @@ import Testing
 
     @Test func `a policy counts from the next wait on`() throws {
         try onLoopThread { loop in
-            let wait = { _ = loop.run(in: .default, until: .now + .milliseconds(1)) }
+            let wait = { _ = loop.run(in: .default, until: .now + .milliseconds(20)) }
             loop.add(Port<Int>(), forMode: .default) { _ in }
             loop.waitPolicy = .spin(for: .nanoseconds(1))
             wait()

@@ -79,6 +79,34 @@ public final class Wire: Sendable {
         return unsafe read(far, &byte, 1) == 0
     }
 
+    /// Waits until nobody has the near end open any more.
+    ///
+    /// A child that another test has just started has it, too, until it runs its program.
+    ///
+    /// - Returns: False if that does not come.
+    public func nearCloses() -> Bool { Wire.comes { isNearClosed() } }
+
+    /// Waits until nobody has the other end of a descriptor open any more.
+    ///
+    /// - Parameter descriptor: One of the two.
+    /// - Returns: False if that does not come.
+    public static func otherEndCloses(of descriptor: CInt) -> Bool {
+        comes {
+            var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+            // Safe: the kernel reads and fills our own value.
+            return unsafe poll(&entry, 1, 0) == 1 && CInt(entry.revents) & CInt(POLLHUP | POLLERR) != 0
+        }
+    }
+
+    private static func comes(_ holds: () -> Bool) -> Bool {
+        let end = ContinuousClock.now + .seconds(30)
+        while !holds() {
+            if ContinuousClock.now > end { return false }
+            sched_yield()
+        }
+        return true
+    }
+
     /// Closes one end, or what is still open.
     ///
     /// - Parameter descriptor: The end; nil for both. One that is closed is left alone.

@@ -9,9 +9,9 @@ struct WaitGraph {
     /// The waits that were entered, by what their threads hold meanwhile.
     private var waits: [Holding: [ThreadWait]] = [:]
 
-    /// Whether a wait for something that was made on a line is entered.
-    func holdsWait(line: Int) -> Bool {
-        waits.values.contains { $0.contains { Int($0.origin.line) == line } }
+    /// Whether a wait for something that was made at a place is entered.
+    func holdsWait(of origin: SourceLocation) -> Bool {
+        waits.values.contains { $0.contains { $0.origin.description == origin.description } }
     }
 
     /// Whether no wait is entered.
