@@ -56,4 +56,42 @@ import Testing
         }
         #expect(result?.message.contains("used in a forked child, where no loop works") == true)
     }
+
+    @Test func `a child of a process that has a port and no loop is told, too`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let names = try OwnNames()
+            let port = try MessagePort(name: PortName("alone"), in: names.names)
+            expectKilled(
+                Child {
+                    port.invalidate()
+                    return 0
+                })
+        }
+        #expect(result?.message.contains("MessagePort.invalidate: used in a forked child") == true)
+    }
+
+    @Test func `a child of a process that only sends is told, too`() async throws {
+        let server = try PortServer()
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [directory = server.names.directory as String] in
+            let remote = try RemotePort(
+                named: PortName("test"), in: PortNames(directory: directory), before: .hang)
+            expectKilled(
+                Child {
+                    do { try remote.send() } catch {}
+                    return 0
+                })
+        }
+        withExtendedLifetime(server) {}
+        #expect(result?.message.contains("RemotePort.send: used in a forked child") == true)
+    }
+}
+
+/// Expects a child to be ended by a signal.
+private func expectKilled(_ child: Child) {
+    let ending = child.wait()
+    guard case .killed = ending else {
+        Issue.record("the child goes on: \(ending)")
+        return
+    }
 }

@@ -1,0 +1,94 @@
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Who reads a connection for all who wait on it, and for how long, when a test plays the port packet by packet.
+@Suite struct RemoteReaderTests {
+    @Test func `who gives up after it was chosen to read leaves that to the next one who waits`() throws {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        // Somebody reads: nobody else can.
+        #expect(connection.state.withLock { $0.role.takeForThread() })
+        let early = PendingRequest(isTask: false)
+        let number = try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
+        let soon = ContinuousClock.now + .milliseconds(5)
+        #expect(try !connection.wait(for: early, before: soon))
+        let late = PendingRequest(isTask: false)
+        let lateNumber = try connection.begin(late, RawSpan(), id: 0, [], before: .hang)
+        let waiting = try Threads(1) { _ in
+            let isDecided = try connection.wait(for: late, before: .hang)
+            #expect(isDecided)
+        }
+        waitUntil("it waits to be told") { late.isAtGate }
+        // The reader has its reply, and wakes the first who waits; that one is on its way out, and still in the table.
+        connection.state.withLock { $0.role.giveUp() }
+        connection.seeThatSomebodyReads()
+        #expect(connection.giveUp(number))
+        played.send(Frame(kind: .noReply, number: lateNumber))
+        try waiting.join(seconds: 20)
+        #expect(late.isDecided)
+    }
+
+    @Test func `a deadline is kept also while there is always something to read`() throws {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        let request = PendingRequest(isTask: false)
+        let number = try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
+        for other in 1...100 { played.send(Frame(kind: .noReply, number: number + UInt64(other))) }
+        #expect(try !connection.wait(for: request, before: .distantPast))
+        #expect(played.remote.lateReplyCount == 1)
+        #expect(connection.giveUp(number))
+    }
+
+    @Test
+    func `who reads for others reads sixty-four packets at a time, and leaves the rest to whoever is next`()
+        throws
+    {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        for number: UInt64 in 1...100 { played.send(Frame(kind: .noReply, number: number)) }
+        for count in [64, 100] {
+            #expect(connection.state.withLock { $0.role.takeForThread() })
+            connection.readAll()
+            #expect(played.remote.lateReplyCount == count)
+        }
+    }
+}
+
+/// A port that is a test, and a sender that it has let in.
+private final class PlayedPort {
+    let remote: RemotePort
+    private let socket: PacketSocket
+    private let names: OwnNames
+
+    init() throws {
+        let name = try PortName("played")
+        names = try OwnNames()
+        let place = names.names
+        let registration = try place.register(name)
+        let connected = Log<RemotePort>()
+        let connecting = try Threads(1) { _ in
+            connected.add(try RemotePort(named: name, in: place, before: .hang))
+        }
+        socket = try PlayedPort.accept(registration.listener)
+        #expect(socket.send(Frame(.welcome, limits: .init(bodyLength: 1_000, descriptorCount: 0))) == .sent)
+        try connecting.join()
+        remote = try #require(connected.entries.first)
+    }
+
+    private static func accept(_ listener: borrowing PacketListener) throws -> PacketSocket {
+        let end = ContinuousClock.Instant.hang
+        while ContinuousClock.now < end {
+            switch listener.accept() {
+            case .connection(let socket): return socket
+            case .none: continue
+            case .outOfResources(let error): throw error
+            case .failed(let error): throw error
+            }
+        }
+        throw Unexpected()
+    }
+
+    func send(_ frame: Frame) { #expect(socket.send(frame) == .sent) }
+}
