@@ -14,7 +14,8 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// The port had no room for another connection before the deadline: its process does not take any.
     case timedOut(PortName)
 
-    /// The directory of the names is not the user's alone, so that others could take names in it; the reason says how.
+    /// The directory of the names is not the user's alone, so that others could take names in it; or where there is no
+    /// `/proc`, that cannot be made sure of. The reason says which.
     case unsafeDirectory(path: String, reason: String)
 
     /// The kernel has refused.

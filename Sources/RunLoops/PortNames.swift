@@ -17,7 +17,8 @@ public struct PortNames: Hashable, Sendable {
     ///
     /// Their directory is `run-loops` in `XDG_RUNTIME_DIR`; where that is not set, in the system's directory for the
     /// user, `/run/user/` and the user's number; and where there is none, `/tmp/run-loops-` and the number. It is made if
-    /// it is not there, and must be the user's own and closed to everybody else.
+    /// it is not there, and must be the user's own and closed to everybody else. What was looked at is what is used, also if
+    /// somebody puts another directory in its place: that takes `/proc`, as nearly every system has it.
     public static let user = PortNames(place: .user)
 
     private init(place: Place) { self.place = place }

@@ -44,6 +44,41 @@ import Testing
         }
     }
 
+    @Test
+    func `a directory that is swapped after it was looked at is not used, neither to listen nor to connect`()
+        throws
+    {
+        try withScratchDirectory { path in
+            let (place, name) = (path + "/names", try PortName("clock"))
+            let opened = try NameDirectory(.directory(place), makes: true)
+            try FileManager.default.moveItem(atPath: place, toPath: path + "/moved")
+            // Somebody else's, who has put a listener of its own there.
+            let other = try PortNames(directory: place).register(name)
+            let own = try NameHold(name, in: opened)
+            let listener = try own.listen()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/moved").contains("clock"))
+            let again = try NameDirectory(.directory(path + "/moved"), makes: false)
+            try FileManager.default.moveItem(atPath: path + "/moved", toPath: path + "/moved again")
+            try FileManager.default.moveItem(atPath: place, toPath: path + "/moved")
+            let client = try PacketSocket(again.address(of: name.bytes), before: .now)
+            #expect(client.give([1]) == .sent)
+            expectClient(listener) { #expect($0.take() == .packet([1], descriptors: 0)) }
+            expectNobody(other.listener)
+        }
+    }
+
+    @Test(arguments: ["/nowhere", "/proc/self/fdinfo", "/proc/1/fd"])
+    func `where the system does not show descriptors, names are refused, and not looked for by path`(
+        descriptors: String
+    ) throws {
+        try withScratchDirectory { path in
+            let reason = "it cannot be used as it was looked at, because there is no \(descriptors)"
+            #expect(throws: PortNameError.unsafeDirectory(path: path, reason: reason)) {
+                _ = try NameDirectory(.directory(path), makes: false, descriptors: descriptors)
+            }
+        }
+    }
+
     @Test func `a path that does not begin at the root is misuse`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = PortNames(directory: "names")

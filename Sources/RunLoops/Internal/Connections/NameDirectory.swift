@@ -3,18 +3,22 @@ internal import Glibc
 
 /// The directory of the plain names, opened and found to be the user's alone.
 ///
-/// What is done in it is done through its descriptor, so that it stays the one that was looked at.
+/// What is done in it is done through its descriptor, so that it stays the one that was looked at, whatever its path
+/// leads to by then. Sockets have no call for that: they are bound and connected by a path that begins with the
+/// descriptor, in the directory that the system shows a process its descriptors in.
 struct NameDirectory: ~Copyable, Sendable {
     let path: String
     private let owned: OwnedDescriptor
+    private let descriptors: String
 
     /// Opens the directory of a place.
     ///
     /// - Parameters:
     ///   - place: Which.
     ///   - makes: Whether it is made if it is not there.
+    ///   - descriptors: Where the system shows a process its descriptors; a test has it look elsewhere.
     /// - Throws: Why it cannot be used; `ENOENT` of `open` if it is not there.
-    init(_ place: PortNames.Place, makes: Bool) throws(PortNameError) {
+    init(_ place: PortNames.Place, makes: Bool, descriptors: String = "/proc/self/fd") throws(PortNameError) {
         let path: String
         switch place {
         case .user: path = NameDirectory.pathOfUser()
@@ -45,22 +49,29 @@ struct NameDirectory: ~Copyable, Sendable {
             throw .unsafeDirectory(
                 path: path, reason: "others may enter it (mode \(String(mode, radix: 8)), not 700)")
         }
+        // Without that directory there is no other way that a swap of the path could not lead astray: so it is an error,
+        // and not the path after all.
+        var found = stat()
+        let isSeen = unsafe stat("\(descriptors)/\(number)", &found) == 0
+        if !isSeen || found.st_dev != status.st_dev || found.st_ino != status.st_ino {
+            throw .unsafeDirectory(
+                path: path,
+                reason: "it cannot be used as it was looked at, because there is no \(descriptors)")
+        }
         owned = directory
         self.path = path
+        self.descriptors = descriptors
     }
 
     /// The number of the directory, for the calls that take a path from there.
     var descriptor: CInt { owned.descriptor }
 
     /// The address of a file in it.
+    ///
+    /// As short for a directory with a long path: an address has little room.
     borrowing func address(of file: [UInt8]) -> PacketListener.Address {
-        let plain = Array(path.utf8) + [UInt8(ascii: "/")] + file
-        if plain.count <= PacketListener.Address.longestPath {
-            return PacketListener.Address(bytes: plain, isAbstract: false)
-        }
-        // An address has little room; through the descriptor every directory is near.
-        let short = Array("/proc/self/fd/\(descriptor)/".utf8) + file
-        return PacketListener.Address(bytes: short, isAbstract: false)
+        let path = Array("\(descriptors)/\(descriptor)/".utf8) + file
+        return PacketListener.Address(bytes: path, isAbstract: false)
     }
 
     private static func pathOfUser() -> String {

@@ -33,8 +33,6 @@ struct PacketListener: ~Copyable, Sendable {
         /// A path, or an abstract name.
         let bytes: [UInt8]
         let isAbstract: Bool
-        /// How long a path is at most.
-        static let longestPath = 107
     }
 
     /// What a loop watches.
