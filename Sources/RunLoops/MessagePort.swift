@@ -70,8 +70,8 @@ public final class MessagePort: Sendable {
     /// Ends the port: its name is free, every connection is closed, and whoever waits for a reply is told that there is none.
     ///
     /// What was sent and not yet served is dropped. On the thread of its loop the port has left the loop when this returns,
-    /// and no handler of it starts any more. From another thread, a handler that runs may still be running. Again is
-    /// harmless.
+    /// and no handler of it starts any more. From another thread, a handler or the filter may still be running; whom it lets in
+    /// then is turned away. Either way the name is free when this returns. Again is harmless.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {

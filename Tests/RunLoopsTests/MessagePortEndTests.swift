@@ -144,8 +144,76 @@ import Testing
         }
     }
 
-    private func take(_ name: PortName, _ names: OwnNames) throws(MessagePortError) {
-        _ = try MessagePort(name: name, in: names.names)
+    @Test func `a filter may end its port, whose name is free when that returns`() throws {
+        let (names, name) = (try OwnNames(), try PortName("test"))
+        let ending = Log<MessagePort>()
+        let (refusals, asked) = (Log<MessagePortError?>(), Gate())
+        let server = try PortServer(
+            names,
+            admitting: { _ in
+                for port in ending.entries { port.invalidate() }
+                refusals.add(refusal(taking: name, of: names))
+                asked.open()
+                return true
+            })
+        ending.add(server.port)
+        #expect(throws: MessagePortError.ended) { _ = try server.connect() }
+        #expect(asked.wait())
+        #expect(refusals.entries == [nil])
+        ending.removeAll()
+    }
+
+    @Test func `a port that another thread ends while its filter runs has given up its name then, too`()
+        throws
+    {
+        let (names, name) = (try OwnNames(), try PortName("test"))
+        let (isAsked, mayAnswer) = (Gate(), Gate())
+        let server = try PortServer(
+            names,
+            admitting: { _ in
+                isAsked.open()
+                #expect(mayAnswer.wait())
+                return true
+            })
+        let client = try Threads(1) { _ in
+            #expect(throws: MessagePortError.ended) { _ = try server.connect() }
+        }
+        #expect(isAsked.wait())
+        server.port.invalidate()
+        #expect(refusal(taking: name, of: names) == nil)
+        mayAnswer.open()
+        try client.join()
+        // Whom the filter has let in found no port.
+        #expect(server.port.statistics.connections == 0 && server.port.statistics.admittedPeers == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `a name is free when its port was ended, however many connect at that moment`(isAbstract: Bool)
+        async
+    {
+        // In a process of its own: what another test starts meanwhile has the socket, too, until it calls exec.
+        await #expect(processExitsWith: .success) { [isAbstract] in
+            let names = try OwnNames()
+            let name = try uniqueName(isAbstract)
+            let thread = try RunLoopThread(name: "server")
+            let isOver = Shared()
+            let clients = try Threads(2) { _ in
+                while isOver.count == 0 {
+                    do { _ = try names.names.connect(to: name, before: .now) } catch {}
+                }
+            }
+            for _ in 0..<100 {
+                let port = try MessagePort(name: name, in: names.names)
+                try await thread.runLoop.performAndWait {
+                    try RunLoop.current.add(port, forMode: .common) { _ = $0.id }
+                }
+                waitUntil("somebody has come") { port.statistics.connections > 0 }
+                port.invalidate()
+            }
+            isOver.increment()
+            try clients.join()
+            thread.stop()
+        }
     }
 
     @Test func `descriptors come and go, and are closed when nobody takes them`() async {
@@ -186,4 +254,13 @@ import Testing
             waitUntil("all are closed") { openDescriptors(from: bound) == 0 }
         }
     }
+}
+
+/// Why a name cannot be taken at once, if it cannot.
+private func refusal(taking name: PortName, of names: OwnNames) -> MessagePortError? {
+    refusal { () throws(MessagePortError) in try take(name, names) }
+}
+
+private func take(_ name: PortName, _ names: OwnNames) throws(MessagePortError) {
+    _ = try MessagePort(name: name, in: names.names)
 }

@@ -31,7 +31,7 @@ extension MessagePortCore {
         guard receiving.isListening, let registration else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if connectionCount >= limits.connections { return stopListening(registration) }
-            switch registration.held.listener.accept() {
+            switch registration.accept() {
             case .connection(let socket):
                 receiving.pause.reset()
                 admit(socket, in: loop)
@@ -77,7 +77,7 @@ extension MessagePortCore {
     private func stopListening(_ registration: Registration, for pause: Duration? = nil) {
         let receiving = unsafe self.receiving
         receiving.isListening = false
-        set.remove(registration.held.listener.descriptor)
+        registration.unwatch(in: set)
         if let pause {
             let end = Moment.now().advanced(by: pause.nanosecondsRoundedUp)
             receiving.pauseEnd = end
@@ -89,8 +89,7 @@ extension MessagePortCore {
         let receiving = unsafe self.receiving
         guard !receiving.isListening, let registration else { return }
         do {
-            let listener = registration.held.listener.descriptor
-            try set.add(listener, .reading, token: MessagePortCore.listenerToken)
+            try registration.watch(in: set)
             receiving.isListening = true
             receiving.pauseEnd = nil
         } catch {

@@ -60,7 +60,7 @@ final class MessagePortCore: Sendable {
             unsafe self.receiving = receiving
             let registration = Registration(try names.register(name))
             life = Guarded(Life(registration: registration))
-            try set.add(registration.held.listener.descriptor, .reading, token: MessagePortCore.listenerToken)
+            try registration.watch(in: set)
             try set.add(
                 receiving.alarm.descriptor, [.reading, .edge], token: MessagePortCore.alarmToken)
         } catch let error as SystemError {
@@ -196,11 +196,10 @@ final class MessagePortCore: Sendable {
             }
             return life
         }
-        guard var ended else { return }
+        guard let ended else { return }
         LocalPort.remove(self, name, names)
-        if let registration = ended.registration { set.remove(registration.held.listener.descriptor) }
         // Before the connections, so that the name is free for whoever hears of their end.
-        ended.registration = nil
+        ended.registration?.giveUp(set)
         for connection in ended.connections.values {
             _ = connection.end()
             set.remove(connection.socket.descriptor)
@@ -228,12 +227,6 @@ final class MessagePortCore: Sendable {
             return life.registration == nil
         }
         if isNow { watcher.tell() }
-    }
-
-    /// A name that is held, with its listener; it is given up when the last one who uses it has gone.
-    final class Registration: Sendable {
-        let held: PortRegistration
-        init(_ held: consuming PortRegistration) { self.held = held }
     }
 }
 
