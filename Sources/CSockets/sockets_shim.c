@@ -152,8 +152,13 @@ int runloops_receive(
     return 0;
 }
 
-int runloops_wait_for_socket(int socket, bool for_writing, int64_t nanoseconds) {
-    struct pollfd entry = {.fd = socket, .events = for_writing ? POLLOUT : POLLIN | POLLRDHUP};
+int runloops_wait_for_socket(int socket, enum runloops_awaited what, int64_t nanoseconds) {
+    static const short events[] = {
+        [runloops_wait_to_read] = POLLIN | POLLRDHUP,
+        [runloops_wait_to_write] = POLLOUT,
+        [runloops_wait_for_end] = POLLRDHUP,
+    };
+    struct pollfd entry = {.fd = socket, .events = events[what]};
     struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     int ready = ppoll(&entry, 1, nanoseconds < 0 ? NULL : &time, NULL);
     return ready < 0 ? -1 : ready == 0;

@@ -24,7 +24,13 @@ extension MessagePort {
         /// How many messages and requests were delivered.
         public internal(set) var messages = 0
 
-        /// How many times a connection could not be taken because the process may open no more descriptors.
+        /// How many times replies had to wait because the kernel had no memory for them, or too many descriptors under way.
+        ///
+        /// They are tried again, for about a minute.
+        public internal(set) var postponedReplies = 0
+
+        /// How many times the process could open no more descriptors, or the system had no more: for a connection, which waits
+        /// until there is one, or for those of a message, whose connection is closed.
         public internal(set) var lackingDescriptors = 0
     }
 }

@@ -95,7 +95,7 @@ extension RemotePort {
         _ request: PendingRequest, _ bytes: [UInt8], _ id: UInt32, _ descriptors: [CInt],
         _ deadline: ContinuousClock.Instant?
     ) async throws(MessagePortError) -> UInt64 {
-        var pause = Duration.microseconds(100)
+        var pause = GrowingPause.sending
         while true {
             do {
                 // Safe: bytes have nothing between them.
@@ -105,11 +105,10 @@ extension RemotePort {
                 if error != .timedOut { throw error }
             }
             if let deadline, deadline <= .now { throw .timedOut }
-            let next = ContinuousClock.now + pause
+            let next = ContinuousClock.now + pause.begin()
             do {
                 try await Task.sleep(until: min(next, deadline ?? next), clock: .continuous)
             } catch { throw .cancelled }
-            pause = min(pause * 2, .milliseconds(20))
         }
     }
 }

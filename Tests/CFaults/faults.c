@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -19,6 +20,8 @@
 
 bool faults_are_there(void) { return false; }
 void faults_refuse_watches(int code) { (void)code; }
+void faults_refuse_sends(int code, unsigned times) { (void)code, (void)times; }
+unsigned faults_refused_sends_left(void) { return 0; }
 unsigned faults_wall_clock_uses(void) { return 0; }
 
 #else
@@ -26,10 +29,14 @@ unsigned faults_wall_clock_uses(void) { return 0; }
 // A program's own definitions come before the C library's, so these look first and hand on.
 
 static __thread int refusal __attribute__((tls_model("initial-exec")));
+static __thread int send_refusal __attribute__((tls_model("initial-exec")));
+static __thread unsigned refused_sends __attribute__((tls_model("initial-exec")));
 static __thread unsigned uses __attribute__((tls_model("initial-exec")));
 
 bool faults_are_there(void) { return true; }
 void faults_refuse_watches(int code) { refusal = code; }
+void faults_refuse_sends(int code, unsigned times) { send_refusal = code, refused_sends = times; }
+unsigned faults_refused_sends_left(void) { return refused_sends; }
 unsigned faults_wall_clock_uses(void) { return uses; }
 
 static void note(clockid_t clock) {
@@ -48,6 +55,16 @@ int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event)
     }
     NEXT(epoll_ctl);
     return next(set, operation, descriptor, event);
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
+    if (refused_sends > 0) {
+        refused_sends -= 1;
+        errno = send_refusal;
+        return -1;
+    }
+    NEXT(sendmsg);
+    return next(socket, message, flags);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

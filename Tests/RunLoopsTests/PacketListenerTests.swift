@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `a pause becomes longer each time, up to a second, and short again after a connection`() {
-        var pause = AcceptPause()
+        var pause = GrowingPause.accepting
         let pauses = (0..<9).map { _ in pause.begin() }
         #expect(pauses == [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000].map { .milliseconds($0) })
         pause.reset()

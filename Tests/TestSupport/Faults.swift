@@ -18,6 +18,18 @@ public enum Faults {
         return try body()
     }
 
+    /// Has the kernel refuse the calling thread the next packets that it sends.
+    ///
+    /// - Parameters:
+    ///   - code: What it says.
+    ///   - times: How many; 0 for none any more.
+    public static func refuseSends(_ code: CInt, times: Int) {
+        faults_refuse_sends(code, CUnsignedInt(times))
+    }
+
+    /// How many it will still refuse.
+    public static var refusedSendsLeft: Int { Int(faults_refused_sends_left()) }
+
     /// How often the calling thread uses the wall clock while it does something.
     ///
     /// - Parameter body: What it does.

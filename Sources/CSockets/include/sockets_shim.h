@@ -65,9 +65,12 @@ int runloops_receive(
     int socket, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
     struct runloops_packet *packet);
 
+/// What is waited for; all of them end with the other end, too.
+enum runloops_awaited { runloops_wait_to_read, runloops_wait_to_write, runloops_wait_for_end };
+
 /// Waits until a socket can be read or written, or the other end is gone; 0 in time, 1 not, -1 with errno.
 /// A negative time waits for ever.
-int runloops_wait_for_socket(int socket, bool for_writing, int64_t nanoseconds);
+int runloops_wait_for_socket(int socket, enum runloops_awaited what, int64_t nanoseconds);
 
 /// Whether the other end will send nothing more.
 bool runloops_has_hung_up(int socket);

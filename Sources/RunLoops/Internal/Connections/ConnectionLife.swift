@@ -33,7 +33,8 @@ struct ConnectionLife: Sendable {
         case answer
         /// The other end has refused: tell who uses the connection, and close it.
         case close(Frame.Refusal)
-        /// Count the fault, tell the other end this reason if there is room, and close the connection.
+        /// What has come breaks the rules: count it, tell the other end this reason if there is room, and close the
+        /// connection.
         case refuse(Frame.Refusal)
         /// The connection is over already: drop what has come, and close what has come with it.
         case drop
@@ -94,7 +95,9 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// This end refuses to go on: a malformed packet, a limit, a deadline, a peer that it does not admit.
+    /// This end refuses to go on for what has come: what is malformed, out of place, or beyond the limits.
+    ///
+    /// Who is refused for something else, such as who it is or its silence, is told so and closed without being asked here.
     mutating func refuse(_ refusal: Frame.Refusal) -> Action {
         if !isOpen { return .drop }
         state = .refused(refusal)

@@ -17,10 +17,22 @@ extension MessagePortCore {
             // Reported before it was removed.
             guard let connection = connection(report.token) else { return false }
             if report.readiness.contains(.writing) {
-                connection.sendKept()
+                sendKept(of: connection)
                 if report.readiness == .writing { return false }
             }
             return receive(from: connection, input, loop)
+        }
+    }
+
+    /// Sends replies that were kept, or has it tried again where the kernel has no means for it.
+    private func sendKept(of connection: PortConnection) {
+        let receiving = unsafe self.receiving
+        switch connection.sendKept({ receiving.resends.hasSent() }) {
+        case .done: break
+        case .lacksMeans:
+            counters.add { $0.postponedReplies += 1 }
+            _ = receiving.alarm.set(receiving.resends.append(connection.token, now: .now()))
+        case .failed: log("cannot send a reply to \(connection.peer.credentials)")
         }
     }
 
@@ -94,7 +106,7 @@ extension MessagePortCore {
             receiving.pauseEnd = nil
         } catch {
             // No memory: asked again later.
-            let end = Moment.now().advanced(by: AcceptPause.longest.nanosecondsRoundedUp)
+            let end = Moment.now().advanced(by: receiving.pause.begin().nanosecondsRoundedUp)
             receiving.pauseEnd = end
             _ = receiving.alarm.set(end)
         }
@@ -119,8 +131,12 @@ extension MessagePortCore {
             }
         }
         if let end = receiving.pauseEnd, end <= now { listenAgain() }
+        for token in receiving.resends.takeDue(now: now) {
+            if let connection = connection(token) { sendKept(of: connection) }
+        }
         if let next = receiving.greetings.nextDeadline { _ = receiving.alarm.set(next) }
         if let next = receiving.pauseEnd { _ = receiving.alarm.set(next) }
+        if let next = receiving.resends.due { _ = receiving.alarm.set(next) }
         return calledHandler
     }
 

@@ -242,9 +242,11 @@ final class PortReceiving {
     private var guesses = 0
     /// Who has not said what it is.
     var greetings = GreetingQueue()
-    /// Fires when somebody is late, or when the listener is to be listened to again.
+    /// Fires when somebody is late, when the listener is to be listened to again, or when replies are to be sent again.
     var alarm: Alarm
-    var pause = AcceptPause()
+    var pause = GrowingPause.accepting
+    /// Who has replies that could not be sent.
+    var resends = ResendQueue()
     /// Nobody is accepted for now: there are enough connections, or no descriptors.
     var isListening = true
     /// When to listen again, if it was for the lack of descriptors.

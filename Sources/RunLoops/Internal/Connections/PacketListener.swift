@@ -45,7 +45,7 @@ struct PacketListener: ~Copyable, Sendable {
         /// Nobody, for now.
         case none
         /// Somebody, for whom there is no descriptor or no memory. The connection waits; to ask again at once would be in
-        /// vain, and the listener stays readable: ``AcceptPause``.
+        /// vain, and the listener stays readable: ``GrowingPause/accepting``.
         case outOfResources(SystemError)
         /// The kernel has refused.
         case failed(SystemError)

@@ -12,6 +12,9 @@ extension PacketSocket {
         case closed
         /// A packet has at most so many bytes here; nothing was sent.
         case tooLarge(limit: Int)
+        /// The kernel has no memory for it, or the user has too many descriptors under way; nothing was sent, and later there
+        /// may be room. It does not tell when.
+        case lacksMeans
         /// The kernel has refused; nothing was sent.
         case failed(SystemError)
     }
@@ -40,6 +43,7 @@ extension PacketSocket {
         case EPIPE, ECONNRESET, ENOTCONN: return .closed
         case EMSGSIZE:
             do { return .tooLarge(limit: try mostBytes) } catch { return .failed(error) }
+        case ENOBUFS, ENOMEM, ETOOMANYREFS: return .lacksMeans
         default: return .failed(SystemError(call: "sendmsg", code: code))
         }
     }

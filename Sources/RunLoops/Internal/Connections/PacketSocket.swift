@@ -64,7 +64,7 @@ struct PacketSocket: ~Copyable, Sendable {
     /// Ends the connection for both ends, for good, and whoever waits for it here; what was sent is still received.
     borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
-    /// Waits until there is something to read, or room to send; or the other end is gone.
+    /// Waits until there is something to read, or room to send; in any case until the other end is gone.
     ///
     /// - Returns: False if the deadline passes first.
     borrowing func wait(
@@ -73,7 +73,7 @@ struct PacketSocket: ~Copyable, Sendable {
         while true {
             let left = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
             let code = runloops_wait_for_socket(
-                descriptor, direction == .write, left.map(\.wholeNanoseconds) ?? -1)
+                descriptor, direction.shim, left.map(\.wholeNanoseconds) ?? -1)
             if code == 0 { return true }
             if code < 0 {
                 let error = errno
@@ -85,7 +85,19 @@ struct PacketSocket: ~Copyable, Sendable {
     }
 
     /// What is waited for.
-    enum Direction { case read, write }
+    enum Direction {
+        case read, write
+        /// Nothing but the other end's end.
+        case end
+
+        fileprivate var shim: runloops_awaited {
+            switch self {
+            case .read: runloops_wait_to_read
+            case .write: runloops_wait_to_write
+            case .end: runloops_wait_for_end
+            }
+        }
+    }
 }
 
 extension Duration {

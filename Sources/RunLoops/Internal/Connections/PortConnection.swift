@@ -14,8 +14,19 @@ final class PortConnection: Sendable {
     private let counters: PortCounters
     private let outbox: Guarded<Outbox>
 
+    /// How often in a row the kernel may have no means to send a reply, with some seconds between the last ones, until the
+    /// connection is given up: the requester hears of its end then, and would wait for ever otherwise.
+    static let mostTries = 60
+
+    /// How often in a row the kernel has had no means for the first reply that is kept.
+    ///
+    /// `nonisolated(unsafe)`: guarded by the port's claim.
+    nonisolated(unsafe) private var tries = 0
+
     private struct Outbox: Sendable {
         var kept: KeptReplies
+        /// What the set reports of the connection: also that there is room, while kept replies wait for that.
+        var interest = EpollSet.Interest.reading
         /// What the other end takes; nil until it has said so.
         var limits: Frame.Limits?
         var isEnded = false
@@ -76,7 +87,8 @@ final class PortConnection: Sendable {
         if isFree {
             switch socket.send(frame, body: body, descriptors: descriptors) {
             case .sent: return
-            case .wouldBlock: break
+            // Means are waited for as room is: the loop finds that there is room, tries again, and takes it from there.
+            case .wouldBlock, .lacksMeans: break
             case .closed: throw .ended
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
             case .failed(let error): throw .system(error)
@@ -93,7 +105,7 @@ final class PortConnection: Sendable {
             if outbox.isEnded { return .ended }
             let wasEmpty = outbox.kept.isEmpty
             if !outbox.kept.keep(reply) { return .overflowing }
-            if wasEmpty { watch([.reading, .writing]) }
+            if wasEmpty { watch([.reading, .writing], &outbox) }
             return .kept
         }
         switch kept {
@@ -111,38 +123,67 @@ final class PortConnection: Sendable {
     /// The one system call that is made under the lock of the outbox. If it was made afterwards, a thread that keeps the first
     /// reply could say "writing" after the loop has sent that reply and said "no more"; or the other way round, and the
     /// reply would never leave.
-    private func watch(_ interest: EpollSet.Interest) {
+    private func watch(_ interest: EpollSet.Interest, _ outbox: inout Outbox) {
+        if outbox.isEnded || outbox.interest == interest { return }
+        outbox.interest = interest
         do { try set.change(socket.descriptor, interest, token: token) } catch {
             preconditionFailure("what is in the set can be changed there: \(error)")
         }
     }
 
+    /// What has become of the kept replies.
+    enum Resent: Equatable {
+        /// They are sent, or wait for room, which the set reports; or the connection is over.
+        case done
+        /// The kernel has had no means: to be tried again.
+        case lacksMeans
+        /// That was so too often, or the kernel has refused: the connection is over.
+        case failed
+    }
+
     /// Sends what was kept, as far as there is room now.
     ///
     /// By whoever has the port's claim.
-    func sendKept() {
+    ///
+    /// - Parameter sent: Called for each reply that was sent.
+    /// - Returns: What has become of them.
+    func sendKept(_ sent: () -> Void = {}) -> Resent {
         while let reply = outbox.withLock({ $0.kept.first }) {
             // Only this thread takes replies out, so the first one stays the first.
             let bytes = reply.bytes
             // Safe: bytes have nothing between them.
             let body = unsafe bytes.span.bytes
             switch socket.send(reply.frame, body: body, descriptors: reply.descriptors.numbers) {
-            case .wouldBlock: return
+            case .wouldBlock:
+                outbox.withLock { watch([.reading, .writing], &$0) }
+                return .done
+            case .lacksMeans:
+                unsafe tries += 1
+                if unsafe tries >= PortConnection.mostTries {
+                    _ = end()
+                    return .failed
+                }
+                // There is room, which would be reported without end.
+                outbox.withLock { watch(.reading, &$0) }
+                return .lacksMeans
             case .closed:
                 _ = end()
-                return
+                return .done
             // What cannot be sent now cannot be later: the requester would wait for ever, unless it hears of its end.
             case .tooLarge, .failed:
                 _ = end()
-                return
+                return .failed
             case .sent:
+                unsafe tries = 0
+                sent()
                 outbox.withLock { outbox in
                     if outbox.isEnded { return }
                     outbox.kept.removeFirst()
-                    if outbox.kept.isEmpty { watch(.reading) }
+                    if outbox.kept.isEmpty { watch(.reading, &outbox) }
                 }
             }
         }
+        return .done
     }
 
     // MARK: - End

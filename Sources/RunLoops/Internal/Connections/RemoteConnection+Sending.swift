@@ -6,11 +6,13 @@ extension RemoteConnection {
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         try limits.check(body, descriptors)
+        var pause = GrowingPause.sending
         while true {
             if let ended = state.withLock({ $0.ended }) { throw ended }
             switch socket.send(frame, body: body, descriptors: descriptors) {
             case .sent: return
             case .wouldBlock: try waitForRoom(before: deadline)
+            case .lacksMeans: try waitForMeans(&pause, before: deadline)
             case .closed:
                 hasHungUp()
                 throw .ended
@@ -26,6 +28,25 @@ extension RemoteConnection {
         let isThere: Bool
         do { isThere = try socket.wait(for: .write, before: deadline) } catch { throw .system(error) }
         if !isThere { throw .timedOut }
+    }
+
+    /// Waits until it is worth trying again what the kernel has had no means for, or the other end is gone.
+    private func waitForMeans(
+        _ pause: inout GrowingPause, before deadline: ContinuousClock.Instant?
+    ) throws(MessagePortError) {
+        if let deadline, deadline <= .now { throw .timedOut }
+        // It may be the port's not reading that takes the means.
+        let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
+        defer { wait?.end() }
+        let next = ContinuousClock.now + pause.begin()
+        let isGone: Bool
+        do { isGone = try socket.wait(for: .end, before: min(next, deadline ?? next)) } catch {
+            throw .system(error)
+        }
+        if isGone {
+            hasHungUp()
+            throw .ended
+        }
     }
 
     /// The other end is gone: replies that it has sent before may still be there.

@@ -54,13 +54,7 @@ final class RemoteConnection: Sendable {
         do {
             socket = try names.connect(to: name, before: deadline)
             peer = try socket.peer
-            switch socket.send(Frame(.hello, limits: told)) {
-            // Closed: the refusal may be there to be read.
-            case .sent, .closed: break
-            case .wouldBlock, .tooLarge:
-                preconditionFailure("a new connection has room for its first packet")
-            case .failed(let error): throw error
-            }
+            try RemoteConnection.sayHello(socket, told, deadline)
             limits = try RemoteConnection.awaitWelcome(socket, &life, pool, deadline)
             try socket.ensureRoom(forBodiesOf: Int(limits.bodyLength))
         } catch let error as PortNameError {
@@ -80,6 +74,25 @@ final class RemoteConnection: Sendable {
 
     deinit {
         end(.ended)
+    }
+
+    private static func sayHello(
+        _ socket: borrowing PacketSocket, _ limits: Frame.Limits, _ deadline: ContinuousClock.Instant?
+    ) throws {
+        var pause = GrowingPause.sending
+        while true {
+            switch socket.send(Frame(.hello, limits: limits)) {
+            // Closed: the refusal may be there to be read.
+            case .sent, .closed: return
+            case .lacksMeans:
+                if let deadline, deadline <= .now { throw MessagePortError.timedOut }
+                let next = ContinuousClock.now + pause.begin()
+                _ = try socket.wait(for: .end, before: min(next, deadline ?? next))
+            case .wouldBlock, .tooLarge:
+                preconditionFailure("a new connection has room for its first packet")
+            case .failed(let error): throw error
+            }
+        }
     }
 
     private static func awaitWelcome(
