@@ -23,6 +23,19 @@ extension MessagePort {
         /// Those that come then are admitted when others have gone; meanwhile they wait to connect.
         public var connections = 256
 
+        /// How many connections one process may have at once.
+        ///
+        /// More are refused, with ``MessagePortError/tooManyConnections``, so that a process which opens them without end keeps
+        /// out nobody else. One is enough for all threads and tasks of a process. If this is not less than ``connections``,
+        /// one process may have them all.
+        public var connectionsPerProcess = 64
+
+        /// How many connections the processes of one user may have together, if it is another user than the port's.
+        ///
+        /// A user may have any number of processes, so this is what keeps some for the others. It matters to ports that admit
+        /// other users.
+        public var connectionsPerUser = 128
+
         /// How long a new connection may take to say what it is.
         ///
         /// A ``RemotePort`` does so at once. What is silent for longer is closed, so that it keeps out nobody else.
@@ -48,6 +61,16 @@ extension MessagePort {
             }
             if connections < 1 {
                 misuse("MessagePort.Limits.connections: \(connections) lets nobody in; use at least 1")
+            }
+            if connectionsPerProcess < 1 {
+                misuse(
+                    "MessagePort.Limits.connectionsPerProcess: \(connectionsPerProcess) lets nobody in; use at least 1"
+                )
+            }
+            if connectionsPerUser < 1 {
+                misuse(
+                    "MessagePort.Limits.connectionsPerUser: \(connectionsPerUser) lets no other user in; use at least 1, and the filter to keep other users out"
+                )
             }
             if greeting <= .zero {
                 misuse("MessagePort.Limits.greeting: \(greeting) leaves nobody time; use some seconds")

@@ -12,6 +12,9 @@ extension MessagePort {
         /// How many peers were refused for who they are.
         public internal(set) var refusedPeers = 0
 
+        /// How many connections were refused because their process, or their user, had as many as it may have.
+        public internal(set) var excessConnections = 0
+
         /// How many connections were closed because nothing came in time.
         public internal(set) var silentPeers = 0
 

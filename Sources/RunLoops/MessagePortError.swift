@@ -8,6 +8,8 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case name(PortNameError)
     /// The port does not admit this process.
     case notAdmitted
+    /// This process, or its user, has as many connections with the port as it lets each have: use those, or close some.
+    case tooManyConnections
     /// What has the name, or the connection, does not speak as ports do, or not this version.
     case notAPort
     /// The deadline passed: the other end has not answered, or has not made room. Try again, or give up.
@@ -35,6 +37,8 @@ extension MessagePortError: CustomStringConvertible {
         switch self {
         case .name(let error): "\(error)"
         case .notAdmitted: "the port does not admit this process"
+        case .tooManyConnections:
+            "the port has as many connections with this process, or its user, as it allows"
         case .notAPort: "the other end does not speak as ports do"
         case .timedOut: "the deadline passed before the other end had answered, or made room"
         case .noReply: "the request was dropped without a reply"

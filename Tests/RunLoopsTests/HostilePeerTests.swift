@@ -274,6 +274,7 @@ import Testing
             var limits = MessagePort.Limits()
             limits.greeting = .milliseconds(200)
             limits.connections = 100
+            limits.connectionsPerProcess = 100
             let stage = try HostileStage(limits)
             let silent = try (0..<1_000).map { _ in try stage.connect() }
             stage.seeThatHonestGoesOn()

@@ -47,7 +47,10 @@ import Testing
         #expect(result?.message.contains("add it to the loop first, and ask on its thread") == true)
     }
 
-    @Test(arguments: ["body", "descriptors", "connections", "greeting", "keptReplies"])
+    @Test(arguments: [
+        "body", "descriptors", "connections", "connectionsPerProcess", "connectionsPerUser", "greeting",
+        "keptReplies",
+    ])
     func `limits that make no sense`(limit: String) async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -57,6 +60,8 @@ import Testing
             case "body": limits.body = -1
             case "descriptors": limits.descriptors = 254
             case "connections": limits.connections = 0
+            case "connectionsPerProcess": limits.connectionsPerProcess = 0
+            case "connectionsPerUser": limits.connectionsPerUser = 0
             case "greeting": limits.greeting = .zero
             default: limits.keptReplies = -1
             }

@@ -12,7 +12,8 @@ import TestSupport
         case "ask": try ask(names)
         case "tell": try RemotePort(named: PortName("test"), in: names).send(Array("gone".utf8))
         case "flood": try flood(names)
-        default: fatalError("it is to serve, ask, tell or flood")
+        case "hoard": try hoard(names)
+        default: fatalError("it is to serve, ask, tell, flood or hoard")
         }
     }
 
@@ -50,6 +51,26 @@ import TestSupport
         let remote = try RemotePort(named: PortName("test"), in: names)
         let reply = try remote.request(Array("who".utf8))
         tell(String(decoding: reply.bytes, as: UTF8.self))
+    }
+
+    /// Connects twenty-five times, keeps what it gets, and asks on one connection until it is answered.
+    private static func hoard(_ names: PortNames) throws {
+        var remotes: [RemotePort] = []
+        var refusals = 0
+        for _ in 0..<25 {
+            do throws(MessagePortError) {
+                remotes.append(try RemotePort(named: try name("test"), in: names))
+            } catch {
+                if error == .tooManyConnections { refusals += 1 } else { complain("\(error)") }
+            }
+        }
+        _ = try remotes[0].request(id: 1)
+        tell("\(remotes.count) connections, \(refusals) refusals")
+        withExtendedLifetime(remotes) {}
+    }
+
+    private static func name(_ text: String) throws(MessagePortError) -> PortName {
+        do { return try PortName(text) } catch { throw .name(error) }
     }
 
     /// Sends numbered messages as fast as it can, and is killed by the kernel while it does.

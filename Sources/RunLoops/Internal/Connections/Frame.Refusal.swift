@@ -3,7 +3,7 @@ extension Frame {
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1
-        /// The port has as many connections as it may have.
+        /// The port has as many connections with this process, or this user, as it allows.
         case tooManyConnections = 2
         /// The first packet has not come in time.
         case tooSlow = 3

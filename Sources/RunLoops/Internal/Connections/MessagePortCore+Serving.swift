@@ -64,9 +64,16 @@ extension MessagePortCore {
     private func admit(_ socket: consuming PacketSocket, in loop: LoopCore) {
         let credentials: PeerCredentials
         do { credentials = try socket.peer } catch { return log("cannot tell who connects: \(error)") }
+        // Before the filter is asked, which may run the loop and come here again.
+        if !takePlace(for: credentials) {
+            counters.add { $0.excessConnections += 1 }
+            log("refuses \(credentials), which has as many connections as it may have")
+            return refuse(socket, .tooManyConnections)
+        }
         var isWelcome = false
         loop.callHandler(origin) { isWelcome = admits(credentials) }
         if !isWelcome {
+            giveBackPlace(of: credentials)
             counters.add { $0.refusedPeers += 1 }
             refuse(socket, .notAdmitted)
             return

@@ -1,5 +1,6 @@
 internal import CThreads
 internal import DequeModule
+internal import Glibc
 
 /// What a port between processes is: its name, its connections, and what waits to be read.
 ///
@@ -34,6 +35,8 @@ final class MessagePortCore: Sendable {
         /// The name and the listener; nil once the port has ended.
         var registration: Registration?
         var connections: [UInt64: PortConnection] = [:]
+        /// Whose they are, and whose those that the filter is being asked about.
+        var shares: PeerShares
         var lastConnection = MessagePortCore.firstConnection
         /// The loop that the port is in.
         var loop: RunLoop?
@@ -59,7 +62,7 @@ final class MessagePortCore: Sendable {
             let receiving = try PortReceiving()
             unsafe self.receiving = receiving
             let registration = Registration(try names.register(name))
-            life = Guarded(Life(registration: registration))
+            life = Guarded(Life(registration: registration, shares: PeerShares(limits, ownUser: geteuid())))
             try registration.watch(in: set)
             try set.add(
                 receiving.alarm.descriptor, [.reading, .edge], token: MessagePortCore.alarmToken)
@@ -92,7 +95,13 @@ final class MessagePortCore: Sendable {
 
     func connection(_ token: UInt64) -> PortConnection? { life.withLock { $0.connections[token] } }
 
-    /// Notes a connection.
+    /// Takes a place for a connection, unless its process or its user has as many as it may.
+    func takePlace(for peer: PeerCredentials) -> Bool { life.withLock { $0.shares.take(peer) } }
+
+    /// Gives the place of a connection back that has not come about.
+    func giveBackPlace(of peer: PeerCredentials) { life.withLock { $0.shares.giveBack(peer) } }
+
+    /// Notes a connection, for which there is a place.
     ///
     /// - Returns: Nil if the port has ended meanwhile: the connection is closed.
     func add(_ socket: consuming PacketSocket, of credentials: PeerCredentials) -> PortConnection? {
@@ -103,7 +112,10 @@ final class MessagePortCore: Sendable {
         let peer = MessagePort.Peer(connection: number, credentials: credentials)
         let connection = PortConnection(socket, peer, limits, set, counters)
         let isOpen = life.withLock { life in
-            if life.registration == nil { return false }
+            if life.registration == nil {
+                life.shares.giveBack(credentials)
+                return false
+            }
             life.connections[number] = connection
             return true
         }
@@ -114,7 +126,11 @@ final class MessagePortCore: Sendable {
     ///
     /// - Returns: Whether it was there.
     func remove(_ connection: PortConnection) -> Bool {
-        let known = life.withLock { $0.connections.removeValue(forKey: connection.token) }
+        let known = life.withLock { life in
+            let known = life.connections.removeValue(forKey: connection.token)
+            if known != nil { life.shares.giveBack(connection.peer.credentials) }
+            return known
+        }
         _ = connection.end()
         if known != nil { set.remove(connection.socket.descriptor) }
         return known != nil
@@ -191,6 +207,9 @@ final class MessagePortCore: Sendable {
             if life.registration == nil { return nil }
             defer {
                 life.registration = nil
+                for connection in life.connections.values {
+                    life.shares.giveBack(connection.peer.credentials)
+                }
                 life.connections = [:]
                 life.watchers = []
             }

@@ -168,7 +168,8 @@ extension MessagePortError {
         switch refusal {
         case .notAdmitted: self = .notAdmitted
         case .malformed, .tooLarge: self = .notAPort
-        case .tooManyConnections, .tooSlow, .unread, .ended, .outOfResources: self = .ended
+        case .tooManyConnections: self = .tooManyConnections
+        case .tooSlow, .unread, .ended, .outOfResources: self = .ended
         }
     }
 }
