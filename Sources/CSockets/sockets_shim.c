@@ -54,6 +54,23 @@ int runloops_set_non_blocking(int descriptor, bool is_non_blocking) {
     return fcntl(descriptor, F_SETFL, is_non_blocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
 }
 
+// Newer than the headers of many systems. A few architectures number their options otherwise, and do without.
+#if !defined(SO_PASSRIGHTS) && (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__arm__) || \
+                                defined(__riscv))
+#define SO_PASSRIGHTS 83
+#endif
+
+int runloops_admit_descriptors(int socket, bool admits) {
+#if defined(SO_PASSRIGHTS)
+    int value = admits;
+    return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
+#else
+    (void)socket, (void)admits;
+    errno = ENOPROTOOPT;
+    return -1;
+#endif
+}
+
 int runloops_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 
 int runloops_peer_of(int socket, struct runloops_peer *peer) {

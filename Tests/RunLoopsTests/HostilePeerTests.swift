@@ -112,9 +112,16 @@ import Testing
                 ]
                 let packet = packets[round % packets.count]
                 let peer = try round.isMultiple(of: 2) ? stage.connect() : stage.connectAndGreet()
-                #expect(peer.socket.give(packet, descriptors: most) == .sent)
+                let sent = peer.socket.give(packet, descriptors: most)
+                // Before it is let in, the kernel may keep its descriptors out.
+                if sent != .sent {
+                    #expect(
+                        round.isMultiple(of: 2) && sent == .failed(SystemError(call: "sendmsg", code: EPERM)))
+                    #expect(peer.socket.give([1, 2, 3]) == .sent)
+                }
                 let ending = try peer.ending()
                 #expect(ending == .malformed || ending == .tooLarge, "\(round)")
+                waitUntil("what has come is closed") { openDescriptors(from: bound) < 40 }
             }
             #expect(stage.statistics.malformedPackets == 20 && stage.statistics.lackingDescriptors == 0)
             // Those of a message that nobody looks at are closed, too.
@@ -129,7 +136,7 @@ import Testing
             try stage.end()
             #expect(stage.served.entries.count == 40)
             // The runtime opens some late; of those that came there were thousands.
-            #expect(openDescriptors(from: bound) < 10)
+            waitUntil("all are closed") { openDescriptors(from: bound) < 10 }
         }
     }
 

@@ -27,7 +27,7 @@ extension PacketSocket {
                 return .packet(unsafe Array(buffer.prefix(length)), descriptors: descriptors.count)
             case .wouldBlock: return .wouldBlock
             case .end: return .end
-            case .tooLong(let length): return .tooLong(length)
+            case .tooLong(let length, _): return .tooLong(length)
             case .lacksDescriptors: return .lacksDescriptors
             case .failed(let error): return .failed(error)
             }

@@ -41,6 +41,10 @@ int runloops_connect(int socket, const char *name, size_t length, bool is_abstra
 /// Makes a socket non-blocking, or blocking. Returns -1 with errno.
 int runloops_set_non_blocking(int descriptor, bool is_non_blocking);
 
+/// Lets packets that are sent to a socket carry descriptors, or has the kernel refuse that to their senders; the
+/// connections of a listener begin as it is. Returns -1 with errno, also where the kernel has no such setting.
+int runloops_admit_descriptors(int socket, bool admits);
+
 /// Takes a connection, non-blocking and close-on-exec. Returns -1 with errno.
 int runloops_accept(int socket);
 

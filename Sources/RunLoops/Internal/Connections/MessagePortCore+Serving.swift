@@ -170,10 +170,12 @@ extension MessagePortCore {
         case .end:
             pool.give(packet)
             return drop(connection, input, loop)
-        case .tooLong(let length):
+        case .tooLong(let length, let descriptors):
+            DescriptorCloser.close(descriptors)
             pool.give(packet)
             return turnAway(connection, .tooLarge, "a packet of \(length) bytes", input, loop)
-        case .lacksDescriptors:
+        case .lacksDescriptors(let descriptors):
+            DescriptorCloser.close(descriptors)
             pool.give(packet)
             counters.add { $0.lackingDescriptors += 1 }
             log("no room for the descriptors of \(connection.peer.credentials)")
@@ -194,6 +196,8 @@ extension MessagePortCore {
             return deliver(packet, from: connection, input, loop)
         case .greet:
             connection.greeted(packet.frame.limits)
+            // Before the welcome, after which they may come.
+            if limits.descriptors > 0 { connection.socket.admitDescriptors() }
             counters.add { $0.admittedPeers += 1 }
             pool.give(packet)
             do {

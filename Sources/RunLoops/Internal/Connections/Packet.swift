@@ -19,10 +19,12 @@ final class Packet: @unchecked Sendable {
 
     /// Takes apart what the kernel has filled in.
     func fill(length: Int, _ descriptors: consuming OwnedDescriptors) throws(Frame.Fault) {
+        let count = descriptors.count
+        // First: also those of a packet that is malformed go as all others do.
+        self.descriptors = descriptors
         // Safe: the kernel has filled so many bytes, of ours.
         frame = try unsafe Frame(
-            decoding: UnsafeRawBufferPointer(rebasing: memory[..<length]), descriptors: descriptors.count)
-        self.descriptors = descriptors
+            decoding: UnsafeRawBufferPointer(rebasing: memory[..<length]), descriptors: count)
     }
 
     private var bodyRange: Range<Int> { Frame.headLength..<Frame.headLength + frame.bodyLength }
@@ -37,8 +39,14 @@ final class Packet: @unchecked Sendable {
     }
 
     /// Lets go of what is not memory.
+    ///
+    /// What nobody has taken may take time to close.
     func clear() {
-        descriptors = OwnedDescriptors()
+        if !descriptors.isEmpty {
+            var left = OwnedDescriptors()
+            swap(&left, &descriptors)
+            DescriptorCloser.close(left)
+        }
         requester = nil
     }
 }

@@ -7,15 +7,24 @@ internal import Glibc
 struct PacketListener: ~Copyable, Sendable {
     private let owned: OwnedDescriptor
 
+    /// Whether nobody can send descriptors to it until the connection admits them: the kernel refuses them to the sender.
+    ///
+    /// So what is turned away holds none, of which nobody knows how long it takes to close them. Linux does so from 6.16 on.
+    let keepsOutDescriptors: Bool
+
     /// Makes one that listens under an address.
     ///
     /// - Parameters:
     ///   - address: Where.
     ///   - waiting: How many may wait to be accepted. As many as the system allows: they cost this process nothing.
+    ///   - keepsOutDescriptors: Whether the kernel is asked to; a test has it be as an older one.
     /// - Throws: The kernel's refusal, `EADDRINUSE` if the address is taken.
-    init(_ address: Address, waiting: CInt = .max) throws(SystemError) {
+    init(
+        _ address: Address, waiting: CInt = .max, keepsOutDescriptors: Bool = true
+    ) throws(SystemError) {
         let socket = OwnedDescriptor(try systemCall("socket") { runloops_socket(true) })
         let number = socket.descriptor
+        let areOut = keepsOutDescriptors && runloops_admit_descriptors(number, false) == 0
         // Safe: the kernel reads the address as far as it goes.
         _ = try systemCall("bind") {
             unsafe address.bytes.withUnsafeBytes { bytes in
@@ -26,6 +35,7 @@ struct PacketListener: ~Copyable, Sendable {
         }
         _ = try systemCall("listen") { listen(number, waiting) }
         owned = socket
+        self.keepsOutDescriptors = areOut
     }
 
     /// Where a socket is found.
@@ -55,7 +65,10 @@ struct PacketListener: ~Copyable, Sendable {
     borrowing func accept() -> Accepted {
         while true {
             let number = runloops_accept(descriptor)
-            if number >= 0 { return .connection(PacketSocket(adopting: OwnedDescriptor(number))) }
+            if number >= 0 {
+                return .connection(
+                    PacketSocket(adopting: OwnedDescriptor(number), mayTakeTime: !keepsOutDescriptors))
+            }
             let code = errno
             switch code {
             case EINTR, ECONNABORTED: continue

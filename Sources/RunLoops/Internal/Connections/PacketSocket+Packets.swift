@@ -56,10 +56,10 @@ extension PacketSocket {
         case wouldBlock
         /// Nothing more, ever.
         case end
-        /// A packet was longer than the buffer, by its length; it is gone, and its descriptors are closed.
-        case tooLong(length: Int)
-        /// Not all descriptors of a packet could be opened here; it is gone, and those that could are closed.
-        case lacksDescriptors
+        /// A packet was longer than the buffer, by its length; it is gone, but for its descriptors.
+        case tooLong(length: Int, OwnedDescriptors)
+        /// Not all descriptors of a packet could be opened here; it is gone, but for those that could.
+        case lacksDescriptors(OwnedDescriptors)
         /// The kernel has refused; nothing was received.
         case failed(SystemError)
     }
@@ -89,8 +89,8 @@ extension PacketSocket {
             }
             // From here on they have an owner, which closes them whatever comes of the packet.
             let descriptors = OwnedDescriptors(adopting: unsafe Array(list.prefix(packet.descriptor_count)))
-            if packet.lacks_bytes { return .tooLong(length: packet.length) }
-            if packet.lacks_descriptors { return .lacksDescriptors }
+            if packet.lacks_bytes { return .tooLong(length: packet.length, descriptors) }
+            if packet.lacks_descriptors { return .lacksDescriptors(descriptors) }
             if packet.length == 0 && descriptors.isEmpty && runloops_has_hung_up(socket) { return .end }
             return .packet(length: packet.length, descriptors)
         }

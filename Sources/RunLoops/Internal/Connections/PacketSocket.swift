@@ -1,5 +1,6 @@
 internal import CSockets
 internal import Glibc
+internal import Synchronization
 
 /// One end of a connection on this machine that keeps packets apart: each is sent and received whole, or not at all.
 ///
@@ -10,10 +11,38 @@ struct PacketSocket: ~Copyable, Sendable {
     /// How many descriptors a packet carries at most.
     static let mostDescriptors = Frame.mostDescriptors
 
-    private let owned: OwnedDescriptor
+    /// What a loop watches.
+    let descriptor: CInt
+
+    /// Whether what waits to be read may carry descriptors that somebody has chosen who has asked for the connection: then
+    /// closing it may take time.
+    private let mayTakeTime: Atomic<Bool>
 
     /// Takes over a connected socket that is non-blocking.
-    init(adopting socket: consuming OwnedDescriptor) { owned = socket }
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - mayTakeTime: Whether it is another process that has asked for the connection, and may have sent descriptors.
+    init(adopting socket: consuming OwnedDescriptor, mayTakeTime: Bool = false) {
+        descriptor = socket.release()
+        self.mayTakeTime = Atomic(mayTakeTime)
+    }
+
+    deinit {
+        if mayTakeTime.load(ordering: .relaxed) {
+            DescriptorCloser.close(OwnedDescriptors(adopting: [descriptor]))
+        } else {
+            close(descriptor)
+        }
+    }
+
+    /// From now on packets that come may carry descriptors.
+    ///
+    /// Those of a ``PacketListener`` do not before, where the kernel can see to that.
+    borrowing func admitDescriptors() {
+        mayTakeTime.store(true, ordering: .relaxed)
+        _ = runloops_admit_descriptors(descriptor, true)
+    }
 
     /// Makes two that are connected with each other.
     static func pair() throws(SystemError) -> Pair {
@@ -30,9 +59,6 @@ struct PacketSocket: ~Copyable, Sendable {
         var near: PacketSocket
         var far: PacketSocket
     }
-
-    /// What a loop watches.
-    var descriptor: CInt { owned.descriptor }
 
     /// Who is at the other end.
     var peer: PeerCredentials {

@@ -33,10 +33,12 @@ extension RemoteConnection {
             pool.give(packet)
             end(.ended)
             return false
-        case .tooLong(let length):
+        case .tooLong(let length, let descriptors):
+            DescriptorCloser.close(descriptors)
             pool.give(packet)
             return turnAway("a packet of \(length) bytes")
-        case .lacksDescriptors:
+        case .lacksDescriptors(let descriptors):
+            DescriptorCloser.close(descriptors)
             pool.give(packet)
             // Which request it would have answered is lost with it.
             end(.system(SystemError(call: "recvmsg", code: EMFILE)))

@@ -114,8 +114,12 @@ final class RemoteConnection: Sendable {
             case .wouldBlock:
                 if try !socket.wait(for: .read, before: deadline) { throw MessagePortError.timedOut }
             case .end: throw MessagePortError.ended
-            case .tooLong: throw MessagePortError.notAPort
-            case .lacksDescriptors: throw MessagePortError.notAPort
+            case .tooLong(_, let descriptors):
+                DescriptorCloser.close(descriptors)
+                throw MessagePortError.notAPort
+            case .lacksDescriptors(let descriptors):
+                DescriptorCloser.close(descriptors)
+                throw MessagePortError.notAPort
             case .failed(let error): throw error
             }
         }

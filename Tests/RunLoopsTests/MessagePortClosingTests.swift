@@ -1,0 +1,202 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// What another process has sent is closed when nobody takes it, and no loop waits for that, however long it takes.
+@Suite struct MessagePortClosingTests {
+    /// A port that takes nothing, an honest client, and one that sends what takes long to close.
+    private struct Stage {
+        let server: PortServer
+        let honest: RemotePort
+        let hostile: HostilePeer
+
+        init() throws {
+            server = try PortServer { message in
+                if !message.isRequest { return }
+                do { try message.reply() } catch { Issue.record(error) }
+            }
+            honest = try server.connect()
+            hostile = HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
+            let limits = Frame.Limits(bodyLength: 100, descriptorCount: 0)
+            #expect(hostile.socket.send(Frame(.hello, limits: limits)) == .sent)
+            #expect(try hostile.nextFrame()?.kind == .welcome)
+        }
+
+        /// The loop turns on.
+        func seeThatHonestIsAnswered() throws {
+            for _ in 0..<3 { _ = try honest.request(before: .now + .seconds(20)) }
+        }
+    }
+
+    @Test func `descriptors of a message that nobody takes are closed, and hold up nobody`() throws {
+        let stage = try Stage()
+        // Not served while this process has its own ends still: the last one who closes such a socket waits.
+        try stage.server.pause()
+        let slow = try SlowToClose()
+        #expect(stage.hostile.sendBody([], [slow.descriptor]) == .sent)
+        slow.letGo()
+        try stage.server.serve { message in
+            if !message.isRequest { return }
+            do { try message.reply() } catch { Issue.record(error) }
+        }
+        try stage.seeThatHonestIsAnswered()
+        #expect(stage.server.port.statistics.messages == 4)
+        slow.end()
+    }
+
+    @Test(arguments: ["malformed", "too long", "too many", "unread"])
+    func `descriptors of what is turned away hold up nobody, nor do those that wait behind it`(what: String)
+        throws
+    {
+        let stage = try Stage()
+        try stage.server.pause()
+        let slow = try (0..<2).map { _ in try SlowToClose() }
+        let sent: PacketSocket.Sent =
+            switch what {
+            case "malformed": stage.hostile.socket.give([1, 2, 3], descriptors: [slow[0].descriptor])
+            case "too long":
+                stage.hostile.socket.give(
+                    [UInt8](repeating: 1, count: 100_000), descriptors: [slow[0].descriptor])
+            case "too many":
+                stage.hostile.sendBody([], [CInt](repeating: slow[0].descriptor, count: 33))
+            default: stage.hostile.socket.give([1])
+            }
+        #expect(sent == .sent)
+        #expect(stage.hostile.sendBody([], [slow[1].descriptor]) == .sent)
+        for one in slow { one.letGo() }
+        try stage.server.serve { message in
+            do { try message.reply() } catch { Issue.record(error) }
+        }
+        try stage.seeThatHonestIsAnswered()
+        waitUntil("it is gone") { stage.server.port.statistics.connections == 1 }
+        try stage.seeThatHonestIsAnswered()
+        #expect(stage.server.port.statistics.malformedPackets == 1)
+        for one in slow { one.end() }
+    }
+
+    @Test func `who is not let in yet cannot send descriptors, where the kernel sees to that`() throws {
+        let name = try uniqueName(true)
+        let registration = try PortNames.user.register(name)
+        let client = try PortNames.user.connect(to: name, before: .now)
+        let refused = PacketSocket.Sent.failed(SystemError(call: "sendmsg", code: EPERM))
+        let isNew = registration.listener.keepsOutDescriptors
+        let expected = isNew ? refused : .sent
+        #expect(client.give([1], descriptors: [STDERR_FILENO]) == expected)
+        expectClient(registration.listener) { server in
+            #expect(client.give([2], descriptors: [STDERR_FILENO]) == expected)
+            server.admitDescriptors()
+            #expect(client.give([3], descriptors: [STDERR_FILENO]) == .sent)
+            if !isNew { #expect(server.take() == .packet([1], descriptors: 1)) }
+            if !isNew { #expect(server.take() == .packet([2], descriptors: 1)) }
+            #expect(server.take() == .packet([3], descriptors: 1))
+        }
+    }
+
+    @Test func `elsewhere a connection that is refused holds up nobody either`() throws {
+        let name = try uniqueName(true)
+        let address = PacketListener.Address(bytes: name.bytes, isAbstract: true)
+        let listener = HeldListener(try PacketListener(address, keepsOutDescriptors: false))
+        let client = try PacketSocket(address, before: .now)
+        let slow = try SlowToClose()
+        #expect(client.give([1], descriptors: [slow.descriptor]) == .sent)
+        slow.letGo()
+        let accepted = Shared()
+        // On a thread of its own: it is this one that must not wait.
+        let refusing = try Threads(1) { _ in expectClient(listener.held) { _ in accepted.increment() } }
+        try refusing.join(seconds: 20)
+        #expect(accepted.count == 1)
+        slow.end()
+    }
+
+    @Test func `a hundred are closed, and what takes long holds up none of the others`() throws {
+        let slow = try SlowToClose()
+        let wires = try (0..<100).map { _ in try Wire.sockets() }
+        defer { for wire in wires { wire.close() } }
+        var descriptors = OwnedDescriptors()
+        descriptors.append(OwnedDescriptor(slow.giveAway()))
+        for wire in wires { descriptors.append(OwnedDescriptor(wire.giveAwayNear())) }
+        DescriptorCloser.close(descriptors)
+        waitUntil("all are closed") { wires.allSatisfy { $0.isNearClosed() } }
+        slow.end()
+    }
+
+    @Test func `with too many that take long, whoever lets go of one more closes it`() async {
+        await #expect(processExitsWith: .success) {
+            try limitDescriptors(to: 2_000)
+            let slow = try (0..<DescriptorCloser.mostThreads).map { _ in try SlowToClose() }
+            for one in slow { close([one.giveAway()]) }
+            // Each thread has one, and none comes back.
+            waitUntil("the threads wait") { DescriptorCloser.waitingCount == 0 }
+            close((0..<DescriptorCloser.mostWaiting).map { _ in dup(STDERR_FILENO) })
+            #expect(DescriptorCloser.waitingCount == DescriptorCloser.mostWaiting)
+            let wire = try Wire.sockets()
+            close([wire.giveAwayNear()])
+            #expect(wire.isNearClosed())
+            for one in slow { one.end() }
+            waitUntil("all are closed") { DescriptorCloser.waitingCount == 0 }
+            // The threads end, and there are new ones when they are needed again.
+            let next = try Wire.sockets()
+            close([next.giveAwayNear()])
+            waitUntil("it is closed") { next.isNearClosed() }
+        }
+    }
+
+    @Test func `a process that can have no thread closes for itself`() async {
+        if geteuid() != 0 { return }
+        await #expect(processExitsWith: .success) {
+            let wire = try Wire.sockets()
+            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+            // Safe: the kernel reads our own value. The administrator is not limited.
+            try #require(unsafe setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit) == 0)
+            try #require(setuid(54_323) == 0)
+            close([wire.giveAwayNear()])
+            #expect(wire.isNearClosed())
+        }
+    }
+}
+
+private final class HeldListener: Sendable {
+    let held: PacketListener
+    init(_ held: consuming PacketListener) { self.held = held }
+}
+
+private func close(_ numbers: [CInt]) {
+    var descriptors = OwnedDescriptors()
+    for number in numbers { descriptors.append(OwnedDescriptor(number)) }
+    DescriptorCloser.close(descriptors)
+}
+
+/// A socket whose last owner waits an hour when closing it, unless the test ends that: what it has sent is not read.
+private final class SlowToClose: Sendable {
+    let descriptor: CInt
+    private let reader: CInt
+
+    init() throws {
+        let (listening, port) = try Loopback.listen()
+        defer { Loopback.close(listening) }
+        descriptor = try Loopback.connect(to: port)
+        var accepted: CInt?
+        waitUntil("it is connected") {
+            accepted = Loopback.accept(listening)
+            return accepted != nil
+        }
+        reader = try #require(accepted)
+        while try Loopback.write([UInt8](repeating: 1, count: 65_536), to: descriptor) > 0 {}
+        var time = linger(l_onoff: 1, l_linger: 3_600)
+        // Safe: the kernel reads our own value.
+        let code = unsafe setsockopt(
+            descriptor, SOL_SOCKET, SO_LINGER, &time, socklen_t(MemoryLayout<linger>.size))
+        try #require(code == 0)
+    }
+
+    /// Closes the test's own descriptor, which must not be the last.
+    func letGo() { Loopback.close(giveAway()) }
+
+    /// Leaves the descriptor to somebody else to close.
+    func giveAway() -> CInt { descriptor }
+
+    /// Whoever waits goes on: nobody is there any more to read.
+    func end() { Loopback.close(reader) }
+}
