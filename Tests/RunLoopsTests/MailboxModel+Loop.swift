@@ -177,7 +177,7 @@ extension MailboxModel {
     }
 
     /// The mail is taken and sorted.
-    private func goOn(_ state: inout State) {
+    func goOn(_ state: inout State) {
         state.loop.seen = .empty
         switch state.loop.place {
         case .serving:
@@ -215,71 +215,5 @@ extension MailboxModel {
         state.isSignalNodeOut = true
         state.signalReferences += 1
         state.bell = .armed
-    }
-
-    // MARK: - Mail
-
-    /// Puts the nodes that hang on a word in the order in which they came.
-    private func take(_ word: Word, _ state: inout State, _ walk: inout Exploration<State>) {
-        var rest = word.node
-        var count = 0
-        while let node = rest {
-            count += 1
-            if count > 12 { return walk.fail("a node is linked to itself") }
-            if fault == .newestFirst {
-                state.loop.mail |= UInt64(node + 1) << UInt64(4 * (count - 1))
-            } else {
-                state.loop.mail = state.loop.mail << 4 | UInt64(node + 1)
-            }
-            rest = state[link: node]
-            state[link: node] = nil
-        }
-        state.loop.seen = .empty
-    }
-
-    private func nextNode(_ state: inout State) -> Node? {
-        let bits = state.loop.mail & 15
-        state.loop.mail >>= 4
-        return bits == 0 ? nil : Node(bits - 1)
-    }
-
-    /// `LoopCore.sortMail`, up to the requests, which are taken in a step of their own.
-    private func sort(_ state: inout State, _ walk: inout Exploration<State>) {
-        while let node = nextNode(&state) {
-            switch node {
-            case Self.requestNode:
-                state.isRequestNodeOut = false
-                if fault == .requestsTakenBeforeNode { continue }
-                state.loop.step = .takesRequests
-                return
-            case Self.signalNode:
-                state.isSignalNodeOut = false
-                releaseSignal(&state, &walk)
-                state.loop.isPortReady = true
-            default: deliver(node, &state, &walk)
-            }
-        }
-        goOn(&state)
-    }
-
-    /// `LoopCore.discard`: a message is destroyed, which is told as well as a call.
-    private func discard(_ state: inout State, _ walk: inout Exploration<State>) {
-        while let node = nextNode(&state) {
-            switch node {
-            case Self.requestNode: state.isRequestNodeOut = false
-            case Self.signalNode:
-                state.isSignalNodeOut = false
-                releaseSignal(&state, &walk)
-            default: deliver(node, &state, &walk)
-            }
-        }
-    }
-
-    private func deliver(_ node: Node, _ state: inout State, _ walk: inout Exploration<State>) {
-        let (sender, number) = message(of: node)
-        let expected = state.senders[sender].delivered
-        if number < expected { walk.fail("a message came twice") }
-        if number > expected { walk.fail("a message was overtaken") }
-        state.senders[sender].delivered += 1
     }
 }
