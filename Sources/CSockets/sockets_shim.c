@@ -183,5 +183,8 @@ int runloops_wait_for_socket(int socket, enum runloops_awaited what, int64_t nan
 
 bool runloops_has_hung_up(int socket) {
     struct pollfd entry = {.fd = socket, .events = POLLRDHUP};
-    return poll(&entry, 1, 0) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    int ready;
+    do ready = poll(&entry, 1, 0);
+    while (ready < 0 && errno == EINTR);
+    return ready > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }

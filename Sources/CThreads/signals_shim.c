@@ -39,12 +39,16 @@ static void record(struct slot *slot, int writing_end, int number, const siginfo
         signal.user = info->si_uid;
     }
     // So short a write to a pipe is whole, or refused.
-    if (write(writing_end, &signal, sizeof signal) == sizeof signal) return;
+    ssize_t written;
+    do written = write(writing_end, &signal, sizeof signal);
+    while (written < 0 && errno == EINTR);
+    if (written == sizeof signal) return;
     atomic_fetch_add(&slot->unrecorded, 1);
     // The reader looks at the count after each record. It may just have read the last one and looked, so it is given
     // another one; if the pipe refuses that too, it holds some that are still to be read.
     struct runloops_signal more = {0};
-    if (write(writing_end, &more, sizeof more) < 0) return;
+    do written = write(writing_end, &more, sizeof more);
+    while (written < 0 && errno == EINTR);
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
@@ -146,9 +150,17 @@ void runloops_signal_close(const struct runloops_signal_descriptors *descriptors
     if (descriptors->writing_end >= 0) close(descriptors->writing_end);
 }
 
+/// Reads a record, whole or not at all.
+static bool read_record(int descriptor, void *record, size_t size) {
+    ssize_t count;
+    do count = read(descriptor, record, size);
+    while (count < 0 && errno == EINTR);
+    return count == (ssize_t)size;
+}
+
 unsigned runloops_signal_next(
     int number, const struct runloops_signal_descriptors *descriptors, struct runloops_signal *signal) {
-    if (read(descriptors->reading_end, signal, sizeof *signal) == sizeof *signal) {
+    if (read_record(descriptors->reading_end, signal, sizeof *signal)) {
         // After the read: see `record`.
         unsigned unrecorded = atomic_exchange(&slots[number].unrecorded, 0);
         if (signal->number != 0) return unrecorded + 1;
@@ -156,7 +168,7 @@ unsigned runloops_signal_next(
         return unrecorded;
     }
     struct signalfd_siginfo info;
-    if (read(descriptors->pending, &info, sizeof info) != sizeof info) return 0;
+    if (!read_record(descriptors->pending, &info, sizeof info)) return 0;
     *signal = (struct runloops_signal){.number = number};
     if (is_from_a_process(info.ssi_code)) {
         signal->has_sender = 1;
@@ -175,7 +187,16 @@ void runloops_say(const char *text, size_t length) {
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    if (write(STDERR_FILENO, text, length) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
+    ssize_t written = 0;
+    while (length > 0) {
+        // A signal that comes while a pipe is full ends the wait for room: nothing has gone then, or a part.
+        written = write(STDERR_FILENO, text, length);
+        if (written == 0 || (written < 0 && errno != EINTR)) break;
+        if (written < 0) continue;
+        text += written;
+        length -= (size_t)written;
+    }
+    if (written < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
         // Ours, for this thread: taken before it could be delivered.
         const struct timespec now = {0};
         while (sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR) {

@@ -14,23 +14,31 @@ import Testing
     }
 }
 
-/// Interrupts two threads until they are done with what they do.
+/// Interrupts three threads until they are done with what they do.
 private func interruptAll() throws {
     installHandler()
     let work = Interrupted()
     let worker = try RunLoopThread(name: "worker")
     let targets = Log<pthread_t>()
+    let server = try PortServer { message in
+        let answer = message.bytes
+        do { try message.reply(answer) } catch { work.failures.add("\(error)") }
+    }
+    let remote = try server.connect()
+    try server.onThread { _ in targets.add(acceptingInterruptions()) }
     try worker.runLoop.performAndWait { targets.add(acceptingInterruptions()) }
     let isOver = Shared()
     let leaves = Gate()
     let sender = try BareThread {
         targets.add(acceptingInterruptions())
-        repeat { work.run(against: worker) } while interruptions.load(ordering: .relaxed) < 1_000
+        repeat {
+            work.run(against: worker, asking: remote)
+        } while interruptions.load(ordering: .relaxed) < 1_000
         isOver.increment()
         // As long as it may be interrupted it is there.
         #expect(leaves.wait())
     }
-    waitUntil("both threads run") { targets.entries.count == 2 }
+    waitUntil("all threads run") { targets.entries.count == 3 }
     let threads = targets.entries
     while isOver.count == 0 {
         for thread in threads { pthread_kill(thread, SIGALRM) }
@@ -38,6 +46,7 @@ private func interruptAll() throws {
     }
     leaves.open()
     sender.join()
+    withExtendedLifetime(server) {}
     #expect(work.failures.entries == [])
     worker.stop()
     #expect(worker.join(before: .hang))
@@ -62,16 +71,17 @@ private func acceptingInterruptions() -> pthread_t {
     return pthread_self()
 }
 
-/// What two threads do with each other meanwhile.
+/// What they do with each other meanwhile.
 private final class Interrupted: Sendable {
     let failures = Log<String>()
 
-    func run(against worker: RunLoopThread) {
+    func run(against worker: RunLoopThread, asking remote: RemotePort) {
         do {
             for round in 0..<100 {
                 try performAndWait(worker, round)
                 try waitForTimer()
                 try exchange(worker, round)
+                try ask(remote, round)
                 try waitInVain(worker)
                 if round % 20 == 0 { try joinThread() }
             }
@@ -107,6 +117,12 @@ private final class Interrupted: Sendable {
             RunLoop.current.remove(port, forMode: .default)
         }
         if received.entries != Array(0..<20) { failures.add("the messages: \(received.entries)") }
+    }
+
+    /// A request to a port with a name, whose reply this thread waits for in the kernel.
+    private func ask(_ remote: RemotePort, _ round: Int) throws {
+        let reply = try remote.request(bytes("\(round)"), before: .hang)
+        if text(reply) != "\(round)" { failures.add("a wrong reply") }
     }
 
     /// Deadlines: not before their time.

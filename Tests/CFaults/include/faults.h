@@ -1,5 +1,7 @@
 #pragma once
 
+#include "interruptions.h"
+
 #include <stdbool.h>
 
 /// Whether system calls can be refused and clocks be watched: not where a sanitizer has these functions.

@@ -29,13 +29,16 @@ struct NameDirectory: ~Copyable, Sendable {
             let code = errno
             if code != EEXIST { throw .refused(SystemError(call: "mkdir", code: code)) }
         }
-        let number = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if number < 0 {
-            let code = errno
-            if code == ELOOP || code == ENOTDIR {
+        let number: CInt
+        do {
+            number = try systemCall("open") {
+                unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            }
+        } catch {
+            if error.code == ELOOP || error.code == ENOTDIR {
                 throw .unsafeDirectory(path: path, reason: "it is no directory, or a link to one")
             }
-            throw .refused(SystemError(call: "open", code: code))
+            throw .refused(error)
         }
         let directory = OwnedDescriptor(number)
         var status = stat()

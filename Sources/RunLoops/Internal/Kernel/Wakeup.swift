@@ -20,15 +20,20 @@ struct Wakeup: ~Copyable, Sendable {
 
     /// Ends the loop's current sleep, or its next one.
     func signal() {
-        if eventfd_write(descriptor, 1) == 0 { return }
+        if write() { return }
         if errno == EAGAIN {
             // Full: after 2⁶⁴ − 1 writes, or by other code's. Emptied, by us or by another sender, it takes the next one,
             // which is an edge again.
             var count: eventfd_t = 0
             // Safe: the kernel fills our own value.
             _ = unsafe eventfd_read(descriptor, &count)
-            if eventfd_write(descriptor, 1) == 0 { return }
+            if write() { return }
         }
         fatalError("RunLoop: the descriptor that wakes a loop was closed by other code (errno \(errno))")
+    }
+
+    private func write() -> Bool {
+        while eventfd_write(descriptor, 1) != 0 { if errno != EINTR { return false } }
+        return true
     }
 }

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <stdbool.h>
+
+/// The calls of the kernel that a signal can interrupt.
+enum faults_call {
+    faults_epoll_wait,
+    faults_poll,
+    faults_ppoll,
+    faults_sendmsg,
+    faults_recvmsg,
+    faults_accept,
+    faults_connect,
+    faults_waitid,
+    faults_flock,
+    faults_open,
+    faults_openat,
+    faults_read,
+    faults_write,
+    faults_sigtimedwait,
+    faults_close,
+    faults_call_count
+};
+
+/// The next so many calls of a kind by the calling thread answer EINTR: before they do anything, but for a close, which
+/// has closed then.
+void faults_interrupt(enum faults_call call, unsigned times);
+
+/// How many of these are still to come.
+unsigned faults_interruptions_left(enum faults_call call);

@@ -1,0 +1,30 @@
+internal import CFaults
+
+extension Faults {
+    /// A call of the kernel that a signal can interrupt.
+    public enum Call: UInt32, Sendable {
+        case epollWait, poll, ppoll, sendmsg, recvmsg, accept, connect, waitid, flock, open, openat, read
+        /// Also that of an eventfd.
+        case write
+        case sigtimedwait
+        /// Answers that it was interrupted, and has closed all the same.
+        case close
+    }
+
+    /// Has the next calls of a kind by the calling thread answer that a signal has interrupted them.
+    ///
+    /// - Parameters:
+    ///   - call: Which.
+    ///   - times: How many.
+    public static func interrupt(_ call: Call, times: Int = 3) {
+        faults_interrupt(faults_call(rawValue: call.rawValue), UInt32(times))
+    }
+
+    /// How many calls of a kind by the calling thread are still to be interrupted.
+    ///
+    /// - Parameter call: Which.
+    /// - Returns: How many.
+    public static func interruptionsLeft(_ call: Call) -> Int {
+        Int(faults_interruptions_left(faults_call(rawValue: call.rawValue)))
+    }
+}
