@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "faults.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -10,33 +9,33 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#if defined(__has_feature)
+#include "next.h"
+
+// Such functions are called before a sanitizer has begun, too, so it must not look into them.
+#pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
+
+bool faults_are_slow(void) {
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define HAS_OTHER_FUNCTIONS 1
-#endif
-#endif
-
-#if defined(HAS_OTHER_FUNCTIONS)
-
-bool faults_are_there(void) { return false; }
-void faults_refuse_watches(int code) { (void)code; }
-void faults_refuse_sends(int code, unsigned times) { (void)code, (void)times; }
-unsigned faults_refused_sends_left(void) { return 0; }
-unsigned faults_wall_clock_uses(void) { return 0; }
-
+    return true;
 #else
+    return false;
+#endif
+}
+
+bool faults_bear_cancelling(void) {
+#if __has_feature(thread_sanitizer)
+    return false;
+#else
+    return true;
+#endif
+}
 
 // A program's own definitions come before the C library's, so these look first and hand on.
 
 static __thread int refusal __attribute__((tls_model("initial-exec")));
-static __thread int send_refusal __attribute__((tls_model("initial-exec")));
-static __thread unsigned refused_sends __attribute__((tls_model("initial-exec")));
 static __thread unsigned uses __attribute__((tls_model("initial-exec")));
 
-bool faults_are_there(void) { return true; }
 void faults_refuse_watches(int code) { refusal = code; }
-void faults_refuse_sends(int code, unsigned times) { send_refusal = code, refused_sends = times; }
-unsigned faults_refused_sends_left(void) { return refused_sends; }
 unsigned faults_wall_clock_uses(void) { return uses; }
 
 static void note(clockid_t clock) {
@@ -46,7 +45,7 @@ static void note(clockid_t clock) {
 #define NEXT(function) \
     static __typeof__(&function) next; \
     if (!__atomic_load_n(&next, __ATOMIC_ACQUIRE)) \
-        __atomic_store_n(&next, (__typeof__(&function))dlsym(RTLD_NEXT, #function), __ATOMIC_RELEASE)
+        __atomic_store_n(&next, NEXT_OF(function), __ATOMIC_RELEASE)
 
 int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event) {
     if (refusal != 0 && operation != EPOLL_CTL_DEL) {
@@ -55,16 +54,6 @@ int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event)
     }
     NEXT(epoll_ctl);
     return next(set, operation, descriptor, event);
-}
-
-ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
-    if (refused_sends > 0) {
-        refused_sends -= 1;
-        errno = send_refusal;
-        return -1;
-    }
-    NEXT(sendmsg);
-    return next(socket, message, flags);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
@@ -99,4 +88,4 @@ int pthread_cond_init(pthread_cond_t *restrict condition, const pthread_condattr
     return next(condition, attributes);
 }
 
-#endif
+#pragma clang attribute pop

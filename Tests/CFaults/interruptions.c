@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "interruptions.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,28 +13,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define HAS_OTHER_FUNCTIONS 1
-#endif
-#endif
+#include "next.h"
 
-#if defined(HAS_OTHER_FUNCTIONS)
-
-void faults_interrupt(enum faults_call call, unsigned times) { (void)call, (void)times; }
-unsigned faults_interruptions_left(enum faults_call call) { return (void)call, 0; }
-
-#else
+// Such functions are called before a sanitizer has begun, too, so it must not look into them.
+#pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 
 static __thread unsigned left[faults_call_count] __attribute__((tls_model("initial-exec")));
+static __thread int codes[faults_call_count] __attribute__((tls_model("initial-exec")));
 
-void faults_interrupt(enum faults_call call, unsigned times) { left[call] = times; }
+void faults_refuse(enum faults_call call, int code, unsigned times) { codes[call] = code, left[call] = times; }
+void faults_interrupt(enum faults_call call, unsigned times) { faults_refuse(call, EINTR, times); }
 unsigned faults_interruptions_left(enum faults_call call) { return left[call]; }
 
-static bool interrupts(enum faults_call call) {
+static bool refuses(enum faults_call call) {
     if (left[call] == 0) return false;
     left[call] -= 1;
-    errno = EINTR;
+    errno = codes[call];
     return true;
 }
 
@@ -47,7 +40,7 @@ static bool interrupts(enum faults_call call) {
     do(read) do(write) do(eventfd_write) do(sigtimedwait) do(close)
 
 #define DECLARE(function) static __typeof__(&function) next_##function;
-#define LOOK_UP(function) next_##function = (__typeof__(&function))dlsym(RTLD_NEXT, #function);
+#define LOOK_UP(function) next_##function = NEXT_OF(function);
 
 EACH(DECLARE)
 
@@ -57,39 +50,39 @@ __attribute__((constructor(101))) static void look_up(void) { EACH(LOOK_UP) }
 #define HAND_ON(function, ...) (next_##function ? (void)0 : look_up(), next_##function(__VA_ARGS__))
 
 int epoll_wait(int set, struct epoll_event *events, int count, int timeout) {
-    return interrupts(faults_epoll_wait) ? -1 : HAND_ON(epoll_wait, set, events, count, timeout);
+    return refuses(faults_epoll_wait) ? -1 : HAND_ON(epoll_wait, set, events, count, timeout);
 }
 
 int poll(struct pollfd *entries, nfds_t count, int timeout) {
-    return interrupts(faults_poll) ? -1 : HAND_ON(poll, entries, count, timeout);
+    return refuses(faults_poll) ? -1 : HAND_ON(poll, entries, count, timeout);
 }
 
 int ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout, const sigset_t *mask) {
-    return interrupts(faults_ppoll) ? -1 : HAND_ON(ppoll, entries, count, timeout, mask);
+    return refuses(faults_ppoll) ? -1 : HAND_ON(ppoll, entries, count, timeout, mask);
 }
 
 ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
-    return interrupts(faults_sendmsg) ? -1 : HAND_ON(sendmsg, socket, message, flags);
+    return refuses(faults_sendmsg) ? -1 : HAND_ON(sendmsg, socket, message, flags);
 }
 
 ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
-    return interrupts(faults_recvmsg) ? -1 : HAND_ON(recvmsg, socket, message, flags);
+    return refuses(faults_recvmsg) ? -1 : HAND_ON(recvmsg, socket, message, flags);
 }
 
 int accept4(int socket, struct sockaddr *restrict address, socklen_t *restrict size, int flags) {
-    return interrupts(faults_accept) ? -1 : HAND_ON(accept4, socket, address, size, flags);
+    return refuses(faults_accept) ? -1 : HAND_ON(accept4, socket, address, size, flags);
 }
 
 int connect(int socket, const struct sockaddr *address, socklen_t size) {
-    return interrupts(faults_connect) ? -1 : HAND_ON(connect, socket, address, size);
+    return refuses(faults_connect) ? -1 : HAND_ON(connect, socket, address, size);
 }
 
 int waitid(idtype_t type, id_t number, siginfo_t *status, int options) {
-    return interrupts(faults_waitid) ? -1 : HAND_ON(waitid, type, number, status, options);
+    return refuses(faults_waitid) ? -1 : HAND_ON(waitid, type, number, status, options);
 }
 
 int flock(int descriptor, int operation) {
-    return interrupts(faults_flock) ? -1 : HAND_ON(flock, descriptor, operation);
+    return refuses(faults_flock) ? -1 : HAND_ON(flock, descriptor, operation);
 }
 
 static mode_t mode_in(int flags, va_list rest) {
@@ -102,7 +95,7 @@ int open(const char *path, int flags, ...) {
     va_start(rest, flags);
     mode_t mode = mode_in(flags, rest);
     va_end(rest);
-    return interrupts(faults_open) ? -1 : HAND_ON(open, path, flags, mode);
+    return refuses(faults_open) ? -1 : HAND_ON(open, path, flags, mode);
 }
 
 int openat(int directory, const char *path, int flags, ...) {
@@ -110,28 +103,28 @@ int openat(int directory, const char *path, int flags, ...) {
     va_start(rest, flags);
     mode_t mode = mode_in(flags, rest);
     va_end(rest);
-    return interrupts(faults_openat) ? -1 : HAND_ON(openat, directory, path, flags, mode);
+    return refuses(faults_openat) ? -1 : HAND_ON(openat, directory, path, flags, mode);
 }
 
 ssize_t read(int descriptor, void *bytes, size_t count) {
-    return interrupts(faults_read) ? -1 : HAND_ON(read, descriptor, bytes, count);
+    return refuses(faults_read) ? -1 : HAND_ON(read, descriptor, bytes, count);
 }
 
 ssize_t write(int descriptor, const void *bytes, size_t count) {
-    return interrupts(faults_write) ? -1 : HAND_ON(write, descriptor, bytes, count);
+    return refuses(faults_write) ? -1 : HAND_ON(write, descriptor, bytes, count);
 }
 
 int eventfd_write(int descriptor, eventfd_t value) {
-    return interrupts(faults_write) ? -1 : HAND_ON(eventfd_write, descriptor, value);
+    return refuses(faults_write) ? -1 : HAND_ON(eventfd_write, descriptor, value);
 }
 
 int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout) {
-    return interrupts(faults_sigtimedwait) ? -1 : HAND_ON(sigtimedwait, set, info, timeout);
+    return refuses(faults_sigtimedwait) ? -1 : HAND_ON(sigtimedwait, set, info, timeout);
 }
 
 int close(int descriptor) {
     int result = HAND_ON(close, descriptor);
-    return interrupts(faults_close) ? -1 : result;
+    return refuses(faults_close) ? -1 : result;
 }
 
-#endif
+#pragma clang attribute pop

@@ -12,7 +12,7 @@ import class RunLoops.Timer
 ///
 /// All that may be interrupted by its manual page, also where this kernel would wait and not be: a file system in user space, or a
 /// supervisor of the process, may answer so.
-@Suite(.enabled(if: Faults.areThere)) struct InterruptedCallTests {
+@Suite struct InterruptedCallTests {
     @Test func `a loop that sleeps sleeps on, and one that looks sees what is there`() throws {
         try onLoopThread { loop in
             loop.waitPolicy = .park

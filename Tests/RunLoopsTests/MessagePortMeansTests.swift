@@ -5,7 +5,7 @@ import Testing
 @testable import RunLoops
 
 /// What the kernel has no means for, because memory is short or too many descriptors are under way, is tried again.
-@Suite(.enabled(if: Faults.areThere)) struct MessagePortMeansTests {
+@Suite struct MessagePortMeansTests {
     private static let codes = [ENOBUFS, ENOMEM, ETOOMANYREFS]
 
     @Test(arguments: codes) func `a message for which there are no means is sent when there are`(code: CInt)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A kernel that does not watch any more descriptors, because its user has too many watched.
-@Suite(.enabled(if: Faults.areThere)) struct RefusedWatchTests {
+@Suite struct RefusedWatchTests {
     private static let refusal = SystemError(call: "epoll_ctl", code: ENOSPC)
 
     @Test func `a source that is not watched is an error, and the loop goes on as before`() throws {

@@ -12,7 +12,7 @@
     @Suite struct ScheduleTests {
         @Test func `whatever the schedule, nothing is lost, doubled or overtaken, and nobody hangs`() throws {
             // Fewer where a sanitizer makes all slower.
-            let count = number("RUNLOOPS_STRESS_SCHEDULES") ?? (Faults.areThere ? 3_000 : 500)
+            let count = number("RUNLOOPS_STRESS_SCHEDULES") ?? (Faults.areSlow ? 500 : 3_000)
             let replayed = number("RUNLOOPS_SCHEDULE_SEED").map { UInt64($0) }
             let crew = try Crew()
             defer { crew.dismiss() }

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Those that a sanitizer bears: the thread sanitizer does not bear a cancelled thread.
-    static let states = State.allCases.filter { Faults.areThere || !isCancelled($0) }
+    static let states = State.allCases.filter { Faults.bearCancelling || !isCancelled($0) }
 
     private static func isCancelled(_ state: State) -> Bool {
         state == .asleep || state == .asleepInNestedRun

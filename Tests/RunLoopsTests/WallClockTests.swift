@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The wall clock may be set, forwards or backwards: nothing here reads it, or waits by it.
-@Suite(.enabled(if: Faults.areThere)) struct WallClockTests {
+@Suite struct WallClockTests {
     @Test func `a loop with timers and deadlines does not look at the wall clock`() throws {
         try BareThread {
             // libevent looks once at each of its bases' making, for a cache that nobody uses.

@@ -2,8 +2,11 @@ internal import CFaults
 
 /// What the kernel refuses, and which clocks are looked at, in the calling thread.
 public enum Faults {
-    /// False under a sanitizer, which has these functions of its own.
-    public static var areThere: Bool { faults_are_there() }
+    /// Whether a sanitizer makes everything slower.
+    public static var areSlow: Bool { faults_are_slow() }
+
+    /// Whether threads can be cancelled: not under the thread sanitizer.
+    public static var bearCancelling: Bool { faults_bear_cancelling() }
 
     /// Has the kernel refuse to watch any more descriptors, while something is done.
     ///
@@ -24,11 +27,11 @@ public enum Faults {
     ///   - code: What it says.
     ///   - times: How many; 0 for none any more.
     public static func refuseSends(_ code: CInt, times: Int) {
-        faults_refuse_sends(code, CUnsignedInt(times))
+        faults_refuse(faults_sendmsg, code, CUnsignedInt(times))
     }
 
     /// How many it will still refuse.
-    public static var refusedSendsLeft: Int { Int(faults_refused_sends_left()) }
+    public static var refusedSendsLeft: Int { Int(faults_interruptions_left(faults_sendmsg)) }
 
     /// How often the calling thread uses the wall clock while it does something.
     ///

@@ -26,5 +26,8 @@ enum faults_call {
 /// has closed then.
 void faults_interrupt(enum faults_call call, unsigned times);
 
+/// The next so many calls of a kind by the calling thread answer another errno.
+void faults_refuse(enum faults_call call, int code, unsigned times);
+
 /// How many of these are still to come.
 unsigned faults_interruptions_left(enum faults_call call);

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <dlfcn.h>
+
+/// What a function of ours that stands in front of one of the C library's hands on to: a sanitizer's, if it has one, or the C
+/// library's.
+#define NEXT_OF(function) \
+    ({ \
+        extern __typeof__(function) __interceptor_##function __attribute__((weak)); \
+        &__interceptor_##function != NULL ? &__interceptor_##function \
+                                          : (__typeof__(&function))dlsym(RTLD_NEXT, #function); \
+    })
