@@ -115,24 +115,29 @@ extension AwaitedBlock {
     /// - Returns: What the block returns.
     /// - Throws: What the block throws, or why it was cancelled.
     func outcome(before deadline: Moment, _ begin: () -> Void) async throws -> Result {
-        // Not by a timer of the loop: that one may be the one that hangs.
-        let alarm: Task<Void, Never>? =
-            if deadline == .never { nil } else {
-                Task {
-                    do { try await Task.sleep(until: deadline.instant, clock: .continuous) } catch { return }
-                    self.cancel(PerformError.timedOut)
-                }
-            }
+        var alarm: Task<Void, Never>?
         defer { alarm?.cancel() }
         return try await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 onOutcome { continuation.resume() }
                 begin()
+                // Only now: what is decided at once is had, also if the deadline has passed.
+                alarm = makeAlarm(deadline)
                 if Task.isCancelled { cancel(CancellationError()) }
             }
             return try takeOutcome()
         } onCancel: {
             cancel(CancellationError())
+        }
+    }
+
+    /// Cancels the block at a moment.
+    private func makeAlarm(_ deadline: Moment) -> Task<Void, Never>? {
+        if deadline == .never { return nil }
+        // Not by a timer of the loop: that one may be the one that hangs.
+        return Task {
+            do { try await Task.sleep(until: deadline.instant, clock: .continuous) } catch { return }
+            cancel(PerformError.timedOut)
         }
     }
 }

@@ -1,0 +1,27 @@
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// What a task gets that waits for a block.
+@Suite struct AwaitedBlockTests {
+    @Test func `what is decided at once is had, also if the deadline has passed`() async throws {
+        let wait = AwaitedBlock<Int>()
+        let result = try await wait.outcome(before: Moment(.now)) {
+            // Long enough for whoever is to give up at the deadline.
+            let end = ContinuousClock.now + .milliseconds(50)
+            while !wait.isDecided && .now < end {}
+            wait.run { 1 }
+        }
+        #expect(result == 1)
+    }
+
+    @Test func `what is not decided at the deadline is not waited for any longer`() async {
+        let wait = AwaitedBlock<Int>()
+        await #expect(throws: PerformError.timedOut) { try await wait.outcome(before: Moment(.now)) {} }
+        wait.run {
+            Issue.record("it was cancelled")
+            return 1
+        }
+    }
+}
