@@ -106,4 +106,35 @@ import Testing
         target.join()
         withExtendedLifetime((first, second)) {}
     }
+
+    @Test
+    func `an observer outlives what was sent to it, and is not taken to be done with when that has arrived`()
+        throws
+    {
+        let center = NotificationCenter()
+        let target = try RunLoopThread(name: "target")
+        let delivered = Gate()
+        var token: ObservationToken? = center.addObserver(forName: .a, on: target.runLoop) { _ in
+            delivered.open()
+        }
+        weak let observer = token?.registration.target
+        center.post(name: .a)
+        #expect(delivered.wait())
+        try target.runLoop.performAndWait {}
+        // A delivery that has told of its arrival may have counted its reference, or be about to: nobody can know. So the
+        // observer waits behind whatever the loop is doing.
+        let (isHeld, goesOn) = (Gate(), Gate())
+        target.runLoop.perform {
+            isHeld.open()
+            #expect(goesOn.wait())
+        }
+        #expect(isHeld.wait())
+        #expect(observer?.lane.isEmpty == true)
+        token = nil
+        #expect(observer != nil)
+        goesOn.open()
+        target.stop()
+        target.join()
+        #expect(observer == nil)
+    }
 }

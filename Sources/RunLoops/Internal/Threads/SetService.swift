@@ -18,12 +18,16 @@ enum SetService {
     ///   - server: The set's own note of who serves it, changed in here: of two threads that serve it in turn, the last one to
     ///     say so must be the last one here, too.
     ///   - new: The thread.
-    static func changes(_ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt) {
+    ///   - midway: What a test does between the set's note and the table's.
+    static func changes(
+        _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
+    ) {
         // Its end is to be noticed: it serves nothing any more then.
         if new != 0 { ThreadEnd.watch() }
         served.withLock { served in
             let old = server.exchange(new, ordering: .relaxed)
             if old == new { return }
+            midway()
             if old != 0, var sets = served[old] {
                 sets.removeAll { $0 == set }
                 served[old] = sets.isEmpty ? nil : sets
