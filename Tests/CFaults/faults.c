@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
@@ -14,6 +15,10 @@
 #include <unistd.h>
 
 #include "next.h"
+
+#if __has_feature(address_sanitizer)
+void __asan_handle_no_return(void);
+#endif
 
 // Such functions are called before a sanitizer has begun, too, so it must not look into them.
 #pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
@@ -49,8 +54,21 @@ __attribute__((constructor(101))) static void look_up(void) { EACH(LOOK_UP) }
 /// For the code that runs before ``look_up``.
 #define HAND_ON(function, ...) (next_##function ? (void)0 : look_up(), next_##function(__VA_ARGS__))
 
+/// What is done if the thread is cancelled meanwhile: see `pthread_exit`.
+static void leave_stack(void *nothing) {
+    (void)nothing;
+#if __has_feature(address_sanitizer)
+    __asan_handle_no_return();
+#endif
+}
+
 int epoll_wait(int set, struct epoll_event *events, int count, int timeout) {
-    return refuses(faults_epoll_wait) ? -1 : HAND_ON(epoll_wait, set, events, count, timeout);
+    if (refuses(faults_epoll_wait)) return -1;
+    int result;
+    pthread_cleanup_push(leave_stack, NULL);
+    result = HAND_ON(epoll_wait, set, events, count, timeout);
+    pthread_cleanup_pop(false);
+    return result;
 }
 
 int poll(struct pollfd *entries, nfds_t count, int timeout) {
