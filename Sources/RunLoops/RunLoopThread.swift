@@ -121,8 +121,6 @@ public final class RunLoopThread: Sendable {
     /// > Thread safety: any task. Not to be awaited while the thread waits for this task.
     @discardableResult
     public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
-        // Whatever the deadline: a thread that has ended has ended.
-        if ended.gate.looksOpen { return true }
         let wait = AwaitedBlock<Void>()
         defer { ended.remove(wait) }
         do {

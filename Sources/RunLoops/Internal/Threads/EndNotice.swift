@@ -12,12 +12,13 @@ final class EndNotice: Sendable {
 
     /// Lets through whoever waits, and whoever will.
     func give() {
-        gate.open()
         let waiting = tasks.withLock { tasks in
             tasks.hasEnded = true
             defer { tasks.waiting = [:] }
             return tasks.waiting
         }
+        // After it is said to tasks: who has passed the gate may ask as one of them.
+        gate.open()
         for wait in waiting.values { wait.run {} }
     }
 

@@ -40,7 +40,7 @@ package final class ThreadGate: @unchecked Sendable {
     }
 
     /// Whether it is open now.
-    var looksOpen: Bool {
+    private var looksOpen: Bool {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return isOpen
