@@ -9,8 +9,12 @@ struct Budget {
     static var nanoseconds: Int64 { 250_000 }
     private static var longestInterval: Int { 32 }
 
-    private var served = 0
-    private var nextReading = 1
+    /// How many messages may be served before the next look at the clock, or the end.
+    ///
+    /// Counted down, so that most messages cost one comparison.
+    private var untilLook = 1
+    /// How many will have been served by then.
+    private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never
 
@@ -18,22 +22,29 @@ struct Budget {
     private var isOverdue = false
 
     /// Whether the next message would be refused, as far as is known without asking the clock.
-    var isSpent: Bool { isOverdue || served == Budget.messages }
+    var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
     /// Whether one more message may be served.
+    @inline(__always)
     mutating func spend(now: () -> Moment = Moment.now) -> Bool {
+        if untilLook == 0 && !look(now) { return false }
+        untilLook &-= 1
+        return true
+    }
+
+    /// Whether there is time for more.
+    @inline(never)
+    private mutating func look(_ now: () -> Moment) -> Bool {
         if isSpent { return false }
-        if served == nextReading {
-            let now = now()
-            if now >= deadline {
-                isOverdue = true
-                return false
-            }
-            if deadline == .never { deadline = now.advanced(by: Budget.nanoseconds) }
-            nextReading += interval
-            interval = min(interval * 2, Budget.longestInterval)
+        let now = now()
+        if now >= deadline {
+            isOverdue = true
+            return false
         }
-        served += 1
+        if deadline == .never { deadline = now.advanced(by: Budget.nanoseconds) }
+        untilLook = min(interval, Budget.messages - servedAtLook)
+        servedAtLook += untilLook
+        interval = min(interval * 2, Budget.longestInterval)
         return true
     }
 }
