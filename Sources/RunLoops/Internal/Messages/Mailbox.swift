@@ -128,11 +128,18 @@ struct Mailbox: ~Copyable, Sendable {
     private static func oldestFirst(_ newest: Node?) -> NodeList {
         var list = NodeList()
         var rest = newest
+        var slab: Slab?
         while let node = rest {
             // The nodes are in the sender's cache, and each is found through the one before: waiting for one
             // line after the other would take most of the time. A sender fills its slab from front to back, so
             // the older nodes are mostly in front; beyond the slab this asks for nothing of use, and harms nothing.
-            unsafe runloops_prefetch(node.address - 8 * Node.stride)
+            let ahead = 8
+            unsafe runloops_prefetch(node.address - ahead * Node.stride)
+            let nodes = Slab(containing: unsafe UInt(bitPattern: node.address))
+            if nodes.address != slab?.address {
+                slab = nodes
+                for distance in 1..<ahead { unsafe runloops_prefetch(node.address - distance * Node.stride) }
+            }
             rest = node.next
             list.prepend(node)
         }
