@@ -38,8 +38,9 @@ public final class Port<Message: Sendable>: Sendable {
     public init(queueLimit: PortQueueLimit = 1024, fileID: StaticString = #fileID, line: Int = #line) {
         self.queueLimit = queueLimit
         core = PortCore(
-            limit: queueLimit.count, merges: Message.self == Void.self, origin: SourceLocation(fileID, line)
-        ) { node in _ = node.move(Message.self) }
+            limit: queueLimit.count, merges: Message.self == Void.self, origin: SourceLocation(fileID, line),
+            destroy: { slot in _ = slot.move(Message.self) },
+            move: { slot, node in node.store(slot.move(Message.self)) })
     }
 
     deinit { core.close() }
@@ -136,7 +137,7 @@ extension RunLoop {
         _ port: Port<Message>, forMode mode: Mode, handler: @escaping (Message) -> Void
     ) {
         // Here, and not in the library, so that the call is compiled for the message's type.
-        add(port, port.core, forMode: mode) { node in handler(node.move(Message.self)) }
+        add(port, port.core, forMode: mode) { slot in handler(slot.move(Message.self)) }
     }
 
     /// Adds a port that carries signals to a mode.
@@ -152,7 +153,9 @@ extension RunLoop {
     }
 
     @usableFromInline
-    func add(_ port: AnyObject, _ portCore: PortCore, forMode mode: Mode, deliver: @escaping (Node) -> Void) {
+    func add(
+        _ port: AnyObject, _ portCore: PortCore, forMode mode: Mode, deliver: @escaping (Node.Slot) -> Void
+    ) {
         let core = core("RunLoop.add(port)", "perform a block on the loop and add the port there")
         portCore.join(core, mode, port: port, deliver: deliver)
     }

@@ -44,23 +44,36 @@ extension PortCore {
             let part = rest.prefix(room(for: rest.count))
             rest = rest.dropFirst(part.count)
             var newest: Node?
-            for message in part {
-                let node = PortCore.makeNode()
-                node.store(message)
+            var iterator = part.makeIterator()
+            while let node = Node.packing(&iterator) {
                 // Linked newest to oldest, as the receiver takes them.
                 node.next = newest
                 newest = node
             }
-            guard let refusal = send(newest, part.count, before: deadline ?? .distantFuture) else {
-                continue
-            }
-            var unsent: [Message] = []
-            while let node = newest {
-                newest = node.next
-                unsent.append(node.move(Message.self))
-                PortCore.discard(node)
-            }
-            throw PortSendError(refusal, unsent.reversed() + rest)
+            guard let refusal = send(newest, part.count, before: deadline) else { continue }
+            throw PortSendError(refusal, PortCore.takeBack(newest) + rest)
         }
+    }
+
+    /// The messages of nodes that were not sent, linked newest to oldest; the nodes are given back.
+    @usableFromInline
+    static func takeBack<Message>(_ newest: Node?) -> [Message] {
+        var nodes: [Node] = []
+        var rest = newest
+        while let node = rest {
+            nodes.append(node)
+            rest = node.next
+        }
+        var messages: [Message] = []
+        for node in nodes.reversed() {
+            var isLast = false
+            while !isLast {
+                let taken = node.takeSlot()
+                isLast = taken.isLast
+                messages.append(taken.slot.move(Message.self))
+            }
+            discard(node)
+        }
+        return messages
     }
 }

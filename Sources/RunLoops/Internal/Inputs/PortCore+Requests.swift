@@ -147,7 +147,7 @@ extension PortCore {
 
     /// Destroys a message that nobody gets, and with it the right in it.
     private func destroyUnsent(_ node: Node) {
-        destroy(node)
+        destroyMessages(of: node)
         PortCore.discard(node)
     }
 

@@ -138,9 +138,9 @@ extension PortCore {
     /// Destroys a node that came alone, with what is in it.
     func destroyLone(_ node: Node) {
         switch node.mark {
-        case .beyondLimit: destroy(node)
+        case .beyondLimit: destroyMessages(of: node)
         case .noSenders: break
-        case .ordinary: preconditionFailure("a node of a slab is released, not freed")
+        case .ordinary, .pack: preconditionFailure("a node of a slab is released, not freed")
         }
         node.freeLone()
     }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// sends it to the loop.
 @usableFromInline
 final class PortCore: Sendable {
-    /// Where senders push, and beside it what every sender reads.
+    /// Where senders push, and beside it what else every sender reads and writes.
     let mailbox = Mailbox()
 
     /// The count of messages at which the port is full, as far as senders know: what was handed out when
@@ -15,6 +15,10 @@ final class PortCore: Sendable {
     ///
     /// Kept so that senders need not read what the receiver writes each time.
     private let window: Atomic<UInt64>
+
+    /// Keeps what senders write off the cache lines of what all sides read for each message: two lines, because processors
+    /// fetch them in pairs.
+    private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
 
     /// How many senders wait.
     ///
@@ -28,8 +32,8 @@ final class PortCore: Sendable {
     let bell = Doorbell()
     let merges: Bool
 
-    /// Keeps what the receiver writes off the cache lines that senders write.
-    private let padding = InlineArray<16, UInt64>(repeating: 0)
+    /// Keeps what the receiver writes off the cache lines that all read.
+    private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
 
     /// How many messages were handed out.
     ///
@@ -51,14 +55,22 @@ final class PortCore: Sendable {
     nonisolated(unsafe) var input: PortInput?
 
     let origin: SourceLocation
-    let destroy: @Sendable (Node) -> Void
+    /// Destroys a message.
+    private let destroyMessage: @Sendable (Node.Slot) -> Void
+    /// Puts a message into an empty node.
+    private let moveMessage: @Sendable (Node.Slot, Node) -> Void
 
-    init(limit: Int?, merges: Bool, origin: SourceLocation, destroy: @escaping @Sendable (Node) -> Void) {
+    init(
+        limit: Int?, merges: Bool, origin: SourceLocation,
+        destroy: @escaping @Sendable (Node.Slot) -> Void,
+        move: @escaping @Sendable (Node.Slot, Node) -> Void
+    ) {
         self.limit = UInt64(limit ?? 0)
         window = Atomic(UInt64(limit ?? 0))
         self.merges = merges
         self.origin = origin
-        self.destroy = destroy
+        destroyMessage = destroy
+        moveMessage = move
     }
 
     var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
@@ -100,9 +112,9 @@ final class PortCore: Sendable {
 
     /// Queues several messages at once, linked newest to oldest, all or none.
     @usableFromInline
-    func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant) -> Refusal? {
+    func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }
-        return send(Mailbox.Chain(newest: newest, count: count)) { Moment(deadline) }
+        return send(Mailbox.Chain(newest: newest, count: count)) { deadline.map(Moment.init) ?? .never }
     }
 
     @inline(__always)
@@ -275,23 +287,39 @@ final class PortCore: Sendable {
 
     // MARK: - Receiving, by whoever has the claim
 
-    /// How many messages are at hand.
+    /// How many nodes are at hand.
     func takeMail() -> Int {
         unsafe backlog.value.append(mailbox.take())
         return unsafe backlog.value.count
     }
 
-    /// The oldest message, or notice.
+    /// The node with the oldest message, or notice.
+    var next: Node? { isClosed ? nil : unsafe backlog.value.first }
+
+    /// Takes the oldest message, or notice, out of the node that is next.
     ///
     /// A message's room is free from now on.
-    func next() -> Node? {
-        guard !isClosed, let node = unsafe backlog.value.popFirst() else { return nil }
-        if limit > 0 && node.mark == .ordinary {
+    @inline(__always)
+    func take(from node: Node) -> Node.Taken {
+        let taken = node.takeSlot()
+        if taken.isLast { unsafe backlog.value.removeFirst() }
+        if limit > 0 && taken.counts {
             step(.handsOut)
             handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
             step(.waitingLooks)
             if waitingCount.load(ordering: .relaxed) > 0 { serveWaitingSenders() }
         }
+        return taken
+    }
+
+    /// The oldest message, or notice, in a node of its own: for whoever lets others take the next one meanwhile.
+    func takeAlone() -> Node? {
+        guard let next else { return nil }
+        let taken = take(from: next)
+        if taken.isLast && taken.slot.index == 0 { return next }
+        let node = PortCore.makeNode()
+        moveMessage(taken.slot, node)
+        if taken.isLast { PortCore.discard(next) }
         return node
     }
 
@@ -366,12 +394,22 @@ final class PortCore: Sendable {
         var nodes = list
         var releaser = NodeReleaser()
         while let node = nodes.popFirst() {
-            if node.mark != .ordinary {
+            guard node.counts else {
                 destroyLone(node)
                 continue
             }
-            destroy(node)
+            destroyMessages(of: node)
             releaser.release(node)
+        }
+    }
+
+    /// Destroys all that is left in a node.
+    func destroyMessages(of node: Node) {
+        var isLast = false
+        while !isLast {
+            let taken = node.takeSlot()
+            isLast = taken.isLast
+            destroyMessage(taken.slot)
         }
     }
 }

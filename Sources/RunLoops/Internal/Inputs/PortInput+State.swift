@@ -15,7 +15,7 @@ extension PortInput {
     /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
     struct Handler {
         let mode: RunLoop.Mode
-        let deliver: (Node) -> Void
+        let deliver: (Node.Slot) -> Void
     }
 
     var membership: Membership {
@@ -54,7 +54,7 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.noSenders }
     }
 
-    /// A handler has taken the port out of a mode: from then on each message asks whether it is still in this one.
+    /// A handler has taken the port out of a mode, or out of all: from then on each message asks whether it is still in this one.
     var hasLeftAMode: Bool {
         @inline(__always) get { state.value.hasLeftAMode }
         @inline(__always) _modify { yield &state.value.hasLeftAMode }

@@ -18,7 +18,7 @@ final class PortInput: SignalledInput {
     var step: SignalledStep { .ports }
 
     /// Keeps a handler for a mode, or for the common ones, unless there is one.
-    func add(_ deliver: @escaping (Node) -> Void, for mode: RunLoop.Mode) {
+    func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
         let handler = Handler(mode: mode, deliver: deliver)
         if mode == .common {
             if commonHandler == nil { commonHandler = handler }
@@ -85,14 +85,14 @@ final class PortInput: SignalledInput {
     }
 
     private func serveRing(
-        _ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode
+        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
         // Armed before the call, so that a ring during it is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(signal.node) }
+            loop.callHandler(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
         // Only notices: a port of signals has no other mail. Those that come from here on nudge the bell again.
@@ -108,8 +108,8 @@ final class PortInput: SignalledInput {
                 }
                 break
             }
-            guard let node = core.next() else { break }
-            if serveLone(node, deliver, loop) { served.calledHandler = true }
+            guard let node = core.next else { break }
+            if serveLone(core.take(from: node).slot, deliver, loop) { served.calledHandler = true }
         }
         // Closed by another thread before the bell was armed: nobody rings any more.
         if self.signal != nil && core.isClosed { served.hasMore = true }
@@ -120,46 +120,48 @@ final class PortInput: SignalledInput {
     ///
     /// - Returns: Whether a handler was called.
     @inline(never)
-    private func serveLone(_ node: Node, _ deliver: (Node) -> Void, _ loop: LoopCore) -> Bool {
-        defer { node.freeLone() }
-        switch node.mark {
+    private func serveLone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore) -> Bool {
+        defer { slot.node.freeLone() }
+        switch slot.node.mark {
         case .beyondLimit:
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(node) }
+            loop.callHandler(core.origin, as: .port) { deliver(slot) }
             return true
         case .noSenders:
             let handler = noSenders
             guard core.noSendersNoticeArrives(isWanted: handler != nil), let handler else { return false }
             loop.callHandler(core.origin, as: .port, handler)
             return true
-        case .ordinary: preconditionFailure("a node of a slab is no lone one")
+        case .ordinary, .pack: preconditionFailure("a node of a slab is no lone one")
         }
     }
 
+    private func isServed(in mode: RunLoop.Mode) -> Bool { signal != nil && membership.contains(mode) }
+
     private func serveMessages(
-        _ signal: Signal, _ deliver: (Node) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode,
+        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode,
         _ budget: inout Budget
     ) -> Served {
-        var rest = core.takeMail()
-        var served = 0
+        _ = core.takeMail()
+        var calledHandler = false
         var releaser = NodeReleaser()
         // A handler may remove the port, or change the port's modes, or run the loop, which serves on.
-        while rest > 0, self.signal != nil, !hasLeftAMode || membership.contains(mode), budget.spend(),
-            let node = core.next()
-        {
-            rest -= 1
-            if node.mark != .ordinary {
-                if serveLone(node, deliver, loop) { served += 1 }
+        while !hasLeftAMode || isServed(in: mode), let node = core.next, budget.spend() {
+            let taken = core.take(from: node)
+            if !taken.counts {
+                if serveLone(taken.slot, deliver, loop) { calledHandler = true }
                 continue
             }
-            served += 1
+            calledHandler = true
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(node) }
-            releaser.release(node)
+            loop.callHandler(core.origin, as: .port) { deliver(taken.slot) }
+            // If it is not the last, a run inside the handler may have taken the others, and the node with them.
+            if taken.isLast { releaser.release(node) }
         }
         if core.isClosed { loop.removeFromLoop(self) }
         let isLeft = self.signal != nil
-        return Served(calledHandler: served > 0, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
+        return Served(
+            calledHandler: calledHandler, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
     }
 
     func didLeave(_ loop: LoopCore) {
@@ -174,6 +176,7 @@ final class PortInput: SignalledInput {
         }
         signal.input = nil
         self.signal = nil
+        hasLeftAMode = true
         unsafe core.input = nil
         core.claim.giveUp()
         core.destroyWhatIsLeft()
@@ -184,7 +187,8 @@ final class PortInput: SignalledInput {
 
 extension PortCore {
     /// Puts the port into a mode.
-    func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node) -> Void) {
+    func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
+    {
         if loop.hasEnded || isClosed { return }
         guard claim.take(for: loop.inbox) else {
             // Closed since, by a thread that holds the claim while it destroys what is queued.

@@ -108,9 +108,9 @@ extension PortSetMember {
         }
         _ = core.takeMail()
         var taken: Taken?
-        while taken == nil, let node = core.next() {
+        while taken == nil, let node = core.takeAlone() {
             switch node.mark {
-            case .ordinary: taken = .message(node)
+            case .ordinary, .pack: taken = .message(node)
             case .beyondLimit: taken = .beyondLimit(node)
             case .noSenders: dropNotice(node)
             }

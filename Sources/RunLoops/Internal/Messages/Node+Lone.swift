@@ -1,12 +1,14 @@
 /// Nodes that come alone, and not from a slab, for what a port's queue holds beyond its limit.
 ///
 /// The mailbox does not count them, so they take nobody's room. The receiver tells them from the others by a mark
-/// that no node of a slab has; so senders of ordinary messages need not write one.
+/// that no node of a slab has; so senders of single messages need not write one.
 extension Node {
     /// What a node in a port's queue is.
     enum Mark: UInt8 {
         /// A message that counts: every node of a slab.
         case ordinary
+        /// Several messages that count, in a node of a slab.
+        case pack
         /// A message beyond the limit.
         case beyondLimit
         /// No message: the last send right has gone.
@@ -38,11 +40,19 @@ extension Node {
     }
 
     var mark: Mark {
-        // Safe: slabs and `makeLone` mark their nodes, and nothing else writes this byte.
+        // Safe: slabs and `makeLone` mark their nodes, and nothing but marks is written to this byte.
         unsafe address.load(fromByteOffset: Node.markOffset, as: Mark.self)
     }
 
-    /// Marks a node, once, before anybody has it.
+    /// Whether its messages take room, and the node is one of a slab.
+    var counts: Bool {
+        switch mark {
+        case .ordinary, .pack: true
+        case .beyondLimit, .noSenders: false
+        }
+    }
+
+    /// Marks a node that nobody else has.
     func setMark(_ mark: Mark) {
         // Safe: the byte belongs to the mark, and it is trivial to overwrite.
         unsafe address.storeBytes(of: mark, toByteOffset: Node.markOffset, as: Mark.self)

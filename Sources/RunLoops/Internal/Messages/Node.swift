@@ -1,7 +1,7 @@
 /// One message on its way to a loop: 64 bytes of raw memory, alone on its cache line.
 ///
 /// The first word links it to the next one, the second says what it carries, and 48 bytes are left for that. One byte
-/// of the second word is the node's ``Mark``, which nobody changes.
+/// of the second word is the node's ``Mark``.
 /// Whoever holds a node owns it: a sender until it has pushed it, the mailbox until it is taken, the
 /// receiving thread until it has released it.
 ///
@@ -78,7 +78,7 @@ struct Node: Equatable, @unchecked Sendable {
         // Safe: the payload is uninitialized memory that only the owner of this node touches, 16-byte
         // aligned; what does not fit gets a box of its own, which `move` frees.
         if Node.holdsInline(Message.self) {
-            unsafe (address + Node.payloadOffset).initializeMemory(as: Message.self, to: message)
+            unsafe slot(0, of: Message.self).initialize(to: message)
         } else {
             let box = UnsafeMutablePointer<Message>.allocate(capacity: 1)
             unsafe box.initialize(to: message)
@@ -87,13 +87,11 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Takes the message out; the node carries nothing afterwards.
+    /// Takes a message out, of a pack the one at `index`.
     @inlinable
-    func move<Message>(_ type: Message.Type) -> Message {
-        // Safe: called once for each `store`, with the same type.
-        if Node.holdsInline(Message.self) {
-            return unsafe (address + Node.payloadOffset).assumingMemoryBound(to: Message.self).move()
-        }
+    func move<Message>(_ type: Message.Type, at index: Int = 0) -> Message {
+        // Safe: called once for each message that was put in, with the same type.
+        if Node.holdsInline(Message.self) { return unsafe slot(index, of: Message.self).move() }
         let box = unsafe (address + Node.payloadOffset).load(as: UnsafeMutableRawPointer.self)
             .assumingMemoryBound(to: Message.self)
         defer { unsafe box.deallocate() }
@@ -143,10 +141,14 @@ struct NodeList {
 
     mutating func popFirst() -> Node? {
         guard let node = first else { return nil }
-        first = node.next
-        if first == nil { last = nil }
-        count -= 1
+        removeFirst()
         return node
+    }
+
+    mutating func removeFirst() {
+        first = first?.next
+        if first == nil { last = nil }
+        count &-= 1
     }
 
     /// Takes all nodes out.
