@@ -54,7 +54,7 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .executableTarget(
-            name: "PlainMain", dependencies: ["RunLoops", "CMainQueue", "TestSupport"],
+            name: "PlainMain", dependencies: ["RunLoops", "RunLoopsTesting", "CMainQueue", "TestSupport"],
             path: "Tests/MainPrograms/PlainMain",
             swiftSettings: settings),
         .executableTarget(

@@ -110,12 +110,15 @@ public final class DescriptorSource {
         if !isValid { return }
         let core = membership.loop?.requireCurrent("DescriptorSource.invalidate")
         isValid = false
+        let released = handler
         handler = nil
         core?.removeFromLoop(self)
         if closesDescriptor { close(descriptor) }
         let onInvalidation = onInvalidation
         self.onInvalidation = nil
         onInvalidation?()
+        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        withExtendedLifetime(released) {}
     }
 }
 

@@ -50,8 +50,11 @@ public final class ManualSource: Sendable {
     /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
     public func invalidate() {
         let core = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
+        let released = unsafe handler
         unsafe handler = nil
         if let core, let input = unsafe input { core.removeFromLoop(input) }
+        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        withExtendedLifetime(released) {}
     }
 
     func join(_ core: LoopCore, _ mode: RunLoop.Mode) {

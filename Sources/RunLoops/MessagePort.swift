@@ -84,13 +84,18 @@ public final class MessagePort: Sendable {
     /// As ``Port/onInvalidation(_:)``: exactly once, in the common modes, after the port's end; soon, if it has ended
     /// already.
     ///
-    /// - Parameter handler: What is called, once.
+    /// - Parameters:
+    ///   - fileID: Where it is called, for diagnostics.
+    ///   - line: Where it is called, for diagnostics.
+    ///   - handler: What is called, once.
     ///
     /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
     /// > change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(_ handler: @escaping () -> Void) {
-        core.onInvalidation(EndWatcher(RunLoop.current, handler))
+    public func onInvalidation(
+        fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
+    ) {
+        core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 
     /// Has a handler called when a sender has gone that was admitted.
@@ -109,7 +114,7 @@ extension RunLoop {
     /// Adds a port with a name to a mode, so that its messages are given to a handler.
     ///
     /// Messages from before are delivered too. The loop holds the port until it is removed from its last mode or the loop
-    /// ends. Adding it to a mode that it is in keeps the handler it has there; another mode may have another
+    /// ends. Adding it to a mode that it was added to keeps the handler it has there; another mode may have another
     /// handler. A handler may run the loop, which then delivers the next messages inside it.
     ///
     /// - Parameters:

@@ -55,13 +55,18 @@ extension Port {
     /// has ended already. If the loop ends first, the handler is destroyed with it, on its thread, without having been
     /// called. Several handlers of one loop are called in the order in which they were given.
     ///
-    /// - Parameter handler: What is called, once.
+    /// - Parameters:
+    ///   - fileID: Where it is called, for diagnostics.
+    ///   - line: Where it is called, for diagnostics.
+    ///   - handler: What is called, once.
     ///
     /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
     /// > change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(_ handler: @escaping () -> Void) {
-        core.onInvalidation(EndWatcher(RunLoop.current, handler))
+    public func onInvalidation(
+        fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
+    ) {
+        core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

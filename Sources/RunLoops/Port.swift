@@ -43,7 +43,8 @@ public final class Port<Message: Sendable>: Sendable {
             move: { slot, node in node.store(slot.move(Message.self)) })
     }
 
-    deinit { core.close() }
+    // In a forked child the port is its parent's.
+    deinit { if !Fork.isChild { core.close() } }
 
     /// False once the port has ended.
     ///
@@ -123,7 +124,7 @@ extension RunLoop {
     /// Adds a port to a mode, so that its messages are given to a handler.
     ///
     /// Messages from before are delivered too. The loop holds the port until it is removed from its last mode or
-    /// ends. Adding it to a mode that it is in keeps the handler it has there; another mode may have another
+    /// ends. Adding it to a mode that it was added to keeps the handler it has there; another mode may have another
     /// handler. A handler may run the loop, which then delivers the next messages inside it.
     ///
     /// - Parameters:

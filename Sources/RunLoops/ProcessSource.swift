@@ -63,7 +63,10 @@ public final class ProcessSource {
         watch = nil
         ended?.invalidate()
         process = nil
+        let released = handler
         handler = nil
+        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        withExtendedLifetime(released) {}
     }
 
     private func serve() -> Bool {

@@ -141,16 +141,21 @@ public final class RemotePort: Sendable {
     ///
     /// The first wish of this kind in a process starts a thread, which notices the end.
     ///
-    /// - Parameter handler: What is called, once.
+    /// - Parameters:
+    ///   - fileID: Where it is called, for diagnostics.
+    ///   - line: Where it is called, for diagnostics.
+    ///   - handler: What is called, once.
     /// - Throws: ``SystemError`` if there is no such thread to be had. Then the handler is not called.
     ///
     /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
     /// > change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(_ handler: @escaping () -> Void) throws(SystemError) {
+    public func onInvalidation(
+        fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
+    ) throws(SystemError) {
         Fork.check("RemotePort.onInvalidation")
         try connection.needService()
-        connection.onInvalidation(EndWatcher(RunLoop.current, handler))
+        connection.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

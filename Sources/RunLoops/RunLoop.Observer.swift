@@ -54,9 +54,13 @@ extension RunLoop {
         ///
         /// Again is harmless.
         public func invalidate() {
+            let core = membership.loop?.requireCurrent("Observer.invalidate")
             isValid = false
+            let released = handler
             handler = nil
-            membership.loop?.requireCurrent("Observer.invalidate").removeFromLoop(self)
+            core?.removeFromLoop(self)
+            // What the handler holds may be the user's, and may come back here while it is destroyed.
+            withExtendedLifetime(released) {}
         }
 
         func join(_ core: LoopCore, _ mode: Mode) {

@@ -16,7 +16,7 @@ extension RunLoop {
         public var kernelWrites = 0
         /// System calls by the loop, to wait, to look at descriptors, and to set its alarm.
         public var kernelCalls = 0
-        /// Blocks performed, jobs of actors and tasks run, and messages and signals delivered by ports.
+        /// Blocks performed, jobs of actors and tasks run, notifications delivered, and messages and signals of ports.
         public var messages = 0
         /// Timers fired.
         public var timerFires = 0

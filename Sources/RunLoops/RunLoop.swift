@@ -142,6 +142,8 @@ public final class RunLoop: Sendable {
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end()
         loop.letGoOfWhatWasKept()
+        // What was destroyed at last may have left jobs.
+        unsafe loop.ownCore?.runLastJobs()
         runloops_thread_set_loop(nil)
         defer { unsafe loop.ownCore = nil }
         return unsafe loop.ownCore?.endNotice

@@ -39,11 +39,18 @@ public final class RunLoopThread: Sendable {
         try self.init(name, stackSize, processors, priority, body: nil)
     }
 
+    /// Starts a thread that serves the whole process: a test that drives the thread which starts it does not drive this one, and
+    /// does not end it.
+    convenience init(servingProcess name: String) throws(SystemError) {
+        try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
+    }
+
     private init(
         _ name: String, _ stackSize: Int?, _ processors: Set<Int>?, _ priority: Priority?,
-        body: (@Sendable (RunLoop) -> Void)?
+        servesProcess: Bool = false, body: (@Sendable (RunLoop) -> Void)?
     ) throws(SystemError) {
-        let start = ThreadStart(name: name, processors: processors, priority: priority, body: body)
+        let start = ThreadStart(
+            name: name, processors: processors, priority: priority, servesProcess: servesProcess, body: body)
         runLoop = try start.start(stackSize: stackSize)
         self.name = name
         ended = start.ended

@@ -12,7 +12,7 @@ internal import Synchronization
 /// Each call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the report
 /// before, and when it has returned. The report comes up to half the threshold later, and a call that lasts between one
 /// and one and a half thresholds may go unnoticed: the loops do not read the clock, the watchdog looks at them, four times
-/// within the threshold. A call in a pass that was under way when the watchdog began may not be seen, unless what is called
+/// within the threshold, and at most every tenth of a millisecond. A call in a pass that was under way when the watchdog began may not be seen, unless what is called
 /// was given to the loop later.
 ///
 /// While no watchdog watches, loops pay nothing for it. While one does, each call of a handler costs its loop a few plain
@@ -68,7 +68,7 @@ private final class Watch: Sendable {
 
     init(_ report: @escaping @Sendable (RunLoopWatchdog.Report) -> Void) { self.report = report }
 
-    /// Looks from now on, four times within the threshold.
+    /// Looks from now on, again and again.
     ///
     /// The watchdog's thread only.
     func begin(_ threshold: Int64) {
@@ -113,6 +113,6 @@ extension RunLoopWatchdog.Report {
         let nextTimer = finding.look.nextTimer
         timerDelay =
             phase != .ended && nextTimer < now
-            ? .nanoseconds(now.nanoseconds - nextTimer.nanoseconds) : nil
+            ? .nanoseconds(now.nanoseconds) - .nanoseconds(nextTimer.nanoseconds) : nil
     }
 }

@@ -81,13 +81,18 @@ public struct SendRight<Message: Sendable>: Sendable {
     ///
     /// As ``Port/onInvalidation(_:)``. It is called also if the right has gone meanwhile.
     ///
-    /// - Parameter handler: What is called, once.
+    /// - Parameters:
+    ///   - fileID: Where it is called, for diagnostics.
+    ///   - line: Where it is called, for diagnostics.
+    ///   - handler: What is called, once.
     ///
     /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
     /// > change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(_ handler: @escaping () -> Void) {
-        share.core.onInvalidation(EndWatcher(RunLoop.current, handler))
+    public func onInvalidation(
+        fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
+    ) {
+        share.core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

@@ -66,7 +66,10 @@ public final class SignalSource {
         watch = nil
         ended?.invalidate()
         caught = nil
+        let released = handler
         handler = nil
+        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        withExtendedLifetime(released) {}
     }
 
     /// Hands out one signal; the loop comes again for the next one.

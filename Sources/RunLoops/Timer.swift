@@ -172,8 +172,11 @@ public final class Timer {
     public func invalidate() {
         let core = membership.loop?.requireCurrent("Timer.invalidate")
         isValid = false
+        let released = handler
         handler = nil
         core?.removeFromLoop(self)
+        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        withExtendedLifetime(released) {}
     }
 }
 

@@ -73,6 +73,39 @@ import Testing
         }
     }
 
+    @Test func `a run inside a handler overtakes nothing of the turn that it is in`() throws {
+        let log = Log<String>()
+        try onLoopThread { loop in
+            let known = Guarded<RedirectedObserver?>(nil)
+            let heldUp = Guarded<Int?>(nil)
+            let limited = RedirectedObserver(.of(loop), [.common], .bounded(9, .dropNewest)) { note in
+                log.add(note.text)
+                if note.text != "other" { return }
+                // The poster goes on, and its turn comes while the rest of this one waits.
+                do {
+                    try Threads(1) { _ in
+                        if let turn = heldUp.withLock({ $0 }) { known.withLock { $0 }?.giveTurn(turn) }
+                    }.join()
+                } catch { Issue.record(error) }
+                loop.perform { known.withLock { $0 }?.take(Notification(.a, "2")) }
+                loop.run(in: .default)
+            }
+            known.withLock { $0 = limited }
+            try Threads(1) { _ in
+                guard case .giveTurn(let turn) = limited.offer(Notification(.a, "other")) else { return }
+                heldUp.withLock { $0 = turn }
+            }.join()
+            limited.take(Notification(.a, "1"))
+            loop.run(in: .default)
+            #expect(log.entries == ["other", "1", "2"])
+            // Nothing is under way any more.
+            limited.take(Notification(.a, "3"))
+            #expect(log.entries.last == "3")
+            limited.remove()
+            known.withLock { $0 = nil }
+        }
+    }
+
     @Test func `what takes the place of one whose poster is held up is not overtaken`() throws {
         let log = Log<String>()
         try onLoopThread { loop in

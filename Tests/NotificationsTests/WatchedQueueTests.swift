@@ -41,10 +41,26 @@ import Testing
         #expect(handlers == ["deferred work: a notification queue"])
     }
 
-    @Test func `an observer that chose the loop is a notification`() throws {
+    @Test(arguments: [
+        NotificationRedirector.Capacity.unlimited, .bounded(3, .dropNewest), .coalescing(.onName),
+    ])
+    func `an observer that chose the loop is a notification`(
+        capacity: NotificationRedirector.Capacity
+    ) throws {
+        let handlers = try WatchedQueueTests.blockedBy { center, loop, gate in
+            let token = center.addObserver(forName: nil, on: loop, capacity: capacity) { _ in
+                #expect(gate.wait())
+            }
+            center.post(name: .init("slow"))
+            return token
+        }
+        #expect(handlers == ["notification: the delivery of a notification"])
+    }
+
+    @Test func `so is one that is waited for`() throws {
         let handlers = try WatchedQueueTests.blockedBy { center, loop, gate in
             let token = center.addObserver(forName: nil, on: loop) { _ in #expect(gate.wait()) }
-            center.post(name: .init("slow"))
+            try center.postAndWait(Notification(name: .init("slow")))
             return token
         }
         #expect(handlers == ["notification: the delivery of a notification"])

@@ -1,9 +1,10 @@
 import Notifications
-import RunLoops
 import RunLoopsTesting
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import RunLoops
 
 /// Several threads of a simulation, of which one runs at a time.
 @Suite struct SimulatedThreadsTests {
@@ -25,6 +26,13 @@ import Testing
             simulation.settle()
             return log.entries
         }
+    }
+
+    @Test func `a thread that serves the process is not the simulation's`() throws {
+        let thread = try LoopSimulation.run { _ in try RunLoopThread(servingProcess: "serves") }
+        try thread.runLoop.performAndWait(before: .now + .seconds(100)) {}
+        thread.stop()
+        thread.join()
     }
 
     @Test func `the same seed gives the same order, and others give others`() throws {

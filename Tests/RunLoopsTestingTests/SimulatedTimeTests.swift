@@ -26,6 +26,23 @@ import Testing
         #expect(ContinuousClock.now - before < .seconds(3_600))
     }
 
+    @Test func `a poster that waits for room waits on the simulation's clock`() throws {
+        try LoopSimulation.run { simulation in
+            simulation.advance(by: .seconds(3_600))
+            let thread = try RunLoopThread(name: "receiver")
+            let center = NotificationCenter()
+            let log = Log<Int>()
+            let token = center.addObserver(
+                forName: nil, on: thread.runLoop, capacity: .bounded(1, .block(until: .seconds(5)))
+            ) { log.add($0.userInfo["number"] as? Int ?? -1) }
+            for number in 0..<3 { center.post(name: .init("a"), userInfo: ["number": number]) }
+            simulation.settle()
+            #expect(log.entries == [0, 1, 2])
+            #expect(token.deliveryCounts?.dropped == 0)
+            token.remove()
+        }
+    }
+
     @Test func `timers fire in the order of their dates, also those that others set on the way`() throws {
         try LoopSimulation.run { simulation in
             var fired: [String] = []

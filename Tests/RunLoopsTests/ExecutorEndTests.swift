@@ -88,6 +88,15 @@ import Testing
         #expect(log.entries == [true])
     }
 
+    @Test func `a task that the last of all starts is run, too`() throws {
+        let log = Log<Bool>()
+        try BareThread {
+            let loop = RunLoop.current
+            loop.keepToTheEnd(Canary { enqueueJob(on: loop) { log.add(loop.isCurrent) } })
+        }.join()
+        #expect(log.entries == [true])
+    }
+
     @Test func `a job for a mode that never ran is run when the thread ends`() throws {
         let log = Log<Bool>()
         try BareThread {

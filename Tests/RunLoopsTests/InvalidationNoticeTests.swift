@@ -5,6 +5,18 @@ import Testing
 
 /// Whoever asks is told of a port's end: once, on the thread of its own loop.
 @Suite struct InvalidationNoticeTests {
+    @Test func `those who asked and have ended leave nothing behind`() async throws {
+        try await #require(processExitsWith: .success) {
+            let port = Port<Int>()
+            let bound = try boundOfDescriptors()
+            for _ in 0..<300 {
+                try BareThread { port.onInvalidation { Issue.record("it has ended") } }.join()
+            }
+            #expect(openDescriptors(from: bound) < 10)
+            port.invalidate()
+        }
+    }
+
     @Test func `each who asked is told once, on its own loop's thread`() throws {
         let port = Port<Int>()
         let right = port.makeSendRight()

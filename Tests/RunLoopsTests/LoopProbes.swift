@@ -30,6 +30,14 @@ extension RunLoop {
     }
 }
 
+/// Does something when it goes, on the thread of whoever held it last.
+final class Parting {
+    private let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+    deinit { body() }
+    func hold() {}
+}
+
 extension ExitTest.Result {
     /// What the process wrote before it ended.
     var message: String { String(decoding: standardErrorContent, as: UTF8.self) }

@@ -148,6 +148,16 @@ import Testing
         #expect(try Program("PlainMain").run("documented difference").lines == ["true false"])
     }
 
+    @Test func `a simulation on the main thread leaves the main loop for later`() throws {
+        let ending = try Program("PlainMain").run("simulated")
+        #expect(
+            ending.lines == [
+                "another loop: true", "a minute later", "the main loop again: true",
+                "a block of the main loop",
+            ])
+        #expect(ending.isSuccess)
+    }
+
     @Test func `a runtime that does not honour the adoption is found out`() throws {
         let ending = try Program("PlainMain").run("adopted in vain")
         #expect(ending.lines == [hasEnded, "destroyed: true", "after: false"])

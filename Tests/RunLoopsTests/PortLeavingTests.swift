@@ -7,14 +7,6 @@ import Testing
 @Suite struct PortLeavingTests {
     private static let modal = RunLoop.Mode("modal")
 
-    /// Does something when it goes, on the loop's thread.
-    private final class Parting {
-        private let body: () -> Void
-        init(_ body: @escaping () -> Void) { self.body = body }
-        deinit { body() }
-        func hold() {}
-    }
-
     @Test(arguments: [RunLoop.Mode.default, .common])
     func `what goes with a handler may remove the port once more, and add it again`(mode: RunLoop.Mode) throws
     {
@@ -47,6 +39,22 @@ import Testing
             try port.send(3)
             loop.settle(in: .init("other"))
             #expect(log.entries == ["first 1", "first goes", "again 2", "other 3"])
+        }
+    }
+
+    @Test func `a handler that was replaced gets no more, though the port stays in another mode`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            let log = Log<String>()
+            loop.add(port, forMode: Self.modal) { log.add("modal \($0)") }
+            loop.add(port, forMode: .default) { number in
+                log.add("first \(number)")
+                loop.remove(port, forMode: .default)
+                loop.add(port, forMode: .default) { log.add("second \($0)") }
+            }
+            try port.send(contentsOf: [1, 2, 3])
+            loop.settle()
+            #expect(log.entries == ["first 1", "second 2", "second 3"])
         }
     }
 

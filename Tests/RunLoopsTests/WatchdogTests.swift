@@ -141,6 +141,38 @@ import Testing
         #expect(reports.log.entries.last?.description.hasSuffix("; 3 arrived meanwhile") == true)
     }
 
+    @Test func `a timer that is late since ever is only late`() throws {
+        let thread = try RunLoopThread(name: "late since ever")
+        defer { thread.stop() }
+        let loop = thread.runLoop
+        let reports = Reports()
+        let watchdog = try reports.watch(loop)
+        loop.perform(contentsOf: [
+            { @Sendable in
+                loop.add(
+                    Timer(fireAt: .distantPast, interval: .zero, repeats: false) { _ in }, forMode: .default)
+            },
+            { @Sendable in #expect(reports.stillBlocked.wait()) },
+        ])
+        #expect(reports.ended.wait())
+        watchdog.stop()
+        let still = try #require(reports.log.entries.last { $0.phase == .stillBlocked })
+        #expect(still.timerDelay ?? .zero > .seconds(1_000_000_000))
+    }
+
+    @Test func `who asked to be told of a port's end is named`() throws {
+        let thread = try RunLoopThread(name: "told")
+        defer { thread.stop() }
+        let (reports, port) = (Reports(), Port<Int>())
+        let line = #line + 1
+        try thread.runLoop.performAndWait { port.onInvalidation { #expect(reports.blocked.wait()) } }
+        let watchdog = try reports.watch(thread.runLoop)
+        port.invalidate()
+        #expect(reports.ended.wait())
+        watchdog.stop()
+        #expect(reports.log.entries.first?.madeAt == "RunLoopsTests/WatchdogTests.swift:\(line)")
+    }
+
     @Test func `a handler that runs the loop is not written down while it does`() throws {
         let thread = try RunLoopThread(name: "nested")
         defer { thread.stop() }

@@ -38,27 +38,25 @@ struct Delivery: ~Copyable, Sendable {
 }
 
 /// A turn of a limited observer, on its way: which notifications it delivers is decided when it arrives.
-final class Turn: Sendable {
+struct Turn: ~Copyable, Sendable {
     private let observer: RedirectedObserver
     /// Its number in the observer's account.
     private let number: Int
-
-    /// `nonisolated(unsafe)`: written by the loop's thread, and read when nobody else has the turn any more.
-    nonisolated(unsafe) private var hasArrived = false
 
     init(of observer: RedirectedObserver, _ number: Int) {
         self.observer = observer
         self.number = number
     }
 
-    func arrive() {
-        unsafe hasArrived = true
-        observer.lane.hasArrived()
-        observer.deliver(turn: number)
-    }
-
-    deinit {
-        if unsafe !hasArrived { observer.lost(turn: number) }
+    /// Ends the turn that lies at a place.
+    static func end(at place: UnsafeMutableRawPointer, hasArrived: Bool) {
+        // Safe: called once for each that was sent, with the place where it was put, and nobody else looks there.
+        let turn = unsafe place.assumingMemoryBound(to: Turn.self).move()
+        if hasArrived {
+            turn.observer.deliver(turn: turn.number)
+        } else {
+            turn.observer.lost(turn: turn.number)
+        }
     }
 }
 
@@ -75,10 +73,17 @@ final class AwaitedDelivery: Sendable {
         self.observer = observer
     }
 
-    func arrive() {
+    private func arrive() {
         unsafe hasArrived = true
         observer.lane.hasArrived()
         observer.deliver(notification, awaitedAs: ObjectIdentifier(self))
+    }
+
+    /// Ends the delivery that lies at a place: one that has not arrived is lost when it goes.
+    static func end(at place: UnsafeMutableRawPointer, hasArrived: Bool) {
+        // Safe: called once for each that was sent, with the place where it was put, and nobody else looks there.
+        let delivery = unsafe place.assumingMemoryBound(to: AwaitedDelivery.self).move()
+        if hasArrived { delivery.arrive() }
     }
 
     deinit {

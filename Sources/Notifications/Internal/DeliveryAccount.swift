@@ -74,25 +74,32 @@ struct DeliveryAccount {
         return .giveTurn(firstNumber + waiting.count - 1)
     }
 
+    /// What a turn delivers.
+    struct Next {
+        let notification: Notification
+        /// The gate of the poster for which there is room now.
+        let gate: ThreadGate?
+        /// Whether the turn delivers nothing after it.
+        let isLast: Bool
+    }
+
     /// A turn has come, and delivers what it has not delivered yet, one after the other.
     ///
     /// - Parameters:
     ///   - turn: The turn's number.
     ///   - capacity: How much may wait.
-    /// - Returns: What it delivers next, and the gate of the poster for which there is room now; nil if it has delivered all.
-    mutating func next(
-        of turn: Int, _ capacity: NotificationRedirector.Capacity
-    ) -> (Notification, ThreadGate?)? {
+    /// - Returns: What it delivers next; nil if it has delivered all.
+    mutating func next(of turn: Int, _ capacity: NotificationRedirector.Capacity) -> Next? {
         if firstNumber > turn { return nil }
         guard let notification = waiting.popFirst() else { return nil }
         firstNumber += 1
+        var gate: ThreadGate?
         switch capacity.kind {
-        case .unlimited: return (notification, nil)
-        case .coalescing(let mask):
-            kinds.remove(Kind(notification, mask))
-            return (notification, nil)
-        case .bounded(let limit, _): return (notification, waiting.count < limit ? gates.popFirst() : nil)
+        case .unlimited: break
+        case .coalescing(let mask): kinds.remove(Kind(notification, mask))
+        case .bounded(let limit, _): if waiting.count < limit { gate = gates.popFirst() }
         }
+        return Next(notification: notification, gate: gate, isLast: firstNumber > turn)
     }
 
     /// A poster has waited long enough.

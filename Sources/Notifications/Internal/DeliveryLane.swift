@@ -28,32 +28,24 @@ final class DeliveryLane: Sendable {
         return sent == arrived.load(ordering: .acquiring)
     }
 
-    /// Sends a notification to the loop.
-    ///
-    /// If the loop has ended, it is let go of.
+    /// Counts something as sent, which is sent next.
     @inline(__always)
-    func send(_ delivery: consuming Delivery, to runLoop: RunLoop) {
-        sent.wrappingAdd(1, ordering: .relaxed)
-        // Safe: the function is given what it expects, the place of the delivery.
-        let isSent = unsafe runLoop.send(delivery, inModes: isCommon ? nil : modes) { place, hasArrived in
-            unsafe Delivery.end(at: place, hasArrived: hasArrived)
-        }
-        if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
-    }
+    func announce() { sent.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Counts a turn as sent, which is sent next.
-    func announceTurn() { sent.wrappingAdd(1, ordering: .relaxed) }
-
-    /// Sends a turn to the loop that was announced.
-    ///
-    /// If the loop has ended, it is let go of.
+    /// Sends the loop what was announced.
     ///
     /// - Parameters:
+    ///   - parcel: What is sent.
     ///   - runLoop: The loop.
-    ///   - turn: Calls ``hasArrived()`` first. With one capture it needs no memory of its own.
+    ///   - end: Given the place of the parcel, which it takes out: with true on the loop's thread; with false if the loop has ended.
     @inline(__always)
-    func sendAnnounced(to runLoop: RunLoop, _ turn: @escaping @Sendable () -> Void) {
-        if !perform(on: runLoop, turn) { sent.wrappingSubtract(1, ordering: .relaxed) }
+    func sendAnnounced<Parcel: Sendable & ~Copyable>(
+        _ parcel: consuming Parcel, to runLoop: RunLoop,
+        _ end: @convention(c) (UnsafeMutableRawPointer, Bool) -> Void
+    ) {
+        // Safe: the caller's function knows what lies there.
+        let isSent = unsafe runLoop.send(parcel, inModes: isCommon ? nil : modes, end)
+        if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
     }
 
     /// Has a block run on the loop when all that was sent before has arrived.
@@ -63,5 +55,6 @@ final class DeliveryLane: Sendable {
         isCommon ? runLoop.perform(block) : runLoop.perform(inModes: modes, block)
     }
 
+    /// One of those that were sent has arrived, and nothing of it is left to deliver but what is delivered next.
     func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 }

@@ -60,7 +60,7 @@ final class Receipt: Sendable {
             in: "NotificationCenter.postAndWait", fileID: notification.fileID, line: notification.line,
             refuse: { self.refuse($0) }, for: { self.stillWaitsFor })
         // Where the deadline has passed nobody waits.
-        if deadline > .now, let circle = wait.begin() { throw .circle(circle) }
+        if deadline > RunLoop.now, let circle = wait.begin() { throw .circle(circle) }
         let isOver = gate.wait(until: deadline)
         wait.end()
         if !isOver { throw .timedOut }

@@ -53,7 +53,10 @@ final class RedirectedObserver: Sendable {
         }
         guard case .unlimited = capacity.kind else { return takeIntoAccount(notification) }
         if notification.receipt == nil {
-            lane.send(Delivery(notification, to: self), to: redirector.runLoop)
+            lane.announce()
+            unsafe lane.sendAnnounced(Delivery(notification, to: self), to: redirector.runLoop) {
+                unsafe Delivery.end(at: $0, hasArrived: $1)
+            }
         } else {
             let delivery = AwaitedDelivery(notification, to: self)
             let isAwaited = account.withLock { account in
@@ -63,8 +66,10 @@ final class RedirectedObserver: Sendable {
                 return true
             }
             if !isAwaited { finish(notification) }
-            lane.announceTurn()
-            lane.sendAnnounced(to: redirector.runLoop) { delivery.arrive() }
+            lane.announce()
+            unsafe lane.sendAnnounced(delivery, to: redirector.runLoop) {
+                unsafe AwaitedDelivery.end(at: $0, hasArrived: $1)
+            }
         }
     }
 
@@ -72,7 +77,7 @@ final class RedirectedObserver: Sendable {
         var gate: ThreadGate?
         var deadline = ContinuousClock.Instant.distantFuture
         if case .bounded(_, .block(let duration)) = capacity.kind {
-            deadline = .now + duration
+            deadline = RunLoop.now + duration
             // The loop's own thread cannot wait for itself: its posts are taken beyond the limit.
             if !redirector.runLoop.isCurrent { gate = ThreadGate() }
         }
@@ -103,15 +108,16 @@ final class RedirectedObserver: Sendable {
         account.withLock { account in
             let step = account.offer(notification, capacity, observation.isRemoved ? nil : gate)
             // In here: while it waits in the account something is under way, or what the loop's thread posts would overtake it.
-            if case .giveTurn = step { lane.announceTurn() }
+            if case .giveTurn = step { lane.announce() }
             return step
         }
     }
 
     /// Sends the loop the turn of a notification that was taken into the account.
     func giveTurn(_ number: Int) {
-        let turn = Turn(of: self, number)
-        lane.sendAnnounced(to: redirector.runLoop) { turn.arrive() }
+        unsafe lane.sendAnnounced(Turn(of: self, number), to: redirector.runLoop) {
+            unsafe Turn.end(at: $0, hasArrived: $1)
+        }
     }
 
     private func drop(_ notification: Notification) {
@@ -145,14 +151,24 @@ final class RedirectedObserver: Sendable {
 
     /// A turn of the account has come.
     func deliver(turn: Int) {
-        while let notification = next(of: turn) { deliver(notification) }
+        var isUnderWay = true
+        while let next = next(of: turn) {
+            // As long as others of this turn wait it is under way: a handler may run the loop, and what is posted there must not
+            // overtake them.
+            if next.isLast {
+                isUnderWay = false
+                lane.hasArrived()
+            }
+            deliver(next.notification)
+        }
+        if isUnderWay { lane.hasArrived() }
     }
 
     /// Takes the next one that a turn delivers, and lets in who waits for its room.
-    private func next(of turn: Int) -> Notification? {
-        guard let (notification, gate) = account.withLock({ $0.next(of: turn, capacity) }) else { return nil }
-        gate?.open()
-        return notification
+    private func next(of turn: Int) -> DeliveryAccount.Next? {
+        guard let next = account.withLock({ $0.next(of: turn, capacity) }) else { return nil }
+        next.gate?.open()
+        return next
     }
 
     @inline(__always)
@@ -227,6 +243,6 @@ final class RedirectedObserver: Sendable {
 
     /// The turn was one of the account.
     func lost(turn: Int) {
-        while let notification = next(of: turn) { lost(notification) }
+        while let next = next(of: turn) { lost(next.notification) }
     }
 }

@@ -18,7 +18,7 @@ let programs: [String: @MainActor () throws -> Void] = [
     "given away first": GivenAway.beforeAnybodyAsked, "run when given away": GivenAway.run,
     "hangs": { RunLoop.main.run() },
     "adopted in vain": GivenAway.adoptedInVain, "adopted elsewhere": GivenAway.adoptedElsewhere,
-    "taken": Hidden.taken, "Foundation": BesideFoundation.run,
+    "taken": Hidden.taken, "simulated": simulatedMain, "Foundation": BesideFoundation.run,
 ]
 
 guard let program = programs[CommandLine.arguments.last ?? ""] else {

@@ -36,7 +36,7 @@ final class ConnectionService: Sendable {
 
     private init() throws(SystemError) {
         set = try EpollSet()
-        thread = try RunLoopThread(name: "ports")
+        thread = try RunLoopThread(servingProcess: "ports")
         let set = set
         thread.runLoop.performInEveryMode { [weak self] in
             var reports: Deque<EpollSet.Report> = []

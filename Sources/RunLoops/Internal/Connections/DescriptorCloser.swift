@@ -13,7 +13,9 @@ enum DescriptorCloser {
     /// How many threads there are at most: so many closes that take their time hold up nothing else.
     static let mostThreads = 4
 
-    /// How many descriptors wait at most. With more, whoever lets go of one closes it itself: else the process would have
+    /// How many descriptors wait at most.
+    ///
+    /// With more, whoever lets go of one closes it itself: else the process would have
     /// none left.
     static let mostWaiting = 1_024
 

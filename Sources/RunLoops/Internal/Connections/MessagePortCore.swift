@@ -40,7 +40,7 @@ final class MessagePortCore: Sendable {
         var lastConnection = MessagePortCore.firstConnection
         /// The loop that the port is in.
         var loop: RunLoop?
-        var watchers: [EndWatcher] = []
+        var watchers = EndWatchers()
     }
 
     init(
@@ -211,7 +211,7 @@ final class MessagePortCore: Sendable {
                     life.shares.giveBack(connection.peer.credentials)
                 }
                 life.connections = [:]
-                life.watchers = []
+                life.watchers = EndWatchers()
             }
             return life
         }
@@ -229,7 +229,7 @@ final class MessagePortCore: Sendable {
             // In whatever mode it runs: it is not to be kept alive by a port that has ended.
             loop.performInEveryMode { self.leaveLoop() }
         }
-        for watcher in ended.watchers { watcher.tell() }
+        ended.watchers.tell()
     }
 
     private func leaveLoop() {
@@ -242,7 +242,7 @@ final class MessagePortCore: Sendable {
     /// Has a loop's handler called when the port ends, which may be now.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = life.withLock { life in
-            if life.registration != nil { life.watchers.append(watcher) }
+            if life.registration != nil { life.watchers.add(watcher) }
             return life.registration == nil
         }
         if isNow { watcher.tell() }

@@ -17,7 +17,7 @@ final class RemoteConnection: Sendable {
         var life: ConnectionLife
         var requests = RequestTable()
         var role = ReaderRole()
-        var watchers: [EndWatcher] = []
+        var watchers = EndWatchers()
         /// Where the service knows this connection; nil until it is needed.
         var watch: Watch?
         /// Why nothing can be sent any more.
@@ -137,12 +137,12 @@ final class RemoteConnection: Sendable {
         // In a forked child the connection is its parent's, and so is what the service watches.
         if Fork.isChild { return }
         let ended = state.withLock {
-            state -> (requests: [PendingRequest], watchers: [EndWatcher], watch: Watch?)? in
+            state -> (requests: [PendingRequest], watchers: EndWatchers, watch: Watch?)? in
             if state.ended != nil { return nil }
             state.ended = reason
             _ = state.life.end()
             defer {
-                state.watchers = []
+                state.watchers = EndWatchers()
                 state.watch = nil
             }
             return (state.requests.removeAll(), state.watchers, state.watch)
@@ -152,13 +152,13 @@ final class RemoteConnection: Sendable {
         // Wakes the thread that reads, which finds the end.
         socket.shutDown()
         for request in ended.requests { _ = request.decide(.failure(reason)) }
-        for watcher in ended.watchers { watcher.tell() }
+        ended.watchers.tell()
     }
 
     /// Has a loop's handler called when the connection ends, which may be now.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = state.withLock { state in
-            if state.ended == nil { state.watchers.append(watcher) }
+            if state.ended == nil { state.watchers.add(watcher) }
             return state.ended != nil
         }
         if isNow { return watcher.tell() }

@@ -3,23 +3,34 @@
 /// The handler stays with its loop, so it may hold what is confined to the loop's thread: what others have is
 /// a number.
 struct EndWatcher: Sendable {
-    private let loop: RunLoop
+    /// Not held: the loop of a thread that has ended goes, and with it the handler.
+    private let loop: WeakObject
     private let number: Int
+    private let origin: SourceLocation
 
     /// Keeps a handler with the calling thread's loop.
     ///
     /// A loop that has ended lets go of it at once.
-    init(_ loop: RunLoop, _ handler: @escaping () -> Void) {
-        self.loop = loop
+    init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
+        self.loop = WeakObject(loop)
+        self.origin = origin
         number = EndWatcher.handlers(of: loop).add(handler)
     }
+
+    /// Whether the loop has gone, so that nobody would be called.
+    ///
+    /// Safe, here and below: reading a weak reference is atomic.
+    fileprivate var isGone: Bool { unsafe loop.object == nil }
 
     /// Has the handler called.
     ///
     /// Any thread. If the loop has ended, or ends before it has done so, the handler is not called.
     func tell() {
-        let (loop, number) = (loop, number)
-        loop.perform { EndWatcher.handlers(of: loop).take(number)?() }
+        guard let loop = unsafe loop.object as? RunLoop else { return }
+        let number = number
+        loop.perform(fileID: origin.fileID, line: Int(origin.line)) {
+            EndWatcher.handlers(of: loop).take(number)?()
+        }
     }
 
     private static func handlers(of loop: RunLoop) -> Handlers {
@@ -41,4 +52,24 @@ struct EndWatcher: Sendable {
 
         func take(_ number: Int) -> (() -> Void)? { handlers.removeValue(forKey: number) }
     }
+}
+
+/// Those who wait to be told of one end, of which some may go without having been told.
+struct EndWatchers: Sendable {
+    private var watchers: [EndWatcher] = []
+    /// At how many those that have gone are let go of next.
+    private var limit = 8
+
+    mutating func add(_ watcher: EndWatcher) {
+        if watchers.count >= limit {
+            watchers.removeAll { $0.isGone }
+            limit = max(8, 2 * watchers.count)
+        }
+        watchers.append(watcher)
+    }
+
+    var isEmpty: Bool { watchers.isEmpty }
+
+    /// Tells all, in the order in which they came.
+    func tell() { for watcher in watchers { watcher.tell() } }
 }

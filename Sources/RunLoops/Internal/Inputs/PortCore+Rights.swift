@@ -2,7 +2,7 @@
 struct RightsRecord: Sendable {
     var rights = PortRights()
     /// Who is to be told of the port's end.
-    var watchers: [EndWatcher] = []
+    var watchers = EndWatchers()
 }
 
 // What rights do to a port, and what the port tells its receiver of them.
@@ -83,7 +83,10 @@ extension PortCore {
                 "Port.onNoSenders: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
             )
         }
+        let replaced = input.noSenders
         input.noSenders = handler
+        // Not in the change itself: what it holds may come back here.
+        withExtendedLifetime(replaced) {}
         perform(rightsRecord.withLock { $0.rights.ask() })
     }
 
@@ -119,7 +122,7 @@ extension PortCore {
     /// Has a loop's handler called when the port ends, which may be now.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = rightsRecord.withLock { record in
-            if !record.rights.hasEnded { record.watchers.append(watcher) }
+            if !record.rights.hasEnded { record.watchers.add(watcher) }
             return record.rights.hasEnded
         }
         if isNow { watcher.tell() }
@@ -129,10 +132,10 @@ extension PortCore {
     func endRights() {
         let watchers = rightsRecord.withLock { record in
             record.rights.end()
-            defer { record.watchers = [] }
+            defer { record.watchers = EndWatchers() }
             return record.watchers
         }
-        for watcher in watchers { watcher.tell() }
+        watchers.tell()
     }
 
     /// Destroys a node that came alone, with what is in it.

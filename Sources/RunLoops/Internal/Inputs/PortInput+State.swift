@@ -54,7 +54,7 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.noSenders }
     }
 
-    /// A handler has taken the port out of a mode, or out of all: from then on each message asks whether it is still in this one.
+    /// A handler has taken the port out of a mode: what is being served ends there.
     var hasLeftAMode: Bool {
         @inline(__always) get { state.value.hasLeftAMode }
         @inline(__always) _modify { yield &state.value.hasLeftAMode }

@@ -136,8 +136,6 @@ final class PortInput: SignalledInput {
         }
     }
 
-    private func isServed(in mode: RunLoop.Mode) -> Bool { signal != nil && membership.contains(mode) }
-
     private func serveMessages(
         _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode,
         _ budget: inout Budget
@@ -145,8 +143,9 @@ final class PortInput: SignalledInput {
         _ = core.takeMail()
         var calledHandler = false
         var releaser = NodeReleaser()
-        // A handler may remove the port, or change the port's modes, or run the loop, which serves on.
-        while !hasLeftAMode || isServed(in: mode), let node = core.next, budget.spend() {
+        // A handler may run the loop, which serves on. If it takes the port out of a mode, the rest waits for the next pass: this
+        // mode may have another handler then.
+        while !hasLeftAMode, let node = core.next, budget.spend() {
             let taken = core.take(from: node)
             if !taken.counts {
                 if serveLone(taken.slot, deliver, loop) { calledHandler = true }

@@ -1,7 +1,7 @@
 internal import CLibEvent
 internal import Glibc
 
-/// Ends a loop's sleep from any thread: an eventfd that is written and never read.
+/// Ends a loop's sleep from any thread: an eventfd that is written, and read only if it is full.
 ///
 /// The loop polls ``descriptor`` edge-triggered: every write is an edge of its own, and one that comes before
 /// the poll is kept for it, so there is nothing to read back. The descriptor is closed with the loop

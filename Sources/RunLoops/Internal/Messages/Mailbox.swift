@@ -12,7 +12,7 @@ internal import Synchronization
 /// > Thread safety: ``push(_:)``, ``tryPush(_:onto:)`` and ``close()`` from any thread; ``take()``,
 /// > ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
 struct Mailbox: ~Copyable, Sendable {
-    /// Changed by compare-and-exchange only.
+    /// Changed by compare-and-exchange, and once more by the exchange that closes it.
     ///
     /// A push releases its nodes to the take that acquires them; the exchanges of other pushes in
     /// between continue that release.

@@ -29,7 +29,7 @@ extension Node {
 
     /// Frees a node of ``makeLone(_:)``, from which the message was taken.
     func freeLone() {
-        // Safe: the caller owns the node, and a node with another mark than this is alone in its memory.
+        // Safe: the caller owns the node, and one that is made alone is alone in its memory.
         unsafe address.deallocate()
     }
 

@@ -24,16 +24,17 @@ final class ThreadStart: Sendable {
     ///   - name: What the thread and its loop are called.
     ///   - processors: The processors that it may use; nil for those of the starting thread.
     ///   - priority: How it is scheduled; nil for as the starting thread.
+    ///   - servesProcess: Whether it is the process's: then it is not driven, whoever starts it.
     ///   - body: What the thread does with its loop; nil to run it until it is told to end.
     init(
-        name: String, processors: Set<Int>?, priority: RunLoopThread.Priority?,
+        name: String, processors: Set<Int>?, priority: RunLoopThread.Priority?, servesProcess: Bool,
         body: (@Sendable (RunLoop) -> Void)?
     ) {
         self.name = name
         self.processors = processors
         self.priority = priority
         self.body = body
-        driver = ThreadDriver.current?.makeThread(name)
+        driver = servesProcess ? nil : ThreadDriver.current?.makeThread(name)
     }
 
     /// Starts the thread, and waits for its loop.
