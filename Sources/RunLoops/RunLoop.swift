@@ -137,6 +137,7 @@ public final class RunLoop: Sendable {
         // Safe: takes back the reference of `install`. The slot stays filled until the loop has let go of
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
+        unsafe loop.ownCore?.requireNoJobOnStack()
         unsafe loop.ownCore?.callEndHandlers()
         LoopRegistry.remove(loop)
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }

@@ -217,26 +217,42 @@ struct CallRecord {
     }
 
     private func giveBack() {
-        // A thread that ended inside a call shows it still.
-        unsafe storage.pointee.depth = 0
-        for index in 0..<CallRecord.capacity {
-            unsafe storage.pointee.shown[index].store(0, ordering: .releasing)
-        }
         unsafe storage.pointee.isTaken.store(false, ordering: .releasing)
     }
 
-    /// Gives the record of a thread that ends back.
+    /// The calling thread ends: gives back its records.
+    ///
+    /// A handler may have ended it, so that some calls never return. Those are over, for whoever waits for them.
+    private static func giveBackAll() {
+        // Safe: what is shown is alive, for the frames that call it hold it, and never let go of it.
+        let calls = unsafe callsHere.compactMap { unsafe UnsafeRawPointer(bitPattern: $0) }.map {
+            unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
+        }
+        // Safe: the thread's own pointer, put there by `take`.
+        var next = unsafe runloops_thread_calls().map {
+            unsafe CallRecord($0.assumingMemoryBound(to: Storage.self))
+        }
+        // What is let go of below may post, and takes a record of its own.
+        runloops_thread_set_calls(nil)
+        while let record = next {
+            next = unsafe record.storage.pointee.outer
+            unsafe record.storage.pointee.depth = 0
+            for index in 0..<CallRecord.capacity {
+                unsafe record.storage.pointee.shown[index].store(0, ordering: .releasing)
+            }
+            record.giveBack()
+        }
+        for observation in calls { observation.callIsOver() }
+    }
+
+    /// Gives the records of a thread that ends back.
     ///
     /// A destructor of somebody else's that runs later and posts takes another one; in the last round of destructors that
     /// one stays taken, and is lost.
     private static let threadEnd: pthread_key_t = {
         var key = pthread_key_t()
         // Safe: the key is ours; the destructor is a C function that takes nothing from its argument.
-        let code = unsafe pthread_key_create(&key) { _ in
-            guard let known = unsafe runloops_thread_calls() else { return }
-            runloops_thread_set_calls(nil)
-            unsafe CallRecord(known.assumingMemoryBound(to: Storage.self)).giveBack()
-        }
+        let code = unsafe pthread_key_create(&key) { _ in giveBackAll() }
         if code != 0 {
             fatalError("pthread_key_create: errno \(code); the process has no thread-specific key left")
         }

@@ -72,6 +72,12 @@ class Observation: @unchecked Sendable {
             unsafe handler._withUnsafeGuaranteedRef { body(unsafe unsafeDowncast($0, to: Handler.self)) }
         }
         place.clear()
+        callIsOver()
+    }
+
+    /// A call is shown no more.
+    @inline(__always)
+    final func callIsOver() {
         if isRemoved { settle() }
     }
 

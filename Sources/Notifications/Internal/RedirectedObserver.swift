@@ -142,8 +142,14 @@ final class RedirectedObserver: Sendable {
     /// A turn has come that a poster waits for, if it still does.
     func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         let isAwaited = account.withLock { $0.removeAwaited(id) }
-        call(notification)
-        if isAwaited { finish(notification) }
+        if isAwaited { deliverAwaited(notification) } else { call(notification) }
+    }
+
+    /// Delivers what a poster may wait for, who is told also if the handler ends the thread.
+    private func deliverAwaited(_ notification: Notification) {
+        guard let receipt = notification.receipt else { return call(notification) }
+        RunningDeliveries.on(redirector.runLoop).during(receipt) { call(notification) }
+        finish(notification)
     }
 
     /// How many deliveries posters wait for.
@@ -159,7 +165,7 @@ final class RedirectedObserver: Sendable {
                 isUnderWay = false
                 lane.hasArrived()
             }
-            deliver(next.notification)
+            deliverAwaited(next.notification)
         }
         if isUnderWay { lane.hasArrived() }
     }

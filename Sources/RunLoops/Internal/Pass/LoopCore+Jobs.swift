@@ -18,12 +18,26 @@ struct Executors {
 extension LoopCore {
     /// Runs a job until its task suspends, ends, or goes on elsewhere.
     func run(_ job: LoopJob) {
+        jobsOnStack += 1
         // On exactly the executor that it was enqueued on. Told of both, Swift would go through the loop again for each
         // call of a function that is isolated to nobody, or for each from one actor of the loop to another.
-        if job.isPreferred { return unsafe job.job.runSynchronously(on: executors.task) }
-        blocks.jobBegins()
-        unsafe job.job.runSynchronously(on: executors.serial)
-        blocks.jobEnds()
+        if job.isPreferred {
+            unsafe job.job.runSynchronously(on: executors.task)
+        } else {
+            blocks.jobBegins()
+            unsafe job.job.runSynchronously(on: executors.serial)
+            blocks.jobEnds()
+        }
+        jobsOnStack -= 1
+    }
+
+    /// Ends the program if the thread ends in the middle of a job: nobody can end its task, nor tell those who await that.
+    func requireNoJobOnStack() {
+        if jobsOnStack > 0 {
+            misuse(
+                "RunLoop: its thread was ended inside a job of an actor or a task, which never ends then for whoever awaits it; let the job return, and end the thread in a block"
+            )
+        }
     }
 
     /// Runs what actors have left to do, and sends tasks that only prefer the loop elsewhere: the thread ends.

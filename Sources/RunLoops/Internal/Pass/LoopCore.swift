@@ -43,6 +43,8 @@ final class LoopCore {
 
     /// The blocks on the stack that other threads wait for, outermost first.
     var runningWaits: [any RunningWait] = []
+    /// How many jobs of tasks are on the stack.
+    var jobsOnStack = 0
     /// Given when the thread has let go of the loop, whatever has ended the thread.
     var endNotice: EndNotice?
 
