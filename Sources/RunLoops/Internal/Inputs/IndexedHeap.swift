@@ -49,14 +49,16 @@ struct IndexedHeap {
         if last.key < replaced { moveUp(from: position) } else { moveDown(from: position) }
     }
 
-    /// Calls `body` with every slot whose date is not after `now`, in no order.
-    func forEachDue(at now: Moment, _ body: (Int, Key) -> Void) { visit(0, now, body) }
+    /// Adds every slot whose date is not after `now` to a list, in no order.
+    ///
+    /// A list, and not a closure that is called with each: what a closure captures would be copied with all its references.
+    func collectDue(at now: Moment, into due: inout [(key: Key, slot: Int)]) { visit(0, now, &due) }
 
-    private func visit(_ position: Int, _ now: Moment, _ body: (Int, Key) -> Void) {
+    private func visit(_ position: Int, _ now: Moment, _ due: inout [(key: Key, slot: Int)]) {
         guard position < entries.count, entries[position].key.date <= now else { return }
-        body(entries[position].slot, entries[position].key)
+        due.append((entries[position].key, entries[position].slot))
         let child = position * IndexedHeap.arity + 1
-        for next in child..<child + IndexedHeap.arity { visit(next, now, body) }
+        for next in child..<child + IndexedHeap.arity { visit(next, now, &due) }
     }
 
     private mutating func moveUp(from start: Int) {

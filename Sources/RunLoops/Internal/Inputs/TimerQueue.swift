@@ -97,13 +97,11 @@ struct TimerQueue<Payload> {
     /// - Complexity: O(*k* log *k*) for *k* fires due, however many are planned.
     func due(at now: Moment) -> [Fire] {
         if (exact.first?.date ?? .never) > now && (lenient.first?.date ?? .never) > now { return [] }
-        var found: [(key: IndexedHeap.Key, fire: Fire)] = []
-        func collect(_ slot: Int, _ key: IndexedHeap.Key) {
-            found.append((key, Fire(slot: slot, stamp: slots[slot].stamp)))
-        }
-        exact.forEachDue(at: now, collect)
-        lenient.forEachDue(at: now, collect)
-        found.sort { $0.key < $1.key }
-        return found.map(\.fire)
+        var due: [(key: IndexedHeap.Key, slot: Int)] = []
+        exact.collectDue(at: now, into: &due)
+        lenient.collectDue(at: now, into: &due)
+        // Mostly it is one.
+        if due.count > 1 { due.sort { $0.key < $1.key } }
+        return due.map { Fire(slot: $0.slot, stamp: slots[$0.slot].stamp) }
     }
 }
