@@ -21,9 +21,18 @@ struct Membership {
 protocol LoopInput: AnyObject {
     var membership: Membership { get set }
 
+    /// Whether it is in a mode.
+    ///
+    /// Asked for here, so that asking an input of any type copies no membership, which would count its references.
+    func isIn(_ mode: RunLoop.Mode) -> Bool
+
     /// Whether a mode that holds this can become ready; false for observers.
     var keepsModeAlive: Bool { get }
 
     /// The input has left its last mode, or its loop's thread ends.
     func didLeave(_ loop: LoopCore)
+}
+
+extension LoopInput {
+    func isIn(_ mode: RunLoop.Mode) -> Bool { membership.contains(mode) }
 }

@@ -32,7 +32,7 @@ final class ReadyQueue {
     func next(in mode: RunLoop.Mode) -> Signal? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
-            if let input = signal.input, !input.membership.contains(mode) {
+            if let input = signal.input, !input.isIn(mode) {
                 lines.value.setAside.append(signal)
                 continue
             }
@@ -44,7 +44,7 @@ final class ReadyQueue {
 
     /// Whether an input in this mode waits.
     func holdsInput(in mode: RunLoop.Mode) -> Bool {
-        lines.value.queued.contains { $0.input?.membership.contains(mode) ?? false }
+        lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }
 
     /// Looks at all of them again: another mode runs, or an input is in other modes.
