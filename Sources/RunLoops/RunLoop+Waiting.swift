@@ -63,13 +63,15 @@ extension RunLoop {
     /// - Returns: What the block returns.
     /// - Throws: What the block throws, ``PerformError/loopEnded`` if the loop ends first, or `CancellationError`.
     ///
-    /// > Thread safety: any thread.
-    public func performAndWait<Result: Sendable>(
+    /// > Thread safety: any thread, and in any actor: the result comes back to it.
+    nonisolated(nonsending) public func performAndWait<Result: Sendable>(
         inModes modes: [Mode] = [.common], fileID: StaticString = #fileID, line: Int = #line,
         _ block: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         let wait = AwaitedBlock<Result>()
-        return try await wait.outcome(before: .never) { post(wait, modes, fileID, line, block) }
+        return try await wait.outcome(before: .never, isolation: #isolation) {
+            post(wait, modes, fileID, line, block)
+        }
     }
 
     /// Runs a block on the loop's thread and waits for its result until a deadline, without blocking a thread.
@@ -86,14 +88,16 @@ extension RunLoop {
     /// - Throws: What the block throws, ``PerformError/timedOut`` if the deadline passes first,
     ///   ``PerformError/loopEnded`` if the loop ends first, or `CancellationError`.
     ///
-    /// > Thread safety: any thread.
-    public func performAndWait<Result: Sendable>(
+    /// > Thread safety: any thread, and in any actor: the result comes back to it.
+    nonisolated(nonsending) public func performAndWait<Result: Sendable>(
         inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant,
         fileID: StaticString = #fileID, line: Int = #line,
         _ block: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         let wait = AwaitedBlock<Result>()
-        return try await wait.outcome(before: Moment(deadline)) { post(wait, modes, fileID, line, block) }
+        return try await wait.outcome(before: Moment(deadline), isolation: #isolation) {
+            post(wait, modes, fileID, line, block)
+        }
     }
 
     private func post<Result: Sendable>(

@@ -127,11 +127,12 @@ public final class RunLoopThread: Sendable {
     ///
     /// > Thread safety: any task. Not to be awaited while the thread waits for this task.
     @discardableResult
-    public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
+    nonisolated(nonsending) public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
         let wait = AwaitedBlock<Void>()
         defer { ended.remove(wait) }
         do {
-            try await wait.outcome(before: deadline.map { Moment($0) } ?? .never) { ended.add(wait) }
+            let end = deadline.map { Moment($0) } ?? .never
+            try await wait.outcome(before: end, isolation: #isolation) { ended.add(wait) }
             return true
         } catch { return false }
     }

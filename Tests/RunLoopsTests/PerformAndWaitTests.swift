@@ -245,11 +245,30 @@ import Testing
         }
     }
 
+    @Test func `an actor that waits asks on its own thread`() async throws {
+        try await withLoopThread { thread in
+            let resident = Resident(thread.runLoop)
+            let asksHere = try await resident.asksOnItsThread()
+            #expect(asksHere)
+        }
+    }
+
     @Test func `what the block holds is let go of when it is answered`() throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
         let gone = Gate()
         try thread.runLoop.performAndWait { [canary = Canary(gone)] in canary.sing() }
         #expect(gone.wait())
+    }
+}
+
+extension Resident {
+    /// Whether a block that the actor waits for is given from the actor's own thread.
+    fileprivate func asksOnItsThread() async throws -> Bool {
+        let wait = AwaitedBlock<Bool>()
+        return try await wait.outcome(before: .never) {
+            let isHere = loop.isCurrent
+            wait.run { isHere }
+        }
     }
 }

@@ -109,15 +109,22 @@ final class AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
 extension AwaitedBlock {
     /// Waits for the outcome without blocking a thread.
     ///
+    /// The isolation is the caller's, and a parameter, because the closures below are isolated to what they hold only: else
+    /// they would begin on the default executor's threads. On the way back every continuation goes through those.
+    ///
     /// - Parameters:
     ///   - deadline: When the block is cancelled, if it has not started.
+    ///   - isolation: The caller's.
     ///   - begin: Gives the block to whoever runs it; called once, when the outcome is waited for.
     /// - Returns: What the block returns.
     /// - Throws: What the block throws, or why it was cancelled.
-    func outcome(before deadline: Moment, _ begin: () -> Void) async throws -> Result {
+    func outcome(
+        before deadline: Moment, isolation: isolated (any Actor)? = #isolation, _ begin: () -> Void
+    ) async throws -> Result {
         var alarm: Task<Void, Never>?
         defer { alarm?.cancel() }
         return try await withTaskCancellationHandler {
+            _ = isolation
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 onOutcome { continuation.resume() }
                 begin()
