@@ -14,16 +14,26 @@
             // Fewer where a sanitizer makes all slower.
             let count = number("RUNLOOPS_STRESS_SCHEDULES") ?? (Faults.areSlow ? 500 : 3_000)
             let replayed = number("RUNLOOPS_SCHEDULE_SEED").map { UInt64($0) }
-            let crew = try Crew()
-            defer { crew.dismiss() }
-            for index in 0..<count {
-                let seed = replayed ?? UInt64(index)
-                let failures = crew.play(ScheduledRound(seed: seed))
-                if failures.isEmpty { continue }
-                complain("RUNLOOPS_SCHEDULE_SEED=\(seed)")
-                Issue.record("seed \(seed), round \(index): \(failures.joined(separator: "; "))")
-                return
+            let next = Shared()
+            let failed = Log<String>()
+            // Most of a round is waiting, so several are played at once.
+            let crews = try (0..<4).map { _ in try Crew() }
+            let threads = try crews.map { crew in
+                try BareThread {
+                    while failed.entries.isEmpty {
+                        let index = next.increment()
+                        if index >= count { return }
+                        let seed = replayed ?? UInt64(index)
+                        let failures = crew.play(ScheduledRound(seed: seed))
+                        if failures.isEmpty { continue }
+                        complain("RUNLOOPS_SCHEDULE_SEED=\(seed)")
+                        failed.add("seed \(seed), round \(index): \(failures.joined(separator: "; "))")
+                    }
+                }
             }
+            for thread in threads { thread.join() }
+            for crew in crews { crew.dismiss() }
+            for failure in failed.entries { Issue.record("\(failure)") }
         }
 
         private func number(_ name: String) -> Int? {

@@ -19,6 +19,8 @@
         let senderCount: Int
         /// Whether the thread ends while others send; else it runs on until all are done.
         let endsEarly: Bool
+        /// Whether the ports leave the loop between two runs, and when it is signalled, and come back.
+        private let movesPorts: Bool
         private let port: Port<Int>
         private let bell = Port<Void>()
         private let account: Guarded<Account>
@@ -38,6 +40,7 @@
             senderCount = .random(in: 2...4, using: &random)
             endsEarly = .random(using: &random)
             port = Port(queueLimit: .random(using: &random) ? .unlimited : 2)
+            movesPorts = .random(using: &random)
             let none = Array(repeating: 0, count: senderCount)
             account = Guarded(
                 Account(blocksTaken: none, blocksRun: none, messagesTaken: none, messagesReceived: none))
@@ -55,16 +58,28 @@
             let loop = RunLoop.current
             let policies = [RunLoop.WaitPolicy.park, .spin(for: .microseconds(20)), .adaptive]
             loop.waitPolicy = policies[Int(seed / 4 % 3)]
-            let source = ManualSource { [signalled, signalsSeen] in
+            let source = ManualSource { [unowned self] in
                 signalsSeen.value.store(signalled.count, ordering: .relaxed)
+                if movesPorts { moveOut(.current) }
             }
             loop.add(source, forMode: .default)
+            addPorts(to: loop)
+            return Stage(loop: loop, source: source)
+        }
+
+        private func addPorts(to loop: RunLoop) {
             loop.add(port, forMode: .default) { [unowned self] in receive($0) }
             loop.add(bell, forMode: .default) { [rung, ringsSeen] in
                 ringsSeen.value.store(rung.count, ordering: .relaxed)
             }
             bell.onNoSenders {}
-            return Stage(loop: loop, source: source)
+        }
+
+        /// Takes the ports out of the loop, and puts them in again, while others send to them.
+        private func moveOut(_ loop: RunLoop) {
+            loop.remove(port, forMode: .default)
+            loop.remove(bell, forMode: .default)
+            addPorts(to: loop)
         }
 
         /// Runs the loop to its end.
@@ -72,6 +87,7 @@
             let loop = stage.loop
             // Each sender says that it is done before it sends its last stop: the last one of these ends the last run.
             while !endsEarly || !wasEnded(loop) {
+                if movesPorts { moveOut(loop) }
                 let result = loop.run(in: .default, until: Self.patience)
                 if result == .timedOut { fail("a stop was lost") }
                 if result == .timedOut || done.count == senderCount { break }
@@ -117,11 +133,11 @@
         func send(as sender: Int, to stage: Stage) {
             var random = SplitMix64(seed: seed &+ UInt64(sender + 1) &* 1_000_003)
             for _ in 0..<Int.random(in: 1...6, using: &random) {
-                switch Int.random(in: 0..<10, using: &random) {
+                switch Int.random(in: 0..<12, using: &random) {
                 case 0...1: perform(sender, stage.loop)
                 case 2: performTwo(sender, stage.loop)
                 case 3...4: sendMessage(sender)
-                case 5: ring()
+                case 5, 10, 11: ring()
                 // The last right goes: a notice, and a nudge.
                 case 6: _ = bell.makeSendRight()
                 case 7:
