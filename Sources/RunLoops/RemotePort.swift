@@ -93,8 +93,8 @@ public final class RemotePort: Sendable {
 
     /// Sends a message.
     ///
-    /// It is sent as a whole, or not at all. While the port has no room, because it is not served or has much to do, it
-    /// waits, without running this thread's loop. That it was sent says that the kernel has it, and not that anybody has
+    /// It is sent as a whole, or not at all. While the port has no room, because it is not served or has much to do, or the
+    /// kernel has no memory or too many descriptors under way, it waits, without running this thread's loop. That it was sent says that the kernel has it, and not that anybody has
     /// read it.
     ///
     /// - Parameters:
