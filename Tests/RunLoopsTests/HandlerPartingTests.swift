@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [Input.timer, .observer, .manualSource])
+    @Test(arguments: [Input.timer, .observer])
     func `what goes when its loop ends may invalidate the input`(input: Input) throws {
         let log = Log<String>()
         try BareThread {
