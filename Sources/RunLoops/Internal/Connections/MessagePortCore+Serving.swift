@@ -27,11 +27,12 @@ extension MessagePortCore {
     /// Sends replies that were kept, or has it tried again where the kernel has no means for it.
     private func sendKept(of connection: PortConnection) {
         let receiving = unsafe self.receiving
-        switch connection.sendKept({ receiving.resends.hasSent() }) {
+        let now = Moment.now()
+        switch connection.sendKept(now: now, { receiving.resends.hasSent() }) {
         case .done: break
         case .lacksMeans:
             counters.add { $0.postponedReplies += 1 }
-            _ = receiving.alarm.set(receiving.resends.append(connection.token, now: .now()))
+            _ = receiving.alarm.set(receiving.resends.append(connection.token, now: now))
         case .failed: log("cannot send a reply to \(connection.peer.credentials)")
         }
     }

@@ -14,14 +14,14 @@ final class PortConnection: Sendable {
     private let counters: PortCounters
     private let outbox: Guarded<Outbox>
 
-    /// How often in a row the kernel may have no means to send a reply, with some seconds between the last ones, until the
-    /// connection is given up: the requester hears of its end then, and would wait for ever otherwise.
-    static let mostTries = 60
+    /// For how long the kernel may have no means to send a reply until the connection is given up: the requester hears of
+    /// its end then, and would wait for ever otherwise.
+    static let patience = Duration.seconds(60)
 
-    /// How often in a row the kernel has had no means for the first reply that is kept.
+    /// Since when the kernel has had no means for the first reply that is kept; nil if it has not been tried in vain.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
-    nonisolated(unsafe) private var tries = 0
+    nonisolated(unsafe) private var lackingSince: Moment?
 
     private struct Outbox: Sendable {
         var kept: KeptReplies
@@ -137,7 +137,7 @@ final class PortConnection: Sendable {
         case done
         /// The kernel has had no means: to be tried again.
         case lacksMeans
-        /// That was so too often, or the kernel has refused: the connection is over.
+        /// That was so for too long, or the kernel has refused: the connection is over.
         case failed
     }
 
@@ -145,9 +145,11 @@ final class PortConnection: Sendable {
     ///
     /// By whoever has the port's claim.
     ///
-    /// - Parameter sent: Called for each reply that was sent.
+    /// - Parameters:
+    ///   - now: When that is.
+    ///   - sent: Called for each reply that was sent.
     /// - Returns: What has become of them.
-    func sendKept(_ sent: () -> Void = {}) -> Resent {
+    func sendKept(now: Moment, _ sent: () -> Void = {}) -> Resent {
         while let reply = outbox.withLock({ $0.kept.first }) {
             // Only this thread takes replies out, so the first one stays the first.
             let bytes = reply.bytes
@@ -158,8 +160,9 @@ final class PortConnection: Sendable {
                 outbox.withLock { watch([.reading, .writing], &$0) }
                 return .done
             case .lacksMeans:
-                unsafe tries += 1
-                if unsafe tries >= PortConnection.mostTries {
+                let since = unsafe lackingSince ?? now
+                unsafe lackingSince = since
+                if since.advanced(by: PortConnection.patience.nanosecondsRoundedUp) <= now {
                     _ = end()
                     return .failed
                 }
@@ -174,7 +177,7 @@ final class PortConnection: Sendable {
                 _ = end()
                 return .failed
             case .sent:
-                unsafe tries = 0
+                unsafe lackingSince = nil
                 sent()
                 outbox.withLock { outbox in
                     if outbox.isEnded { return }

@@ -87,7 +87,8 @@ final class RemoteConnection: Sendable {
             case .lacksMeans:
                 if let deadline, deadline <= .now { throw MessagePortError.timedOut }
                 let next = ContinuousClock.now + pause.begin()
-                _ = try socket.wait(for: .end, before: min(next, deadline ?? next))
+                // Gone: it may have said why.
+                if try socket.wait(for: .end, before: min(next, deadline ?? next)) { return }
             case .wouldBlock, .tooLarge:
                 preconditionFailure("a new connection has room for its first packet")
             case .failed(let error): throw error
