@@ -116,10 +116,8 @@ import Testing
         defer { slow.end() }
         let wires = try (0..<100).map { _ in try Wire.sockets() }
         defer { for wire in wires { wire.close() } }
-        var descriptors = OwnedDescriptors()
-        descriptors.append(OwnedDescriptor(slow.giveAway()))
-        for wire in wires { descriptors.append(OwnedDescriptor(wire.giveAwayNear())) }
-        DescriptorCloser.close(descriptors)
+        close([slow.giveAway()])
+        for wire in wires { close([wire.giveAwayNear()]) }
         waitUntil("all are closed") { wires.allSatisfy { $0.isNearClosed() } }
     }
 

@@ -23,7 +23,10 @@ enum DescriptorCloser {
     private static let patience = Duration.seconds(1)
 
     private struct State: Sendable {
-        var waiting: Deque<CInt> = []
+        /// What was let go of together is closed together: what is slow of one message holds up the rest of it, and no other.
+        var waiting: Deque<[CInt]> = []
+        /// How many descriptors that are.
+        var waitingCount = 0
         /// The threads that have nothing to do, and where each can be told of something.
         var idle: [ThreadGate] = []
         var threadCount = 0
@@ -32,23 +35,26 @@ enum DescriptorCloser {
     private static let state = Guarded(State())
 
     /// How many descriptors wait, for a test.
-    static var waitingCount: Int { state.withLock { $0.waiting.count } }
+    static var waitingCount: Int { state.withLock { $0.waitingCount } }
 
     /// Closes descriptors, soon.
     static func close(_ descriptors: consuming OwnedDescriptors) {
         // In a forked child there are no such threads, and their lock may be held for ever.
         if descriptors.isEmpty || Fork.isChild { return }
         let numbers = descriptors.release()
-        let room = state.withLock { state in
-            let room = min(numbers.count, mostWaiting - state.waiting.count)
-            state.waiting.append(contentsOf: numbers[..<room])
-            return room
+        let hasRoom = state.withLock { state in
+            if state.waitingCount + numbers.count > mostWaiting { return false }
+            state.waiting.append(numbers)
+            state.waitingCount += numbers.count
+            return true
         }
-        for number in numbers[room...] { Glibc.close(number) }
+        if !hasRoom { for number in numbers { Glibc.close(number) } }
         employ()
     }
 
     /// Has one thread more look for something to close, if something waits and there may be one more.
+    ///
+    /// Done for each that is let go of: so as long as something waits, as many threads as may be are busy.
     private static func employ() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in
@@ -79,13 +85,16 @@ enum DescriptorCloser {
 
     /// There is no thread to be had: if there are no others either, there is nobody else to do it.
     private static func closeHere() {
-        let left = state.withLock { state -> Deque<CInt> in
+        let left = state.withLock { state -> Deque<[CInt]> in
             state.threadCount -= 1
             if state.threadCount > 0 { return [] }
-            defer { state.waiting = [] }
+            defer {
+                state.waiting = []
+                state.waitingCount = 0
+            }
             return state.waiting
         }
-        for number in left { Glibc.close(number) }
+        for numbers in left { for number in numbers { Glibc.close(number) } }
     }
 
     /// What a thread does.
@@ -96,13 +105,19 @@ enum DescriptorCloser {
         unsafe sigfillset(&signals)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         while true {
-            while let number = state.withLock({ $0.waiting.popFirst() }) {
-                // This one may take its time, and the rest is not to wait for it.
-                employ()
-                Glibc.close(number)
+            while let numbers = takeNext() {
+                for number in numbers { Glibc.close(number) }
             }
             guard let gate = becomeIdle() else { continue }
             if !gate.wait(until: .now + patience), leave(gate) { return }
+        }
+    }
+
+    private static func takeNext() -> [CInt]? {
+        state.withLock { state in
+            guard let numbers = state.waiting.popFirst() else { return nil }
+            state.waitingCount -= numbers.count
+            return numbers
         }
     }
 
