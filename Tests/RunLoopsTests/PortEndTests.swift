@@ -168,17 +168,7 @@ import Testing
     @Test func `a port that one thread ends while another adds it does not stay in the loop`() throws {
         let handedOver = Port<Port<Int>>()
         let rounds = 10_000
-        let ender = try Threads(1) { _ in
-            let loop = RunLoop.current
-            var count = 0
-            loop.add(handedOver, forMode: .default) { port in
-                port.invalidate()
-                count += 1
-                if count == rounds { loop.stop() }
-            }
-            loop.waitPolicy = .spin(for: .milliseconds(1))
-            loop.run(in: .default)
-        }
+        let ender = try ender(of: rounds, from: handedOver)
         try onLoopThread { loop in
             for round in 0..<rounds {
                 let port = Port<Int>()
@@ -195,17 +185,7 @@ import Testing
         let alive = Shared()
         let handedOver = Port<Port<Counted>>()
         let rounds = 10_000
-        let ender = try Threads(1) { _ in
-            let loop = RunLoop.current
-            var count = 0
-            loop.add(handedOver, forMode: .default) { port in
-                port.invalidate()
-                count += 1
-                if count == rounds { loop.stop() }
-            }
-            loop.waitPolicy = .spin(for: .milliseconds(1))
-            loop.run(in: .default)
-        }
+        let ender = try ender(of: rounds, from: handedOver)
         try onLoopThread { loop in
             // Kept: with its last reference a port destroys everything in any case.
             var ports: [Port<Counted>] = []
@@ -221,6 +201,23 @@ import Testing
             try ender.join()
             #expect(alive.count == 0)
             withExtendedLifetime(ports) {}
+        }
+    }
+
+    /// A thread that ends each port that it is sent, at once.
+    private func ender<Message: Sendable>(
+        of count: Int, from handedOver: Port<Port<Message>>
+    ) throws -> Threads {
+        try Threads(1) { _ in
+            let loop = RunLoop.current
+            var ended = 0
+            loop.add(handedOver, forMode: .default) { port in
+                port.invalidate()
+                ended += 1
+                if ended == count { loop.stop() }
+            }
+            loop.waitPolicy = .spin(for: .milliseconds(1))
+            loop.run(in: .default)
         }
     }
 }
