@@ -2,13 +2,14 @@ internal import ArgumentParser
 internal import Dispatch
 internal import RunLoops
 
-/// Goes to and fro between two loops that sleep, so often and no more: what `.ci/instructions` counts the instructions of.
+/// Goes to and fro between two loops that sleep, or sleeps until a timer is due, so often and no more: what `.ci/instructions`
+/// counts the instructions of.
 struct HopsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "hops", shouldDisplay: false)
 
-    enum Way: String, ExpressibleByArgument, CaseIterable { case perform, port }
+    enum Way: String, ExpressibleByArgument, CaseIterable { case perform, port, timer }
 
-    @Argument(help: "What is sent.")
+    @Argument(help: "What is sent, or a timer that makes the next.")
     var way: Way
 
     @Argument(help: "How many hops.")
@@ -28,6 +29,7 @@ struct HopsCommand: ParsableCommand {
             try Self.relay(toNear, on: near.runLoop, to: toFar, isOver)
             try Self.relay(toFar, on: far.runLoop, to: toNear, isOver)
             try toFar.send(count)
+        case .timer: near.runLoop.perform { Self.sleep(count, isOver) }
         }
         isOver.wait()
         for thread in [near, far] {
@@ -41,6 +43,12 @@ struct HopsCommand: ParsableCommand {
     ) {
         to.perform {
             if rest == 1 { isOver.signal() } else { hop(rest - 1, from: to, to: from, isOver) }
+        }
+    }
+
+    private static func sleep(_ rest: Int, _ isOver: DispatchSemaphore) {
+        Timer.scheduledTimer(withTimeInterval: .microseconds(100), repeats: false) { _ in
+            if rest == 1 { isOver.signal() } else { sleep(rest - 1, isOver) }
         }
     }
 
