@@ -1,5 +1,4 @@
 internal import CThreadControl
-internal import Synchronization
 
 /// Isolates leaving a notification with a queue in which a hundred wait already, or a hundred thousand.
 ///
@@ -88,16 +87,11 @@ struct Enqueueing: Part {
     private func onThread(
         of queue: any Enqueuer, _ body: @escaping @Sendable () throws(Miscount) -> Double
     ) throws(Miscount) -> Double {
-        let result = Mutex<Result<Double, Miscount>?>(nil)
-        queue.thread.run {
-            let found = Result { () throws(Miscount) in try body() }
-            result.withLock { $0 = found }
-        }
-        queue.thread.wait()
-        guard let found = result.withLock({ $0 }) else {
-            fatalError("Enqueueing: a job that ended has a result")
-        }
-        return try found.get()
+        try runloop_bench.measure(
+            on: {
+                queue.thread.run($0)
+                queue.thread.wait()
+            }, body)
     }
 
     /// Nanoseconds an enqueue of so many, or of as many as a few milliseconds allow.
@@ -105,16 +99,7 @@ struct Enqueueing: Part {
         with queue: any Enqueuer, _ scatter: consuming Scatter, count: Int, batch: Int
     ) -> Double {
         var scatter = scatter
-        let start = bench_now()
-        let end = start + 3_000_000
-        var now = start
-        var done = 0
-        repeat {
-            queue.merge(batch, &scatter)
-            done += batch
-            now = bench_now()
-        } while done < count && now < end
-        return Double(now - start) / Double(done)
+        return timeEach(of: count, inBatchesOf: batch) { queue.merge(batch, &scatter) }
     }
 
     /// Nanoseconds an enqueue of so many; the queue is filled anew before they are a notable part of what waits.

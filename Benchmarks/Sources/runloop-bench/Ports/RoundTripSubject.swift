@@ -1,7 +1,7 @@
 internal import RunLoops
 
 /// The ways of sending something to another thread of the process and having something back.
-enum RoundTripSubject: String, CaseIterable {
+enum RoundTripSubject: String, TripSubject {
     case raw = "raw eventfd + epoll (C), twice"
     case messages = "a message each way, two loops"
     case sets = "a message each way, two port sets"

@@ -9,7 +9,7 @@ protocol PacketPair: PingPong {
 }
 
 /// The means that are compared.
-enum PacketSubject: String, CaseIterable {
+enum PacketSubject: String, TripSubject {
     case bare = "bare SEQPACKET pair (C)"
     case watched = "bare pair (C), an epoll at each end"
     case ports = "RemotePort and MessagePort"

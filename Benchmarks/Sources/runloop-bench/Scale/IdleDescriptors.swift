@@ -2,11 +2,9 @@
 ///
 /// Read the quotient of 10,000 and 10 first: what is not ready should cost nothing.
 struct IdleDescriptors: Part {
-    private static let sizes = [10, 100, 1_000, 10_000]
-
     private var crowds: [IdleCrowd] = []
     /// Nanoseconds a pass.
-    private var times = RoundFigures<Int>()
+    private var times = SizeFigures([10, 100, 1_000, 10_000], "descriptors")
     private var note: String?
 
     private(set) var stage = ""
@@ -24,7 +22,7 @@ struct IdleDescriptors: Part {
 
     /// As many as fit.
     private mutating func makeCrowds() throws {
-        for size in Self.sizes {
+        for size in times.sizes {
             stage = "\(size) descriptors"
             if DescriptorRoom.has(size) {
                 crowds.append(try IdleCrowd(size))
@@ -51,37 +49,14 @@ struct IdleDescriptors: Part {
     }
 
     var tables: [Table] {
-        var table = Table(
-            title: "A pass of a loop with idle descriptors (ns)",
-            columns: [
-                .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
-                .init("to", "timeHigh", .nanoseconds), .init("÷ 10", "ratio", .ratio),
-                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
-            ])
-        table.rows = Self.sizes.map { size in
-            var row = Table.Row(name: "\(NumberFormat.grouped(size)) descriptors")
-            row.add(times.spread(size), as: "time")
-            row.add(times.ratio(size, to: 10), as: "ratio")
-            return row
-        }
-        return [table]
+        [times.table("A pass of a loop with idle descriptors", "ns", .nanoseconds, ratio: "÷ 10")]
     }
 
     var charts: [Chart] {
         [
-            .growth(
-                title: "A pass of a loop with idle descriptors",
-                reading:
-                    "Level means that descriptors that are not ready cost nothing; both scales go up tenfold from line to "
-                    + "line. Each point is the median of all rounds, the thin line spans half of them.",
-                size: "descriptors",
-                lines: [
-                    Chart.Line(
-                        name: "RunLoops", role: .ours,
-                        points: Self.sizes.compactMap { size in
-                            times.spread(size).map { Chart.Point(size: size, cost: $0) }
-                        })
-                ])
+            times.chart(
+                "A pass of a loop with idle descriptors",
+                level: "descriptors that are not ready cost nothing", "RunLoops")
         ]
     }
 
@@ -89,7 +64,7 @@ struct IdleDescriptors: Part {
         [
             TargetRow(
                 "B-S3", "cost of a pass with 10,000 idle descriptors ÷ 10", .atMost(1.2), stretch: .atMost(1),
-                figure: times.ratio(10_000, to: 10), note: note)
+                figure: times.ratio(of: 10_000), note: note)
         ]
     }
 }

@@ -3,11 +3,9 @@
 /// Read the quotient of 1,000 loops and 2 first. Part of it is the machine's: threads that slept long find their
 /// memory far away.
 struct TokenRing: Part {
-    private static let sizes = [2, 10, 100, 1_000]
-
     private var ring: LoopRing?
     /// Nanoseconds a hop.
-    private var times = RoundFigures<Int>()
+    private var times = SizeFigures([2, 10, 100, 1_000], "loops")
     private var note: String?
 
     private(set) var stage = ""
@@ -15,7 +13,7 @@ struct TokenRing: Part {
     mutating func measure(round: Int, in session: Session) throws {
         if round < 0 { ring = makeRing(on: session.machine) }
         guard let ring else { return }
-        for size in Self.sizes where size <= ring.count {
+        for size in times.sizes where size <= ring.count {
             stage = "\(size) loops"
             let length = session.length(.milliseconds(40), quick: .milliseconds(20))
             let time = try ring.time(size: size, length: length)
@@ -25,7 +23,7 @@ struct TokenRing: Part {
 
     /// As many loops as fit.
     private mutating func makeRing(on machine: Machine) -> LoopRing? {
-        for size in Self.sizes.reversed() {
+        for size in times.sizes.reversed() {
             if !DescriptorRoom.has(5 * size) {
                 note = "this process may have \(DescriptorRoom.raise()) descriptors: see ulimit -n"
                 continue
@@ -49,37 +47,14 @@ struct TokenRing: Part {
     }
 
     var tables: [Table] {
-        var table = Table(
-            title: "A token that goes round loops (µs a hop)",
-            columns: [
-                .init("µs", "time", .microseconds), .init("from", "timeLow", .microseconds),
-                .init("to", "timeHigh", .microseconds), .init("÷ 2 loops", "ratio", .ratio),
-                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
-            ])
-        table.rows = Self.sizes.map { size in
-            var row = Table.Row(name: "\(NumberFormat.grouped(size)) loops")
-            row.add(times.spread(size), as: "time")
-            row.add(times.ratio(size, to: 2), as: "ratio")
-            return row
-        }
-        return [table]
+        [times.table("A token that goes round loops", "µs", .microseconds, ratio: "÷ 2 loops")]
     }
 
     var charts: [Chart] {
         [
-            .growth(
-                title: "A token that goes round loops",
-                reading:
-                    "Level means that a hop costs the same however many loops there are; both scales go up tenfold from "
-                    + "line to line. Each point is the median of all rounds, the thin line spans half of them.",
-                size: "loops",
-                lines: [
-                    Chart.Line(
-                        name: "RunLoops, park", role: .ours,
-                        points: Self.sizes.compactMap { size in
-                            times.spread(size).map { Chart.Point(size: size, cost: $0) }
-                        })
-                ])
+            times.chart(
+                "A token that goes round loops", level: "a hop costs the same however many loops there are",
+                "RunLoops, park")
         ]
     }
 
@@ -87,7 +62,7 @@ struct TokenRing: Part {
         [
             TargetRow(
                 "B-S4", "1,000 loops passing a token round, a hop ÷ 2 loops", .atMost(2),
-                stretch: .atMost(1.2), figure: times.ratio(1_000, to: 2), note: note)
+                stretch: .atMost(1.2), figure: times.ratio(of: 1_000), note: note)
         ]
     }
 }

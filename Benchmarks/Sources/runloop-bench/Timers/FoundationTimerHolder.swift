@@ -2,12 +2,12 @@ internal import CThreadControl
 internal import Foundation
 
 /// Isolates Foundation's timers, on the thread of a loop that does not run meanwhile.
-final class FoundationTimerHolder: TimerHolder, @unchecked Sendable {
+final class FoundationTimerHolder: ListedTimerHolder, @unchecked Sendable {
     // Safe because all that changes is touched by the loop's thread only.
     private let thread = WorkerThread()
-    private let pending: Int
+    let pending: Int
     private let fires = Calls()
-    private var timers: [Timer] = []
+    var timers: [Timer] = []
     private var start = Date()
 
     init(pending: Int) { self.pending = pending }
@@ -19,22 +19,11 @@ final class FoundationTimerHolder: TimerHolder, @unchecked Sendable {
         thread.wait()
     }
 
-    func fill() {
-        start = Date() + 36_000
-        for index in 0..<pending { timers.append(add(at: date(index))) }
-    }
+    func begin() { start = Date() + 36_000 }
 
-    func addAndCancel(_ count: Int, _ scatter: inout Scatter) {
-        for _ in 0..<count { add(at: date(scatter.next())).invalidate() }
-    }
+    func add(at index: Int) -> Timer { add(at: start + Double(index) / 1000) }
 
-    func replace(_ count: Int, _ scatter: inout Scatter) {
-        for _ in 0..<count {
-            let index = scatter.next()
-            timers[index].invalidate()
-            timers[index] = add(at: date(scatter.next()))
-        }
-    }
+    func cancel(_ timer: Timer) { timer.invalidate() }
 
     func fireSome(_ count: Int) throws(Miscount) {
         let expected = fires.count + count
@@ -57,6 +46,4 @@ final class FoundationTimerHolder: TimerHolder, @unchecked Sendable {
         RunLoop.current.add(timer, forMode: .default)
         return timer
     }
-
-    private func date(_ index: Int) -> Date { start + Double(index) / 1000 }
 }

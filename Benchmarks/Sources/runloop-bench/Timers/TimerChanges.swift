@@ -1,6 +1,3 @@
-internal import CThreadControl
-internal import Synchronization
-
 /// Isolates adding a timer and cancelling one, while ten wait already, or a hundred thousand.
 ///
 /// Read the quotient of "RunLoops Timer, added and cancelled" first: it says whether a loop searches, or knows.
@@ -68,15 +65,7 @@ struct TimerChanges: Part {
     private func onThread(
         of holder: any TimerHolder, _ body: @escaping @Sendable () throws(Miscount) -> Double
     ) throws(Miscount) -> Double {
-        let result = Mutex<Result<Double, Miscount>?>(nil)
-        holder.onThread {
-            let found = Result { () throws(Miscount) in try body() }
-            result.withLock { $0 = found }
-        }
-        guard let found = result.withLock({ $0 }) else {
-            fatalError("TimerChanges: a job that ended has a result")
-        }
-        return try found.get()
+        try runloop_bench.measure(on: { holder.onThread($0) }, body)
     }
 
     /// Nanoseconds a change, of so many, or of as many as a few milliseconds allow.
@@ -84,19 +73,12 @@ struct TimerChanges: Part {
     {
         var scatter = Scatter(count: pending, in: pending)
         let batch = 8
-        let start = bench_now()
-        let end = start + 3_000_000
-        var now = start
-        var done = 0
-        repeat {
+        return timeEach(of: count, inBatchesOf: batch) {
             switch change {
             case .addAndCancel: holder.addAndCancel(batch, &scatter)
             case .replace: holder.replace(batch, &scatter)
             }
-            done += batch
-            now = bench_now()
-        } while done < count && now < end
-        return Double(now - start) / Double(done)
+        }
     }
 
     var remarks: [String] {

@@ -41,6 +41,43 @@ extension TimerHolder {
     func fireAll() throws(Miscount) {}
 }
 
+/// A holder that keeps its timers in an array, by when they are due.
+protocol ListedTimerHolder: TimerHolder {
+    associatedtype Held
+
+    /// Those that wait. The loop's thread only.
+    var timers: [Held] { get set }
+    /// How many will wait.
+    var pending: Int { get }
+
+    /// Begins to count the dates, far from now.
+    func begin()
+
+    /// Adds a timer that is due at a place among those that wait.
+    func add(at index: Int) -> Held
+
+    func cancel(_ timer: Held)
+}
+
+extension ListedTimerHolder {
+    func fill() {
+        begin()
+        for index in 0..<pending { timers.append(add(at: index)) }
+    }
+
+    func addAndCancel(_ count: Int, _ scatter: inout Scatter) {
+        for _ in 0..<count { cancel(add(at: scatter.next())) }
+    }
+
+    func replace(_ count: Int, _ scatter: inout Scatter) {
+        for _ in 0..<count {
+            let index = scatter.next()
+            cancel(timers[index])
+            timers[index] = add(at: scatter.next())
+        }
+    }
+}
+
 /// The loops whose timers are compared.
 ///
 /// Dispatch is not among them: there, another thread does what is asked for, and it does it later.
