@@ -4,16 +4,28 @@
 /// quite rightly.
 protocol Station: Actor {
     /// How often it was passed.
-    var passes: Int { get }
+    var passes: Int { get set }
+}
 
+extension Station {
     /// Passes it once.
-    func pass()
+    func pass() { passes &+= 1 }
 
     /// Goes to another station and back, so many times; both count it.
-    func walk(to other: Self, steps: Int) async
+    func walk(to other: Self, steps: Int) async {
+        for _ in 0..<steps {
+            passes &+= 1
+            await other.pass()
+        }
+    }
 
     /// Starts a task of its own and waits for it, so many times; before and in it is counted.
-    func startTasks(_ count: Int) async
+    func startTasks(_ count: Int) async {
+        for _ in 0..<count {
+            passes &+= 1
+            await Task { pass() }.value
+        }
+    }
 }
 
 /// An actor that lives on an executor of somebody's.
@@ -21,44 +33,12 @@ actor PinnedStation: Station {
     /// Held, because the reference to it is not counted.
     private let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    private(set) var passes = 0
+    var passes = 0
 
     init(on executor: any SerialExecutor) { self.executor = executor }
-
-    func pass() { passes &+= 1 }
-
-    func walk(to other: PinnedStation, steps: Int) async {
-        for _ in 0..<steps {
-            passes &+= 1
-            await other.pass()
-        }
-    }
-
-    func startTasks(_ count: Int) async {
-        for _ in 0..<count {
-            passes &+= 1
-            await Task { pass() }.value
-        }
-    }
 }
 
 /// An actor that lives nowhere in particular.
 actor PlainStation: Station {
-    private(set) var passes = 0
-
-    func pass() { passes &+= 1 }
-
-    func walk(to other: PlainStation, steps: Int) async {
-        for _ in 0..<steps {
-            passes &+= 1
-            await other.pass()
-        }
-    }
-
-    func startTasks(_ count: Int) async {
-        for _ in 0..<count {
-            passes &+= 1
-            await Task { pass() }.value
-        }
-    }
+    var passes = 0
 }
