@@ -49,6 +49,18 @@ import Testing
         #expect(Self.offer("4", &account, capacity) == 2)
     }
 
+    @Test func `a turn from before the end finds nothing of what comes after it`() {
+        let capacity = Capacity.bounded(3, .dropNewest)
+        var account = DeliveryAccount()
+        #expect(["1", "2"].map { Self.offer($0, &account, capacity) } == [0, 1])
+        #expect(Self.deliver(0, &account, capacity) == ["1"])
+        #expect(account.close().notifications.map(\.text) == ["2"])
+        #expect(Self.offer("3", &account, capacity) == 2)
+        #expect(Self.deliver(0, &account, capacity) == [])
+        #expect(Self.deliver(1, &account, capacity) == [])
+        #expect(Self.deliver(2, &account, capacity) == ["3"])
+    }
+
     @Test func `one of a kind that has been delivered may wait again`() {
         let capacity = Capacity.coalescing(.onName)
         var account = DeliveryAccount()

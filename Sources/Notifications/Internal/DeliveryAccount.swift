@@ -128,7 +128,12 @@ struct DeliveryAccount {
     ///
     /// - Returns: Whom to let through, and what waits, for the caller to let go of.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {
-        defer { self = DeliveryAccount() }
+        // Numbers go on: turns from before find nothing of what a poster that is late still offers.
+        let nextNumber = firstNumber + waiting.count
+        defer {
+            self = DeliveryAccount()
+            firstNumber = nextNumber
+        }
         // Not `Array(gates)`: of an empty deque it writes to the empty array that all threads share.
         return (gates.map { $0 }, waiting.map { $0 } + awaited.values.map { $0 })
     }
