@@ -39,6 +39,7 @@ import Testing
         waitUntil("its share is free") { server.port.statistics.connections == 3 }
         let last = try server.connect()
         _ = try last.request(before: .hang)
+        withExtendedLifetime(honest) {}
     }
 
     @Test func `whom the filter refuses, and who is gone, takes nothing of a share`() throws {

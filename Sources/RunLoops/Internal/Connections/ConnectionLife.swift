@@ -1,7 +1,8 @@
 /// Where one end of a connection is in its life: which frames may come, and what each asks for.
 ///
-/// A client says hello, and may send on at once; a server welcomes it, or refuses it. Then messages and requests go one
-/// way, and replies the other. What comes out of place ends the connection.
+/// A client says hello, and may send on at once; a server welcomes it, or refuses it. Until then the kernel may keep out the
+/// client's descriptors. Messages and requests go one way, and replies the other. What comes out of place ends the
+/// connection.
 struct ConnectionLife: Sendable {
     /// Which end this is.
     enum Role: Sendable {
