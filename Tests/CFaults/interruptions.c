@@ -16,10 +16,6 @@
 
 #include "next.h"
 
-#if __has_feature(address_sanitizer)
-void __asan_handle_no_return(void);
-#endif
-
 // Such functions are called before a sanitizer has begun, too, so it must not look into them.
 #pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 
@@ -57,9 +53,7 @@ __attribute__((constructor(101))) static void look_up(void) { EACH(LOOK_UP) }
 /// What is done if the thread is cancelled meanwhile: see `pthread_exit`.
 static void leave_stack(void *nothing) {
     (void)nothing;
-#if __has_feature(address_sanitizer)
-    __asan_handle_no_return();
-#endif
+    faults_leave_stack();
 }
 
 int epoll_wait(int set, struct epoll_event *events, int count, int timeout) {

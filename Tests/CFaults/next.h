@@ -1,5 +1,8 @@
 #pragma once
 
+/// Tells the address sanitizer that the frames on this thread's stack do not return.
+void faults_leave_stack(void);
+
 #include <dlfcn.h>
 
 /// What a function of ours that stands in front of one of the C library's hands on to: a sanitizer's, if it has one, or the C
