@@ -23,8 +23,8 @@ public final class ObservationToken: Sendable {
     /// Ends the observation, and waits until no call of its handler runs.
     ///
     /// The calling thread's own loop does not run meanwhile. If the handler waits for this thread, directly or through
-    /// others, it would be for ever. Then a wait in that circle is refused, with ``/RunLoops/PerformError/circle(_:)``
-    /// or ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
+    /// others, it would be for ever. Then a wait in that circle is refused, with ``/RunLoops/PerformError/circle(_:)``,
+    /// ``/RunLoops/RequestError/circle(_:)`` or ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
     ///
     /// - Parameters:
     ///   - fileID: Where it is called, for diagnostics.

@@ -85,16 +85,16 @@ public final class RunLoopThread: Sendable {
     /// Waits until the thread has ended its loop.
     ///
     /// If the other thread waits for this one, directly or through others, it would be for ever. Then a wait in that
-    /// circle is refused, with ``PerformError/circle(_:)`` or ``PortSendRefusal/wouldDeadlock``, so that the thread
-    /// can end.
+    /// circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
+    /// ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
     ///
     /// - Parameters:
     ///   - deadline: When to give up; nil for never.
     ///   - fileID: Where it is called, for diagnostics.
     ///   - line: Where it is called, for diagnostics.
     /// - Returns: False if the deadline passed first.
-    /// - Precondition: Neither called on the thread itself, nor, without a deadline, in a block that the thread
-    ///   waits for.
+    /// - Precondition: Neither called on the thread itself, nor, without a deadline, in a block or an observer whose end the
+    ///   thread waits for.
     ///
     /// > Thread safety: any thread but this one.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous join instead")
