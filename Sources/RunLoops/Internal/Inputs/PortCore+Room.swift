@@ -1,0 +1,109 @@
+internal import Synchronization
+
+// Senders that wait for room, and who gives it to them.
+
+extension PortCore {
+    /// What a sender finds at a full port.
+    private enum Finding {
+        case sent
+        case refused(Refusal)
+        case inLine
+    }
+
+    /// Whether the port is in the calling thread's loop, or in a set that this thread serves.
+    var isReceivedHere: Bool {
+        if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) { return true }
+        return SetService.here.contains(claim.holderID)
+    }
+
+    @inline(never)
+    func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
+        let gate = ThreadGate()
+        let sender = WaitingSenders.Sender(chain) { _ in gate.open() }
+        let mayWait = deadline == .never || deadline > Moment.now()
+        let isReceiver = isReceivedHere
+        var pump = Pump()
+        let finding: Finding = waitingSenders.withLock { waiting in
+            if isClosed { return .refused(.invalid) }
+            waiting.append(sender)
+            step(.waitingStores)
+            // In this order with the look at what was handed out, against the receiver's opposite order: one of
+            // the two sees the other.
+            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
+            pumpLocked(&waiting, &pump)
+            if mayWait && !isReceiver { return .inLine }
+            defer { waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
+            if waiting.leave(sender) != nil { return .sent }
+            return .refused(mayWait ? .wouldDeadlock : .timedOut)
+        }
+        pump.finish()
+        switch finding {
+        case .sent: return nil
+        case .refused(let refusal): return refusal
+        case .inLine: break
+        }
+        let wait = threadWait(of: sender)
+        let wouldDeadlock = wait.begin() != nil
+        if !wouldDeadlock { _ = gate.wait(until: deadline) }
+        wait.end()
+        return waitingSenders.withLock { waiting in
+            let outcome = waiting.leave(sender)
+            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
+            switch outcome {
+            case .sent: return nil
+            case .closed: return .invalid
+            case .refused: return .wouldDeadlock
+            case nil: return wouldDeadlock ? .wouldDeadlock : .timedOut
+            }
+        }
+    }
+
+    /// The wait of a sender in the line: for the loop that has the port, as long as it is in the line.
+    private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {
+        ThreadWait(
+            in: "Port.send", fileID: origin.fileID, line: Int(origin.line),
+            refuse: { _ in
+                let refuses = self.waitingSenders.withLock { waiting in
+                    defer { self.waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
+                    return waiting.refuse(sender)
+                }
+                if refuses { sender.tell(.refused) }
+                return refuses
+            },
+            for: {
+                let waits = self.waitingSenders.withLock { $0.contains(sender) }
+                return waits ? [.loop(self.claim.holderID)] : []
+            })
+    }
+
+    /// What is to be done after the lock of the waiting senders is free.
+    struct Pump {
+        var signal: Node?
+        var served: [WaitingSenders.Sender] = []
+
+        func finish() {
+            if let signal { Signal.send(signal) }
+            for sender in served { sender.tell(.sent) }
+        }
+    }
+
+    /// Queues the messages of those who wait, in turn, as far as there is room.
+    func pumpLocked(_ waiting: inout WaitingSenders, _ pump: inout Pump) {
+        while let first = waiting.first {
+            switch tryPush(first.chain) {
+            case .queued: break
+            case .queuedToArmed(let signal): pump.signal = signal
+            case .raced, .closed: return
+            }
+            pump.served.append(waiting.firstWasSent())
+            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    @inline(never)
+    func serveWaitingSenders() {
+        var pump = Pump()
+        waitingSenders.withLock { pumpLocked(&$0, &pump) }
+        pump.finish()
+    }
+}
