@@ -9,7 +9,7 @@
 extension Node {
     /// Where a message is.
     @usableFromInline
-    struct Slot {
+    struct Slot: Sendable {
         @usableFromInline let node: Node
         @usableFromInline let index: Int
 
