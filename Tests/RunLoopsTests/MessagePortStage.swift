@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -105,27 +104,35 @@ struct Unexpected: Error {}
 
 /// One right to reply, for whoever takes it.
 final class RightHolder: Sendable {
-    private let right = Mutex<MessagePort.ReplyRight?>(nil)
+    private let lock = Guarded(())
+    /// `nonisolated(unsafe)`: touched under the lock, which cannot hold what is not copied.
+    nonisolated(unsafe) private var right: MessagePort.ReplyRight?
 
     init() {}
 
     func keep(_ right: consuming MessagePort.ReplyRight?) {
         var right = right
-        self.right.withLock { $0 = right.take() }
+        lock.withLock { _ in unsafe self.right = right.take() }
     }
 
     var isEmpty: Bool {
-        right.withLock { right in
-            switch right {
+        lock.withLock { _ in
+            switch unsafe right {
             case .some: false
             case .none: true
             }
         }
     }
 
+    private func take() -> MessagePort.ReplyRight? {
+        var taken: MessagePort.ReplyRight?
+        lock.withLock { _ in taken = unsafe right.take() }
+        return taken
+    }
+
     /// Replies with a text.
     func reply(_ text: String = "") -> MessagePortError? {
-        guard let right = right.withLock({ $0.take() }) else { return .noReply }
+        guard let right = take() else { return .noReply }
         do throws(MessagePortError) {
             try right.reply(bytes(text))
             return nil
