@@ -116,7 +116,8 @@ struct SoakCommand: ParsableCommand {
             print(
                 name
                     + String(
-                        format: "%17d  %12d  %5d  %12d", tally.received.load(ordering: .relaxed), lost, twice,
+                        format: "%17ld  %12ld  %5ld  %12ld", tally.received.load(ordering: .relaxed), lost,
+                        twice,
                         misordered))
             if tally.missing != 0 || twice + misordered > 0 || !tally.faults.isEmpty { isWell = false }
             for fault in tally.faults { print("FAILED: \(load.name): \(fault)") }
