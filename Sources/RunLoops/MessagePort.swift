@@ -81,7 +81,7 @@ public final class MessagePort: Sendable {
 
     /// Has a handler called on this thread's loop when the port has ended.
     ///
-    /// As ``Port/onInvalidation(_:)``: exactly once, in the common modes, after the port's end; soon, if it has ended
+    /// As ``Port/onInvalidation(fileID:line:_:)``: exactly once, in the common modes, after the port's end; soon, if it has ended
     /// already.
     ///
     /// - Parameters:

@@ -79,7 +79,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Has a handler called on this thread's loop when the port has ended.
     ///
-    /// As ``Port/onInvalidation(_:)``. It is called also if the right has gone meanwhile.
+    /// As ``Port/onInvalidation(fileID:line:_:)``. It is called also if the right has gone meanwhile.
     ///
     /// - Parameters:
     ///   - fileID: Where it is called, for diagnostics.
