@@ -7,7 +7,7 @@ enum SVG {
     /// How wide every chart is, in its own units; the page scales it.
     static let width = 920.0
     /// Where the plot begins; names stand left of it.
-    static let plotStart = 265.0
+    static let plotStart = 290.0
     /// Where the plot ends; figures stand right of it.
     static let plotEnd = 765.0
 
