@@ -39,6 +39,21 @@ import Testing
         #expect(log.entries == expected)
     }
 
+    /// Has another thread post to a limited observer, and be held up before it has sent the turn.
+    ///
+    /// - Returns: The turn's number.
+    private static func beginPost(
+        of text: String, to limited: RedirectedObserver, after filler: RedirectedObserver? = nil
+    ) throws -> Int {
+        let turn = Guarded<Int?>(nil)
+        try Threads(1) { _ in
+            filler?.take(Notification(.a, "filler"))
+            guard case .giveTurn(let number) = limited.offer(Notification(.a, text)) else { return }
+            turn.withLock { $0 = number }
+        }.join()
+        return try #require(turn.withLock { $0 })
+    }
+
     @Test(arguments: [
         NotificationRedirector.Capacity.bounded(3, .dropNewest), .bounded(3, .dropOldest),
         .bounded(3, .block(until: .seconds(1))), .coalescing([]),
@@ -50,20 +65,13 @@ import Testing
         try onLoopThread { loop in
             let filler = RedirectedObserver(.of(loop), [.common], .unlimited) { _ in log.add("filler") }
             let limited = RedirectedObserver(.of(loop), [.common], capacity) { log.add($0.text) }
-            // Another thread posts, and is held up before its turn is sent.
-            let heldUp = Guarded<Int?>(nil)
-            try Threads(1) { _ in
-                filler.take(Notification(.a, "filler"))
-                guard case .giveTurn(let turn) = limited.offer(Notification(.a, "other")) else { return }
-                heldUp.withLock { $0 = turn }
-            }.join()
+            let heldUp = try Self.beginPost(of: "other", to: limited, after: filler)
             limited.take(Notification(.a, "1"))
             loop.perform { log.add("block") }
             loop.run(in: .default)
             #expect(log.entries == ["filler", "other", "1", "block"])
             limited.take(Notification(.a, "2"))
-            let turn = try #require(heldUp.withLock { $0 })
-            try Threads(1) { _ in limited.giveTurn(turn) }.join()
+            try Threads(1) { _ in limited.giveTurn(heldUp) }.join()
             loop.run(in: .default)
             #expect(log.entries.suffix(1) == ["2"])
             // Nothing is under way any more.
@@ -91,10 +99,8 @@ import Testing
                 loop.run(in: .default)
             }
             known.withLock { $0 = limited }
-            try Threads(1) { _ in
-                guard case .giveTurn(let turn) = limited.offer(Notification(.a, "other")) else { return }
-                heldUp.withLock { $0 = turn }
-            }.join()
+            let turn = try Self.beginPost(of: "other", to: limited)
+            heldUp.withLock { $0 = turn }
             limited.take(Notification(.a, "1"))
             loop.run(in: .default)
             #expect(log.entries == ["other", "1", "2"])
@@ -113,17 +119,11 @@ import Testing
             let limited = RedirectedObserver(.of(loop), [.common], .bounded(1, .dropOldest)) {
                 log.add($0.text)
             }
-            let heldUp = Guarded<Int?>(nil)
-            try Threads(1) { _ in
-                filler.take(Notification(.a, "filler"))
-                guard case .giveTurn(let turn) = limited.offer(Notification(.a, "other")) else { return }
-                heldUp.withLock { $0 = turn }
-            }.join()
+            let heldUp = try Self.beginPost(of: "other", to: limited, after: filler)
             limited.take(Notification(.a, "1"))
             loop.run(in: .default)
             limited.take(Notification(.a, "2"))
-            let turn = try #require(heldUp.withLock { $0 })
-            try Threads(1) { _ in limited.giveTurn(turn) }.join()
+            try Threads(1) { _ in limited.giveTurn(heldUp) }.join()
             loop.run(in: .default)
             #expect(log.entries == ["filler", "2"])
             #expect(limited.counts == .init(delivered: 1, dropped: 2, undelivered: 0))
