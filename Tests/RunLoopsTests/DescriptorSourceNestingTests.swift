@@ -79,4 +79,38 @@ import Testing
             }
         }
     }
+
+    @Test func `a run inside a handler finds what the same step has already passed by`() throws {
+        for trigger in [DescriptorSource.Trigger.level, .edge] {
+            try onLoopThread { [custom] loop in
+                let wires = try (0..<3).map { _ in try Wire.pipe() }
+                defer { for wire in wires { wire.close() } }
+                for wire in wires { wire.send() }
+                var calls: [Int] = []
+                var sources: [DescriptorSource] = []
+                for (number, wire) in wires.enumerated() {
+                    let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { source, _ in
+                        calls.append(number)
+                        wire.drain()
+                        // Whichever is first takes the second one's mode away, and the last one runs the other mode.
+                        if number != 1 && calls.count == 1 { loop.remove(sources[1], forMode: .default) }
+                        if number != 1 && calls.count == 2 {
+                            let passes = loop.statistics.passes
+                            #expect(
+                                loop.run(in: custom, until: .hang, returnAfterSourceHandled: true)
+                                    == .handledSource)
+                            #expect(loop.statistics.passes - passes < 20)
+                        }
+                        source.invalidate()
+                    }
+                    sources.append(source)
+                }
+                for source in sources { try loop.add(source, forMode: .default) }
+                try loop.add(sources[1], forMode: custom)
+                // Ready in this order, so that the second one lies between the others.
+                loop.run(in: .default, until: .now)
+                #expect(calls == [0, 2, 1])
+            }
+        }
+    }
 }

@@ -18,7 +18,6 @@ extension LoopCore {
         var rest = readyDescriptors.count
         if rest == 0 { return false }
         var handled = false
-        var elsewhere: [DescriptorSource] = []
         while rest > 0, !readyDescriptors.isEmpty, let mode = currentMode {
             rest -= 1
             let source = readyDescriptors.removeFirst()
@@ -26,14 +25,14 @@ extension LoopCore {
                 source.watch.isReady = false
                 if source.serve(in: self) { handled = true }
             } else if source.membership.loop != nil {
-                elsewhere.append(source)
+                // Ready in the mode of an outer run, or of a run inside a handler of this step: last in the list, where that one
+                // finds it.
+                readyDescriptors.append(source)
             } else {
                 // Removed meanwhile, and no longer in the list, should it be added again.
                 source.watch.isReady = false
             }
         }
-        // Ready in a mode that an outer run is in: it serves them when this run has returned.
-        readyDescriptors.prepend(contentsOf: elsewhere)
         return handled
     }
 }
