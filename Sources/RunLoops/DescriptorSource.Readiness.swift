@@ -43,7 +43,7 @@ extension DescriptorSource {
     public enum Trigger: Hashable, Sendable {
         /// In each pass in which the descriptor is ready.
         case level
-        /// When the descriptor has become ready anew.
+        /// When the descriptor has become ready anew, or the source is watched again after a run in a mode without it.
         case edge
     }
 }

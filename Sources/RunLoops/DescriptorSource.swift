@@ -14,8 +14,8 @@ internal import Glibc
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// Several sources of one loop may watch the same descriptor; they have the same trigger then, and the one that was added
-/// first decides it for all.
+/// Several sources of one loop may watch the same descriptor, if they have the same trigger: the kernel knows one for each
+/// descriptor.
 ///
 /// What is reported is true when the handler is called: a descriptor that another handler of the same pass
 /// has emptied is not reported any more. While its handler runs, a run inside the handler does not call it

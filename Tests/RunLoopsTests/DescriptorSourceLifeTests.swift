@@ -140,6 +140,35 @@ import Testing
         }
     }
 
+    @Test func `sources of one descriptor have one trigger, and the last one takes it along`() async throws {
+        try onLoopThread { loop in
+            let wire = try Wire.sockets()
+            defer { wire.close() }
+            func source(_ trigger: DescriptorSource.Trigger) -> DescriptorSource {
+                DescriptorSource(wire.near, interest: .read, trigger: trigger) { _, _ in }
+            }
+            for trigger in [DescriptorSource.Trigger.edge, .level, .edge] {
+                let sources = [source(trigger), source(trigger)]
+                for source in sources { try loop.add(source, forMode: .default) }
+                // In a second mode a source counts once.
+                try loop.add(sources[0], forMode: RunLoop.Mode("other"))
+                for source in sources { source.invalidate() }
+            }
+        }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try onLoopThread { loop in
+                let wire = try Wire.sockets()
+                let reading = DescriptorSource(wire.near, interest: .read) { _, _ in }
+                let writing = DescriptorSource(wire.near, interest: .write, trigger: .edge) { _, _ in }
+                try loop.add(reading, forMode: .default)
+                try loop.add(writing, forMode: .default)
+            }
+        }
+        expect(
+            result, says: "is edge-triggered, and another one in this loop watches that descriptor otherwise",
+            "give all of them one trigger")
+    }
+
     @Test func `what cannot be watched is refused, and the loop is as it was before`() throws {
         try onLoopThread { loop in
             let nothing = { (_: DescriptorSource, _: DescriptorSource.Readiness) in }

@@ -28,8 +28,15 @@ extension DescriptorSource: LoopInput {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
         }
         if membership.loop == nil {
+            guard core.triggers.admits(trigger, of: descriptor) else {
+                misuse(
+                    "RunLoop.add(source): the \(self) is \(trigger)-triggered, and another one in this loop watches that "
+                        + "descriptor otherwise; give all of them one trigger, and invalidate those of a closed descriptor"
+                )
+            }
             try requirePollable()
             try startWatching(core)
+            core.triggers.join(descriptor, trigger)
             watch.position = core.descriptors.count
             core.descriptors.append(self)
         }
@@ -64,6 +71,7 @@ extension DescriptorSource: LoopInput {
     func didLeave(_ loop: LoopCore) {
         setWatched(false, in: loop)
         watch.event = nil
+        loop.triggers.leave(descriptor)
         let last = loop.descriptors.removeLast()
         if last !== self {
             loop.descriptors[watch.position] = last

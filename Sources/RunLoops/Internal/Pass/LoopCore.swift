@@ -29,6 +29,7 @@ final class LoopCore {
     /// The moments that some observer wants, in any mode.
     var observedActivities = RunLoop.Activity()
     var descriptors: [DescriptorSource] = []
+    var triggers = WatchedTriggers()
     /// The mode whose descriptors the kernel watches.
     var watchedMode: RunLoop.Mode?
 
