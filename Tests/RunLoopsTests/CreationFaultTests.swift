@@ -27,6 +27,25 @@ import Testing
         }
     }
 
+    @Test func `how libevent polls is not for the environment to say`() async throws {
+        try await #require(processExitsWith: .success) {
+            // Safe: this process has one thread yet that looks at its environment.
+            for name in ["EVENT_NOEPOLL", "EVENT_EPOLL_USE_CHANGELIST"] { unsafe setenv(name, "1", 1) }
+            try onLoopThread { loop in
+                let source = DescriptorSource(1 << 20, interest: .read) { _, _ in }
+                #expect(throws: SystemError.self) { try loop.add(source, forMode: .default) }
+                let wire = try Wire.pipe()
+                defer { wire.close() }
+                wire.send()
+                let readable = DescriptorSource(wire.near, interest: .read) { source, _ in source.invalidate()
+                }
+                try loop.add(readable, forMode: .default)
+                #expect(loop.run(in: .default, until: .hang) == .finished)
+                #expect(!readable.isValid)
+            }
+        }
+    }
+
     @Test func `a thread whose loop lacks a descriptor is an error, and leaves nothing`() async throws {
         try await #require(processExitsWith: .success) {
             let bound = try boundOfDescriptors()

@@ -38,6 +38,8 @@ import Testing
         #expect((smallest - attosecond).nanosecondsRoundedUp == .min)
         #expect((smallest - .nanoseconds(1)).nanosecondsRoundedUp == .min)
         #expect(Duration.seconds(Int64.min).nanosecondsRoundedUp == .min)
+        #expect((Duration.seconds(Int64.max) * 2).nanosecondsRoundedUp == .max)
+        #expect((Duration.seconds(Int64.min) * 2).nanosecondsRoundedUp == .min)
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>) func `rounding up adds less than a nanosecond`(seed: UInt64) {
@@ -72,6 +74,7 @@ import Testing
     @Test func `an instant beyond the distant ones counts as them`() {
         #expect(Moment(ContinuousClock.Instant.distantFuture.advanced(by: .seconds(1))) == .never)
         #expect(Moment(ContinuousClock.Instant.distantPast.advanced(by: .seconds(-1))).nanoseconds == .min)
+        #expect(Moment(ContinuousClock.now + .seconds(Int64.max)) == .never)
     }
 
     @Test func `an instant and back is the same to the nanosecond, and never earlier`() {

@@ -17,6 +17,8 @@ struct EventBase: ~Copyable {
         // Neither locks nor cached times: one thread, and no timers of libevent's.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue))
+        // Nor does what somebody has put into the environment choose how to poll.
+        unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_IGNORE_ENV.rawValue))
         // Edge triggering excludes every way to poll but epoll.
         unsafe event_config_require_features(config, CInt(EV_FEATURE_ET.rawValue))
         errno = 0

@@ -61,13 +61,9 @@ extension Moment {
 extension Duration {
     /// The length in nanoseconds, rounded away from the past, and held within what an `Int64` can count.
     var nanosecondsRoundedUp: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds > 0 ? .max : .min }
-        // `attoseconds` has the sign of the whole, and division drops the fraction: only a positive one rounds.
-        let fraction = attoseconds / 1_000_000_000 + (attoseconds % 1_000_000_000 > 0 ? 1 : 0)
-        let (sum, tooLarge) = whole.addingReportingOverflow(fraction)
-        if tooLarge { return seconds > 0 ? .max : .min }
-        return sum
+        // Not `components`, which traps where the seconds are more than an `Int64` can count. Division drops the fraction, so
+        // only a positive one rounds.
+        let (whole, fraction) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Int64(clamping: fraction > 0 ? whole + 1 : whole)
     }
 }
