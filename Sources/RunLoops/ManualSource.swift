@@ -3,7 +3,7 @@
 /// Signals merge: however many come before the handler is called, it is called once, and one that comes while it
 /// runs calls it once more. A signal is kept while the source's modes do not run, and while it is in no loop.
 /// Unlike Core Foundation's, signalling wakes the loop. While the handler runs, a run inside it does not call
-/// it again.
+/// it again, unless the source has been removed and added anew meanwhile.
 ///
 /// ```swift
 /// let source = ManualSource { flush() }
@@ -22,6 +22,11 @@ public final class ManualSource: Sendable {
     nonisolated(unsafe) private var input: ManualInput?
     fileprivate let origin: SourceLocation
 
+    /// False once it was invalidated, for good.
+    ///
+    /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
+    public var isValid: Bool { unsafe handler != nil }
+
     /// Makes a source, which is in no loop yet.
     ///
     /// - Parameters:
@@ -35,7 +40,7 @@ public final class ManualSource: Sendable {
 
     /// Makes the loop call the handler, and wakes it if it sleeps.
     ///
-    /// Never blocks.
+    /// Never blocks. An invalid source has nothing to call, and is not told.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func signal() {
@@ -45,7 +50,7 @@ public final class ManualSource: Sendable {
 
     /// Takes the source out of its loop for good, and lets go of its handler.
     ///
-    /// Again is harmless.
+    /// The handler is not called any more, and signals come to nothing. Again is harmless.
     ///
     /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
     public func invalidate() {

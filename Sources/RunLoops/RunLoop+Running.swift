@@ -98,6 +98,8 @@ extension RunLoop {
 
     /// Makes one pass in a mode without sleeping, and says when its next timer is due.
     ///
+    /// A ``stop()`` that waits is for this run, too, which makes no pass then.
+    ///
     /// - Parameter mode: The mode; not ``Mode/common``.
     /// - Returns: When the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it
     ///   has none, or nil if the mode holds nothing.

@@ -59,8 +59,9 @@ final class MainQueue {
         isServing = true
         runloops_main_queue_drain()
         isServing = false
-        // A run inside a block has seen a report for blocks that are left now, and libdispatch has made another one for
-        // them. Both are taken before the next serving, or the second would announce it once more.
+        // libdispatch reports blocks by writing to its descriptor: once when they come, and again for those that a drain
+        // leaves. If a run inside a block has seen the first report, the second is still in the kernel. It is fetched
+        // before the next serving, or it would announce blocks that are gone by then.
         if isReported { lookNext() }
     }
 

@@ -25,6 +25,9 @@ struct BlockQueue {
 
     /// How many blocks have ever been looked at: the end of a sweep is a number on this count, which nested
     /// sweeps move on too.
+    ///
+    /// With three in line a sweep ends at 3. If the first one runs the loop, and that serves the other two, the count is at 3,
+    /// and what has come meanwhile is left to the next sweep.
     private(set) var examined = 0
 
     var isEmpty: Bool { queued.isEmpty }

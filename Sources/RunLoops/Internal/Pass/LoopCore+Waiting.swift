@@ -8,7 +8,7 @@ internal import Synchronization
 struct Waiting {
     var policy = RunLoop.WaitPolicy.adaptive
     fileprivate var budget = SpinBudget()
-    /// When the loop last had work, for the gap between two arrivals.
+    /// When the loop was last woken, for the gap between two wake-ups.
     fileprivate var lastWork = Moment(nanoseconds: 0)
     /// When a loop that spins looks at its descriptors next.
     ///

@@ -32,7 +32,7 @@ struct SpinBudget {
         }
     }
 
-    /// The loop slept without spinning, and work came so long after the work before.
+    /// The loop was woken from its sleep, so long after it was woken before.
     mutating func slept(gap: Int64) {
         if length > 0 { return }
         soonWakes = gap <= wakeCost * 2 ? soonWakes + 1 : 0
