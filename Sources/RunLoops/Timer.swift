@@ -23,12 +23,15 @@ public final class Timer {
     /// The time between two fires; zero for a timer that does not repeat.
     public var timeInterval: Duration { .nanoseconds(interval) }
 
-    /// False once the timer will not fire again: it was invalidated, or it has fired and does not repeat.
+    /// False once the timer will not fire again: it was invalidated, or it has fired, does not repeat, and its handler has set
+    /// no new ``fireDate``.
     ///
     /// It is still true inside the handler of the last fire.
     public private(set) var isValid = true
 
     /// How many fires of a repeating timer were not made because their loop was late.
+    ///
+    /// Dates that had passed when the timer was given them are not counted.
     public private(set) var missedFireCount = 0
 
     var membership = Membership()
@@ -40,6 +43,8 @@ public final class Timer {
     private var toleranceNanoseconds: Int64 = 0
     private var handler: ((Timer) -> Void)?
     private var plannedFire: TimerQueue<Timer>.Fire?
+    /// Where it stands among its loop's overdue timers; nil if it is none of them.
+    private var overduePosition: Int?
     private var sequence: UInt64 = 0
     private var isFiring = false
     private var dateWasSet = false
@@ -67,7 +72,7 @@ public final class Timer {
     /// Makes a timer that first fires at a date.
     ///
     /// - Parameters:
-    ///   - date: When it first fires. A date that has passed means at once.
+    ///   - date: When it first fires. A date that has passed means at once; a timer that repeats keeps to its grid.
     ///   - interval: The time between fires, if it repeats. Zero or less means every 100 µs.
     ///   - repeats: Whether it goes on after the first fire.
     ///   - fileID: Where it was made, for diagnostics.
@@ -84,11 +89,16 @@ public final class Timer {
         date: Moment, _ interval: Duration, _ repeats: Bool, _ origin: SourceLocation,
         _ handler: @escaping (Timer) -> Void
     ) {
-        self.date = date
         let nanoseconds = interval.nanosecondsRoundedUp
         self.interval = !repeats ? 0 : nanoseconds > 0 ? nanoseconds : Timer.shortestInterval
+        self.date = Timer.firstFire(from: date, interval: self.interval)
         self.origin = origin
         self.handler = handler
+    }
+
+    /// When a timer fires that is given a date: of a grid that began in the past, its last date.
+    private static func firstFire(from date: Moment, interval: Int64) -> Moment {
+        interval == 0 ? date : FireGrid.latest(from: date, interval: interval, now: Moment.now())
     }
 
     /// Makes a timer and adds it to the current loop in the default mode.
@@ -117,15 +127,15 @@ public final class Timer {
 
     /// When the timer fires next.
     ///
-    /// Setting it moves the grid of a repeating timer: the next fires are counted from the new date. Set in the
-    /// timer's own handler it is kept. ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer
+    /// Setting it moves the grid of a repeating timer: the next fires are counted from the new date, and one that has passed
+    /// stands for the last date of its grid. Set in the timer's own handler it is kept. ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer
     /// without losing it. On an invalid timer, setting does nothing.
     public var fireDate: ContinuousClock.Instant {
         get { date.instant }
         set {
             _ = membership.loop?.requireCurrent("Timer.fireDate")
             guard isValid else { return }
-            date = Moment(newValue)
+            date = Timer.firstFire(from: Moment(newValue), interval: interval)
             if isFiring { dateWasSet = true }
             replan()
         }
@@ -153,8 +163,8 @@ public final class Timer {
 
     /// Calls the handler now, on this thread.
     ///
-    /// A repeating timer keeps its dates; one that does not repeat becomes invalid. Does nothing on an invalid
-    /// timer, and in the timer's own handler.
+    /// A repeating timer keeps its dates; one that does not repeat becomes invalid, unless its handler sets a new
+    /// ``fireDate``. Does nothing on an invalid timer, and in the timer's own handler.
     public func fire() {
         let core = membership.loop?.requireCurrent("Timer.fire")
         guard isValid, !isFiring, let handler else { return }
@@ -162,8 +172,8 @@ public final class Timer {
         isFiring = true
         if let core { core.callHandler(origin, as: .timer) { handler(self) } } else { handler(self) }
         isFiring = false
+        if interval == 0 && !dateWasSet { invalidate() } else { plan() }
         dateWasSet = false
-        if interval == 0 { invalidate() } else { plan() }
     }
 
     /// Takes the timer out of its loop for good, and lets go of its handler.
@@ -206,13 +216,15 @@ extension Timer: LoopInput {
     func didLeave(_ loop: LoopCore) {
         if let plannedFire { loop.timers.remove(plannedFire) }
         plannedFire = nil
-        loop.overdueTimers.removeAll { $0 === self }
+        leaveOverdue(loop)
         if loop.hasEnded { invalidate() }
     }
 
     /// Plans the next fire, unless it is planned; while the handler runs, that waits for the handler's end.
     func plan() {
-        guard plannedFire == nil, isValid, !isFiring, let loop = membership.loop else { return }
+        guard let loop = membership.loop else { return }
+        leaveOverdue(loop)
+        guard plannedFire == nil, isValid, !isFiring else { return }
         plannedFire = loop.timers.add(self, date: date, tolerance: toleranceNanoseconds, sequence: sequence)
     }
 
@@ -228,7 +240,20 @@ extension Timer: LoopInput {
     }
 
     /// The queue has taken the planned fire out, and the timer's mode does not run.
-    func becameOverdue() { plannedFire = nil }
+    func becameOverdue(in loop: LoopCore) {
+        plannedFire = nil
+        overduePosition = loop.overdueTimers.count
+        loop.overdueTimers.append(self)
+    }
+
+    private func leaveOverdue(_ loop: LoopCore) {
+        guard let position = overduePosition else { return }
+        overduePosition = nil
+        let last = loop.overdueTimers.removeLast()
+        if last === self { return }
+        loop.overdueTimers[position] = last
+        last.overduePosition = position
+    }
 
     /// The queue has taken the planned fire out: makes it, and plans the next one.
     func fireAsPlanned(in core: LoopCore) {

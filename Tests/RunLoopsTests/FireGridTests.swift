@@ -44,6 +44,19 @@ import Testing
         #expect(next(.min, every: 1, now: 5) == (6, .max))
     }
 
+    @Test(
+        arguments: [
+            (100, 10, 42, 100), (100, 10, 100, 100), (100, 10, 109, 100), (100, 10, 125, 120),
+            (.min, 1_000, 5_000_000_000, 4_999_999_192), (.min, .max, 0, -1),
+        ] as [(Int64, Int64, Int64, Int64)])
+    func `the last date of the grid until now keeps its place on the grid`(
+        date: Int64, interval: Int64, now: Int64, latest: Int64
+    ) {
+        let found = FireGrid.latest(
+            from: Moment(nanoseconds: date), interval: interval, now: Moment(nanoseconds: now))
+        #expect(found == Moment(nanoseconds: latest))
+    }
+
     @Test(arguments: 0..<300 as Range<UInt64>) func `the next date is the first one of the grid after now`(
         seed: UInt64
     ) {

@@ -112,6 +112,24 @@ import Testing
         }
     }
 
+    @Test func `dates that had passed when a timer was given them are not missed, and keep their grid`()
+        throws
+    {
+        try onLoopThread { loop in
+            let start = Instant.now
+            let hour = Duration.seconds(3600)
+            let timer = Timer(fireAt: start - hour * 5 / 2, interval: hour, repeats: true) { _ in }
+            loop.add(timer, forMode: .default)
+            loop.run(until: .now)
+            #expect(timer.missedFireCount == 0)
+            #expect(timer.fireDate == start + hour / 2)
+            timer.fireDate = .distantPast
+            loop.run(until: .now)
+            #expect(timer.missedFireCount == 0)
+            #expect(timer.fireDate > .now)
+        }
+    }
+
     @Test func `a date set while the timer's mode does not run counts when it does`() throws {
         try onLoopThread { loop in
             let other = RunLoop.Mode("other")
@@ -205,6 +223,22 @@ import Testing
             timer.fire()
             #expect(timer.fireDate == date)
             #expect(loop.limitDate(forMode: .default) == date)
+        }
+    }
+
+    @Test func `a timer that does not repeat lives on if its handler, fired by hand, sets a date`() throws {
+        try onLoopThread { loop in
+            var fires = 0
+            let timer = Timer(timeInterval: .seconds(100), repeats: false) { timer in
+                fires += 1
+                if fires == 1 { timer.fireDate = .now }
+            }
+            loop.add(timer, forMode: .default)
+            timer.fire()
+            #expect(timer.isValid)
+            #expect(loop.run(in: .default, until: .hang) == .finished)
+            #expect(fires == 2)
+            #expect(!timer.isValid)
         }
     }
 

@@ -121,3 +121,13 @@ import Testing
         #expect(queue.due(at: moment(3)) == [fire])
     }
 }
+
+extension TimerQueue {
+    /// The fires that are due, in a list of their own.
+    fileprivate func due(at now: Moment) -> [Fire] {
+        var queue = self
+        var due: [Fire] = []
+        queue.collectDue(at: now, into: &due)
+        return due
+    }
+}

@@ -29,7 +29,7 @@ import Testing
 
     @Test func `a repeating timer keeps to the grid of its first date, and counts what it missed`() throws {
         try onLoopThread { loop in
-            let first = Instant.now - .milliseconds(105)
+            let first = Instant.now
             let interval = Duration.milliseconds(10)
             var dates: [Instant] = []
             let timer = Timer(fireAt: first, interval: interval, repeats: true) { timer in
@@ -38,6 +38,8 @@ import Testing
                 if dates.count == 4 { timer.invalidate() }
             }
             loop.add(timer, forMode: .default)
+            // The loop is late.
+            while Instant.now < first + .milliseconds(105) {}
             loop.run()
             #expect(dates.count == 4)
             #expect(dates[0] == first)
@@ -189,23 +191,27 @@ import Testing
         try onLoopThread { loop in
             let other = RunLoop.Mode("other")
             var fired: [String] = []
-            let overdue = Timer(fireAt: .now - .seconds(35), interval: .seconds(10), repeats: true) { _ in
+            let interval = Duration.milliseconds(300)
+            let start = Instant.now
+            let overdue = Timer(fireAt: start, interval: interval, repeats: true) { _ in
                 fired.append("overdue")
             }
             loop.add(overdue, forMode: other)
             loop.add(
-                Timer(fireAt: .now - .seconds(1), interval: .zero, repeats: false) { _ in fired.append("once")
-                },
+                Timer(fireAt: .now, interval: .zero, repeats: false) { _ in fired.append("once") },
                 forMode: other)
             loop.add(
                 Timer(fireAt: .now, interval: .zero, repeats: false) { _ in fired.append("default") },
                 forMode: .default)
             loop.run()
             #expect(fired == ["default"])
-            for _ in 0..<3 { loop.run(in: other, until: .distantPast) }
+            #expect(loop.run(in: .default, until: .hang) == .finished)
+            // Three dates pass, in which nothing runs.
+            while Instant.now < start + interval * 3 {}
+            loop.run(in: other, until: .distantPast)
             #expect(fired == ["default", "overdue", "once"])
             #expect(overdue.missedFireCount >= 3)
-            #expect(overdue.fireDate > .now - .seconds(1))
+            #expect(overdue.fireDate > start + interval * 3)
         }
     }
 

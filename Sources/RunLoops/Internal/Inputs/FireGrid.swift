@@ -1,5 +1,17 @@
 /// When a repeating timer fires next: the grid of its first date and its interval.
 enum FireGrid {
+    /// The last date on the grid that is not after `now`; a date after `now` itself.
+    ///
+    /// - Parameters:
+    ///   - date: A date on the grid.
+    ///   - interval: Nanoseconds; more than zero.
+    ///   - now: The moment.
+    /// - Returns: The date.
+    static func latest(from date: Moment, interval: Int64, now: Moment) -> Moment {
+        if now < date { return date }
+        return now.advanced(by: -Int64(sinceLast(date, interval, now).remainder))
+    }
+
     /// The first date on the grid after `now`, and how many before it were passed over.
     ///
     /// - Parameters:
@@ -9,9 +21,16 @@ enum FireGrid {
     /// - Returns: Both.
     static func next(after date: Moment, interval: Int64, now: Moment) -> (date: Moment, missed: Int) {
         if now < date { return (date.advanced(by: interval), 0) }
-        // Unsigned: from the distant past until now is more than an `Int64` can count.
-        let late = UInt64(bitPattern: now.nanoseconds &- date.nanoseconds)
-        let (missed, sinceLast) = late.quotientAndRemainder(dividingBy: UInt64(interval))
+        let (missed, sinceLast) = sinceLast(date, interval, now)
         return (now.advanced(by: interval - Int64(sinceLast)), Int(clamping: missed))
+    }
+
+    /// How many whole intervals have passed since a date, and how much time since the last of them.
+    private static func sinceLast(_ date: Moment, _ interval: Int64, _ now: Moment)
+        -> (quotient: UInt64, remainder: UInt64)
+    {
+        // Unsigned: from the distant past until now is more than an `Int64` can count.
+        UInt64(bitPattern: now.nanoseconds &- date.nanoseconds).quotientAndRemainder(
+            dividingBy: UInt64(interval))
     }
 }

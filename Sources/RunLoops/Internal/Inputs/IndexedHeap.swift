@@ -52,11 +52,11 @@ struct IndexedHeap {
     /// Adds every slot whose date is not after `now` to a list, in no order.
     ///
     /// A list, and not a closure that is called with each: what a closure captures would be copied with all its references.
-    func collectDue(at now: Moment, into due: inout [(key: Key, slot: Int)]) { visit(0, now, &due) }
+    func collectDue(at now: Moment, into due: inout [Int]) { visit(0, now, &due) }
 
-    private func visit(_ position: Int, _ now: Moment, _ due: inout [(key: Key, slot: Int)]) {
+    private func visit(_ position: Int, _ now: Moment, _ due: inout [Int]) {
         guard position < entries.count, entries[position].key.date <= now else { return }
-        due.append((entries[position].key, entries[position].slot))
+        due.append(entries[position].slot)
         let child = position * IndexedHeap.arity + 1
         for next in child..<child + IndexedHeap.arity { visit(next, now, &due) }
     }

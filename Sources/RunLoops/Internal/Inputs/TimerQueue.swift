@@ -27,6 +27,8 @@ struct TimerQueue<Payload> {
     private var lenientLatest = IndexedHeap()
     private var nextSequence: UInt64 = 0
     private var nextStamp: UInt64 = 0
+    /// Of use inside ``collectDue(at:into:)`` only.
+    private var dueSlots: [Int] = []
 
     /// How many fires are planned.
     var count: Int { exact.count + lenient.count }
@@ -90,18 +92,23 @@ struct TimerQueue<Payload> {
         return payload
     }
 
-    /// The fires that are due, in the order in which they are to happen.
+    /// Adds the fires that are due to a list, in the order in which they are to happen.
     ///
     /// They stay planned: take each out with ``remove(_:)`` when its turn comes, and skip it if it is stale.
     ///
+    /// - Parameters:
+    ///   - due: The list, which the caller keeps from time to time: a fire is to cost no memory.
+    ///   - now: The moment.
     /// - Complexity: O(*k* log *k*) for *k* fires due, however many are planned.
-    func due(at now: Moment) -> [Fire] {
-        if (exact.first?.date ?? .never) > now && (lenient.first?.date ?? .never) > now { return [] }
-        var due: [(key: IndexedHeap.Key, slot: Int)] = []
-        exact.collectDue(at: now, into: &due)
-        lenient.collectDue(at: now, into: &due)
+    mutating func collectDue(at now: Moment, into due: inout [Fire]) {
+        if (exact.first?.date ?? .never) > now && (lenient.first?.date ?? .never) > now { return }
+        dueSlots.removeAll(keepingCapacity: true)
+        exact.collectDue(at: now, into: &dueSlots)
+        lenient.collectDue(at: now, into: &dueSlots)
         // Mostly it is one.
-        if due.count > 1 { due.sort { $0.key < $1.key } }
-        return due.map { Fire(slot: $0.slot, stamp: slots[$0.slot].stamp) }
+        if dueSlots.count > 1 { dueSlots.sort { [slots] in slots[$0].key < slots[$1].key } }
+        for slot in dueSlots { due.append(Fire(slot: slot, stamp: slots[slot].stamp)) }
+        // What a burst has taken is given back.
+        if dueSlots.count > 1024 { dueSlots = [] }
     }
 }

@@ -19,8 +19,11 @@ extension LoopCore {
         } else {
             join(input, mode)
         }
-        lookAgain()
-        return input.membership.modes.count > before
+        guard input.membership.modes.count > before else { return false }
+        // It may have been put aside.
+        manualSources.modeDidChange()
+        ports.modeDidChange()
+        return true
     }
 
     private func join(_ input: any LoopInput, _ mode: RunLoop.Mode) {

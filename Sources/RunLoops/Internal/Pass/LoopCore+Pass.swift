@@ -150,6 +150,7 @@ extension LoopCore {
     private func changeMode(to mode: RunLoop.Mode?) {
         // Asked anew also for the mode of an outer run: it may have become common meanwhile.
         modeIsCommon = mode.map { modes.isCommon($0) } ?? false
+        // What was put aside was put aside for this very mode: nothing of it is in line again.
         if currentMode == mode { return }
         currentMode = mode
         lookAgain()
@@ -160,7 +161,6 @@ extension LoopCore {
         blocks.modeDidChange()
         manualSources.modeDidChange()
         ports.modeDidChange()
-        for timer in overdueTimers { timer.plan() }
-        overdueTimers = []
+        while let timer = overdueTimers.last { timer.plan() }
     }
 }

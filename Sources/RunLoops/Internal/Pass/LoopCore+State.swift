@@ -11,6 +11,7 @@ extension LoopCore {
         var blocks = BlockQueue()
         var serving: [Signal] = []
         var timers = TimerQueue<Timer>()
+        var dueFires: [TimerQueue<Timer>.Fire] = []
         var readyDescriptors = Deque<DescriptorSource>()
         var passEndWork: [any DeferredWork] = []
         var idleWork: [any DeferredWork] = []
@@ -38,6 +39,12 @@ extension LoopCore {
     var timers: TimerQueue<Timer> {
         @inline(__always) _read { yield state.value.timers }
         @inline(__always) _modify { yield &state.value.timers }
+    }
+
+    /// Empty, with room: what a pass lists its due timers in.
+    var dueFires: [TimerQueue<Timer>.Fire] {
+        @inline(__always) _read { yield state.value.dueFires }
+        @inline(__always) _modify { yield &state.value.dueFires }
     }
 
     /// Descriptors that were ready when the kernel was last asked, and have not been served.

@@ -4,7 +4,7 @@ extension LoopCore {
     func notifyObservers(_ activity: RunLoop.Activity) {
         if observedActivities.isDisjoint(with: activity) { return }
         guard let mode = currentMode else { return }
-        // Collected first: what an observer adds or removes counts from the next moment on.
+        // The list is the one of now: who is added to the loop meanwhile is called from the next moment on.
         for observer in observers
         where observer.activities.contains(activity) && observer.membership.contains(mode) {
             observer.notify(activity, in: self)
@@ -74,17 +74,22 @@ extension LoopCore {
     /// Fires the timers that were due when the step began, in order.
     func fireTimers() {
         if timers.isEmpty { return }
-        for fire in timers.due(at: now) {
+        // Taken out: a run inside a handler makes a list of its own.
+        var due: [TimerQueue<Timer>.Fire] = []
+        swap(&due, &dueFires)
+        timers.collectDue(at: now, into: &due)
+        for fire in due {
             // An earlier one of these may have cancelled or postponed it; then it is stale.
             guard let mode = currentMode, let timer = timers.remove(fire) else { continue }
             if timer.membership.contains(mode) {
                 inbox.counters.timerFires.add()
                 timer.fireAsPlanned(in: self)
             } else {
-                timer.becameOverdue()
-                overdueTimers.append(timer)
+                timer.becameOverdue(in: self)
             }
         }
+        due.removeAll(keepingCapacity: due.count <= 1024)
+        swap(&due, &dueFires)
     }
 
     /// Does what others have left for the end of a pass.
