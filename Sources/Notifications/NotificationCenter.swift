@@ -145,7 +145,7 @@ public final class NotificationCenter: Sendable {
     /// Registered twice, it is called twice.
     ///
     /// ```swift
-    /// center.addObserver(self, ScoreView.scoreDidChange, name: .scoreDidChange)
+    /// center.addObserver(self, ScoreKeeper.scoreDidChange, name: .scoreDidChange)
     /// ```
     ///
     /// - Parameters:

@@ -11,8 +11,8 @@ public import RunLoops
 /// NotificationQueue.default.enqueue(Notification(name: .layoutNeeded), postingStyle: .asap)
 /// ```
 ///
-/// While a notification waits to be posted as soon as possible, its modes have something to do: a run in them is not
-/// ``/RunLoops/RunLoop/RunResult/finished`` before. One that waits for idle time does not keep a run going.
+/// While a notification waits to be posted as soon as possible, its modes have something to do: a run in them does not return
+/// ``/RunLoops/RunLoop/RunResult/finished`` until it has been posted. One that waits for idle time does not keep a run going.
 ///
 /// > Thread safety: ``enqueue(_:postingStyle:coalesceMask:keeping:forModes:)`` and
 /// > ``dequeueNotifications(matching:coalesceMask:)`` from any thread; observers are called on the loop's.

@@ -72,13 +72,16 @@ extension NotificationRedirector {
         }
 
         /// What happens when as many wait as may.
+        ///
+        /// > Thread safety: a value.
         public enum Policy: Hashable, Sendable {
             /// The one that has waited longest is dropped, and the new one waits.
             case dropOldest
             /// The new one is dropped.
             case dropNewest
-            /// The poster waits so long for room, and then drops the new one. The loop's own thread does not wait: what it
-            /// posts is taken beyond the limit.
+            /// The poster waits for room, for this length of time from its post on, and then drops the new one. Its thread is
+            /// blocked so long, also if it is a task's. The loop's own thread does not wait: what it posts is taken beyond the
+            /// limit.
             case block(until: Duration)
         }
 
@@ -178,10 +181,13 @@ extension NotificationCenter {
     ///   - deadline: When to stop waiting; nil for never. What is under way is delivered all the same.
     /// - Throws: ``/RunLoops/PerformError``: the deadline passed, a loop ended before it had delivered, the thread of one waits
     ///   for this thread, or something waits to be delivered on this very thread, which it will be when this thread's
-    ///   loop runs.
+    ///   loop runs: ``/RunLoops/PerformError/wouldDeadlock``.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
-    @available(*, noasync, message: "this blocks the thread")
+    @available(
+        *, noasync,
+        message: "this blocks the thread; call it on a RunLoopThread, whose performAndWait can be awaited"
+    )
     public func postAndWait(
         _ notification: Notification, before deadline: ContinuousClock.Instant? = nil
     ) throws(PerformError) {

@@ -7,7 +7,7 @@ extension RunLoop {
     /// would end it does not change that, for any of them; <doc:Threads> tells more.
     ///
     /// ```swift
-    /// let rows = try database.performAndWait(before: .now + .seconds(1)) { try connection.count() }
+    /// let sum = try worker.performAndWait(before: .now + .seconds(1)) { numbers.reduce(0, +) }
     /// ```
     ///
     /// - Parameters:

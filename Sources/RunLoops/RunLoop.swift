@@ -233,7 +233,7 @@ public final class RunLoop: Sendable {
         inbox.request(.stop)
     }
 
-    /// Makes the loop go round once, even if nothing is there to be done.
+    /// Makes the loop make a pass, even if nothing is there to be done.
     ///
     /// Performing, signalling and sending wake the loop by themselves. Sent while the loop is not running,
     /// it is remembered, and the next run does not sleep in its first pass.

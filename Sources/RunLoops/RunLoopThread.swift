@@ -3,11 +3,14 @@
 /// The loop runs when the initializer returns, and goes on, with or without inputs, until ``stop()``.
 ///
 /// ```swift
-/// let database = try RunLoopThread(name: "database")
-/// let count = try database.runLoop.performAndWait { try connection.count() }
-/// database.stop()
-/// database.join()
+/// let worker = try RunLoopThread(name: "worker")
+/// let sum = try worker.runLoop.performAndWait { numbers.reduce(0, +) }
+/// worker.stop()
+/// worker.join()
 /// ```
+///
+/// What must stay on the thread, such as the handle of a C library that is bound to it, has its place in an actor that lives on
+/// the loop, or in a handler that was made on the thread: <doc:SwiftConcurrency>.
 ///
 /// The thread lives on if the last reference goes; only ``stop()`` ends it.
 ///

@@ -1,3 +1,4 @@
+import Glibc
 import RunLoops
 import TestSupport
 import Testing
@@ -30,15 +31,21 @@ import Testing
             source.invalidate()
             do { try exchange(on: socket) } catch { print("no connection:", error) }
         }
-        try RunLoop.current.add(connecting, forMode: network)
+        do {
+            try RunLoop.current.add(connecting, forMode: network)
+        } catch {
+            close(socket)
+            throw error
+        }
     }
 
     func exchange(on socket: CInt) throws {
-        try send("hello", to: socket)
+        // Owns the socket from here on, whatever is thrown.
         let answers = DescriptorSource(socket, interest: .read, closesDescriptor: true) { source, readiness in
             let text = receive(from: source.descriptor)
             if text.isEmpty { source.invalidate() } else { print("received", text) }
         }
+        try send("hello", to: socket)
         try RunLoop.current.add(answers, forMode: network)
     }
 

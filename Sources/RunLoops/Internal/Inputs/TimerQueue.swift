@@ -97,8 +97,8 @@ struct TimerQueue<Payload> {
     /// They stay planned: take each out with ``remove(_:)`` when its turn comes, and skip it if it is stale.
     ///
     /// - Parameters:
-    ///   - due: The list, which the caller keeps from time to time: a fire is to cost no memory.
     ///   - now: The moment.
+    ///   - due: The list, which the caller keeps from time to time: a fire is to cost no memory.
     /// - Complexity: O(*k* log *k*) for *k* fires due, however many are planned.
     mutating func collectDue(at now: Moment, into due: inout [Fire]) {
         if (exact.first?.date ?? .never) > now && (lenient.first?.date ?? .never) > now { return }
