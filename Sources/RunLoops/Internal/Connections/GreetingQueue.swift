@@ -9,7 +9,13 @@ struct GreetingQueue: Sendable {
     /// When the next one is late; nil if none waits.
     var nextDeadline: Moment? { waiting.first?.deadline }
 
+    /// Notes one that has come.
     mutating func append(_ connection: UInt64, deadline: Moment) { waiting.append((connection, deadline)) }
+
+    /// Forgets one that is not awaited any more, the last to come as a rule.
+    mutating func forget(_ connection: UInt64) {
+        if let index = waiting.lastIndex(where: { $0.connection == connection }) { waiting.remove(at: index) }
+    }
 
     /// The next one whose time is over.
     ///

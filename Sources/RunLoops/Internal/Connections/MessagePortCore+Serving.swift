@@ -10,7 +10,7 @@ extension MessagePortCore {
     func serve(_ report: EpollSet.Report, for input: MessagePortInput, in loop: LoopCore) -> Bool {
         switch report.token {
         case MessagePortCore.listenerToken:
-            accept(in: loop)
+            accept(for: input, in: loop)
             return false
         case MessagePortCore.alarmToken: return alarmFired(input, loop)
         default:
@@ -39,7 +39,7 @@ extension MessagePortCore {
 
     // MARK: - Accepting
 
-    private func accept(in loop: LoopCore) {
+    private func accept(for input: MessagePortInput, in loop: LoopCore) {
         let receiving = unsafe self.receiving
         guard receiving.isListening, let registration else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
@@ -47,7 +47,7 @@ extension MessagePortCore {
             switch registration.accept() {
             case .connection(let socket):
                 receiving.pause.reset()
-                admit(socket, in: loop)
+                admit(socket, for: input, in: loop)
             case .none: return
             case .outOfResources(let error):
                 counters.add { $0.lackingDescriptors += 1 }
@@ -57,39 +57,45 @@ extension MessagePortCore {
                 log("cannot take a connection: \(error)")
                 return stopListening(registration, for: receiving.pause.begin())
             }
-            // The filter may have ended the port.
-            if isClosed { return }
+            // The filter may have ended the port, or have had another loop take it.
+            if isClosed || !input.isInLoop { return }
         }
     }
 
-    private func admit(_ socket: consuming PacketSocket, in loop: LoopCore) {
+    private func admit(_ socket: consuming PacketSocket, for input: MessagePortInput, in loop: LoopCore) {
         let credentials: PeerCredentials
         do { credentials = try socket.peer } catch { return log("cannot tell who connects: \(error)") }
         // Before the filter is asked, which may run the loop and come here again.
-        if !takePlace(for: credentials) {
+        guard let number = takePlace(for: credentials) else {
             counters.add { $0.excessConnections += 1 }
             log("refuses \(credentials), which has as many connections as it may have")
             return refuse(socket, .tooManyConnections)
         }
+        // This, too: the filter may have another loop take the port, whose thread has the claim then.
+        expectGreeting(of: number, now: Moment.now())
         var isWelcome = false
         loop.callHandler(origin) { isWelcome = admits(credentials) }
         if !isWelcome {
-            giveBackPlace(of: credentials)
+            giveBackPlace(number, of: credentials)
+            if input.isInLoop { unsafe receiving.greetings.forget(number) }
             counters.add { $0.refusedPeers += 1 }
             refuse(socket, .notAdmitted)
             return
         }
-        guard let connection = add(socket, of: credentials) else { return }
+        guard let connection = add(socket, number, of: credentials) else { return }
         do {
             try set.add(connection.socket.descriptor, .reading, token: connection.token)
         } catch {
             log("cannot watch the connection of \(credentials): \(error)")
             _ = remove(connection)
-            return
         }
-        let deadline = Moment.now().advanced(by: limits.greeting.nanosecondsRoundedUp)
+    }
+
+    /// Gives a connection its time to say what it is.
+    private func expectGreeting(of connection: UInt64, now: Moment) {
+        let deadline = now.advanced(by: limits.greeting.nanosecondsRoundedUp)
         let receiving = unsafe self.receiving
-        receiving.greetings.append(connection.token, deadline: deadline)
+        receiving.greetings.append(connection, deadline: deadline)
         _ = receiving.alarm.set(deadline)
     }
 
@@ -128,6 +134,11 @@ extension MessagePortCore {
         let now = Moment.now()
         var calledHandler = false
         while let token = receiving.greetings.takeLate(now: now) {
+            if isAskedAbout(token) {
+                // The filter takes its time, which is not the connection's.
+                expectGreeting(of: token, now: now)
+                continue
+            }
             guard let connection = connection(token) else { continue }
             // What came in time may not have been read yet: the loop may have been busy, or may not have run.
             if unsafe connection.life.isConnecting, receive(from: connection, input, loop) {
@@ -234,6 +245,8 @@ extension MessagePortCore {
         loop.callHandler(origin) {
             handler.deliver(MessagePort.Message(packet, from: connection.peer, pool: pool))
         }
+        // The handler may have had another loop take the port, whose thread has the claim then.
+        if !input.isInLoop { return true }
         unsafe receiving.stream = isStream ? connection.token : nil
         unsafe receiving.asker = isStream ? nil : connection.token
         return true

@@ -35,7 +35,9 @@ final class MessagePortCore: Sendable {
         /// The name and the listener; nil once the port has ended.
         var registration: Registration?
         var connections: [UInt64: PortConnection] = [:]
-        /// Whose they are, and whose those that the filter is being asked about.
+        /// The numbers of those that the filter is being asked about.
+        var asked: Set<UInt64> = []
+        /// Whose they all are.
         var shares: PeerShares
         var lastConnection = MessagePortCore.firstConnection
         /// The loop that the port is in.
@@ -95,23 +97,39 @@ final class MessagePortCore: Sendable {
 
     func connection(_ token: UInt64) -> PortConnection? { life.withLock { $0.connections[token] } }
 
-    /// Takes a place for a connection, unless its process or its user has as many as it may.
-    func takePlace(for peer: PeerCredentials) -> Bool { life.withLock { $0.shares.take(peer) } }
+    /// Takes a place for a connection, about which the filter is asked next.
+    ///
+    /// - Returns: The connection's number; nil if its process or its user has as many as it may.
+    func takePlace(for peer: PeerCredentials) -> UInt64? {
+        life.withLock { life in
+            if !life.shares.take(peer) { return nil }
+            life.lastConnection += 1
+            life.asked.insert(life.lastConnection)
+            return life.lastConnection
+        }
+    }
 
     /// Gives the place of a connection back that has not come about.
-    func giveBackPlace(of peer: PeerCredentials) { life.withLock { $0.shares.giveBack(peer) } }
+    func giveBackPlace(_ number: UInt64, of peer: PeerCredentials) {
+        life.withLock { life in
+            life.asked.remove(number)
+            life.shares.giveBack(peer)
+        }
+    }
+
+    /// Whether the filter is being asked about a connection.
+    func isAskedAbout(_ number: UInt64) -> Bool { life.withLock { $0.asked.contains(number) } }
 
     /// Notes a connection, for which there is a place.
     ///
     /// - Returns: Nil if the port has ended meanwhile: the connection is closed.
-    func add(_ socket: consuming PacketSocket, of credentials: PeerCredentials) -> PortConnection? {
-        let number = life.withLock { life in
-            life.lastConnection += 1
-            return life.lastConnection
-        }
+    func add(
+        _ socket: consuming PacketSocket, _ number: UInt64, of credentials: PeerCredentials
+    ) -> PortConnection? {
         let peer = MessagePort.Peer(connection: number, credentials: credentials)
         let connection = PortConnection(socket, peer, limits, set, counters)
         let isOpen = life.withLock { life in
+            life.asked.remove(number)
             if life.registration == nil {
                 life.shares.giveBack(credentials)
                 return false

@@ -70,8 +70,12 @@ final class MessagePortInput: SignalledInput {
         return commonHandler
     }
 
-    /// Whether the port is in this loop still, and in this mode.
-    private func isServed(in mode: RunLoop.Mode) -> Bool { signal != nil && membership.contains(mode) }
+    /// Whether the port is in this loop still, so that what its claim guards may be touched.
+    ///
+    /// Asked anew whenever user code has run, which may have had another loop take the port.
+    var isInLoop: Bool { signal != nil }
+
+    private func isServed(in mode: RunLoop.Mode) -> Bool { isInLoop && membership.contains(mode) }
 
     func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
         guard let signal, let mode = loop.currentMode else { return Served() }
@@ -91,7 +95,7 @@ final class MessagePortInput: SignalledInput {
             if !served.calledHandler, receiving.reports.isEmpty { core.set.report(to: &receiving.reports) }
         }
         serveReports(in: mode, loop, &budget, &served)
-        served.hasMore = self.signal != nil && !receiving.reports.isEmpty
+        served.hasMore = isInLoop && !receiving.reports.isEmpty
         return served
     }
 
@@ -99,6 +103,7 @@ final class MessagePortInput: SignalledInput {
     private func serveReports(
         in mode: RunLoop.Mode, _ loop: LoopCore, _ budget: inout Budget, _ served: inout Served
     ) {
+        if !isInLoop { return }
         let receiving = unsafe core.receiving
         var rest = receiving.reports.count
         var inARow = 1
@@ -109,7 +114,8 @@ final class MessagePortInput: SignalledInput {
             if core.serve(report, for: self, in: loop) { served.calledHandler = true }
             // Nobody else has sent anything, and this sender waits for no reply, so it may have sent more: to look costs less
             // than to have the kernel report it, and only so a stream does not put the loop to sleep after each message.
-            if let stream = receiving.stream, inARow < MessagePortInput.mostInARow, receiving.reports.isEmpty
+            if isInLoop, let stream = receiving.stream, inARow < MessagePortInput.mostInARow,
+                receiving.reports.isEmpty
             {
                 inARow += 1
                 rest += 1
