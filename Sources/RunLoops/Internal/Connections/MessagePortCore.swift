@@ -187,10 +187,11 @@ final class MessagePortCore: Sendable {
     /// What was sent waits.
     func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
         guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
-        input.removeHandler(for: mode, in: loop)
+        let removed = input.removeHandlers(for: mode, in: loop)
         loop.remove(input.watch, from: mode)
         input.watch.update(in: loop)
         loop.remove(input, from: mode)
+        withExtendedLifetime(removed) {}
     }
 
     /// The port has left its loop.
@@ -210,7 +211,10 @@ final class MessagePortCore: Sendable {
                 "MessagePort.onPeerEnd: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
             )
         }
+        let replaced = input.peerEnded
         input.peerEnded = handler
+        // Not in the change itself: what it holds may come back here.
+        withExtendedLifetime(replaced) {}
     }
 
     // MARK: - End

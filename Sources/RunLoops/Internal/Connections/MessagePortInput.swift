@@ -56,13 +56,19 @@ final class MessagePortInput: SignalledInput {
         }
     }
 
-    func removeHandler(for mode: RunLoop.Mode, in loop: LoopCore) {
-        if mode == .common {
-            commonHandler = nil
-            handlers.removeAll { loop.modes.isCommon($0.mode) }
-        } else {
-            handlers.removeAll { $0.mode == mode }
+    /// Takes out the handlers for a mode.
+    ///
+    /// - Returns: What has gone, for the caller to let go of when all is in order, as with a ``PortInput``.
+    func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
+        let before = handlers
+        guard mode == .common else {
+            handlers = before.filter { $0.mode != mode }
+            return before
         }
+        let common = commonHandler
+        commonHandler = nil
+        handlers = before.filter { !loop.modes.isCommon($0.mode) }
+        return before + [common].compactMap { $0 }
     }
 
     func handler(for mode: RunLoop.Mode) -> Handler? {
