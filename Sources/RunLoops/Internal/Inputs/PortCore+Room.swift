@@ -46,16 +46,29 @@ extension PortCore {
         let wouldDeadlock = wait.begin() != nil
         if !wouldDeadlock { _ = gate.wait(until: deadline) }
         wait.end()
-        return waitingSenders.withLock { waiting in
-            let outcome = waiting.leave(sender)
-            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
-            switch outcome {
-            case .sent: return nil
-            case .closed: return .invalid
-            case .refused: return .wouldDeadlock
-            case nil: return wouldDeadlock ? .wouldDeadlock : .timedOut
-            }
+        let (outcome, rest) = leaveLine { $0.leave(sender) }
+        rest.finish()
+        switch outcome {
+        case .sent: return nil
+        case .closed: return .invalid
+        case .refused: return .wouldDeadlock
+        case nil: return wouldDeadlock ? .wouldDeadlock : .timedOut
         }
+    }
+
+    /// Has a sender leave the line, and serves those behind it: what was too little room for a batch may do for them.
+    ///
+    /// - Parameter leave: Takes the sender out.
+    /// - Returns: What `leave` returns, and what is to be done then.
+    private func leaveLine<Result>(_ leave: (inout WaitingSenders) -> Result) -> (Result, Pump) {
+        var pump = Pump()
+        let result = waitingSenders.withLock { waiting in
+            let result = leave(&waiting)
+            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
+            pumpLocked(&waiting, &pump)
+            return result
+        }
+        return (result, pump)
     }
 
     /// The wait of a sender in the line: for the loop that has the port, as long as it is in the line.
@@ -63,11 +76,9 @@ extension PortCore {
         ThreadWait(
             in: "Port.send", fileID: origin.fileID, line: Int(origin.line),
             refuse: { _ in
-                let refuses = self.waitingSenders.withLock { waiting in
-                    defer { self.waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
-                    return waiting.refuse(sender)
-                }
+                let (refuses, rest) = self.leaveLine { $0.refuse(sender) }
                 if refuses { sender.tell(.refused) }
+                rest.finish()
                 return refuses
             },
             for: {

@@ -1,0 +1,77 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// The line of senders at a full port: who leaves it makes room for those behind, and nobody sleeps in it beside room.
+@Suite struct PortLineTests {
+    /// Sends several messages, all or none.
+    private static func send(
+        _ numbers: Range<Int>, to port: Port<Int>, before deadline: ContinuousClock.Instant? = nil
+    ) -> PortCore.Refusal? {
+        var numbers = (count: numbers.count, rest: numbers.makeIterator())
+        var newest: Node?
+        while let node = Node.packing(&numbers.rest) {
+            node.next = newest
+            newest = node
+        }
+        let refusal = port.core.send(newest, numbers.count, before: deadline)
+        if refusal != nil { _ = PortCore.takeBack(newest) as [Int] }
+        return refusal
+    }
+
+    /// What is in a port's queue.
+    private func drain(_ port: Port<Int>) throws -> [Int] {
+        try onLoopThread { loop in
+            var received: [Int] = []
+            loop.add(port, forMode: .default) { received.append($0) }
+            loop.settle()
+            return received
+        }
+    }
+
+    @Test func `who waits behind a batch that gives up has the room that it left`()
+        throws
+    {
+        let port = Port<Int>(queueLimit: 4)
+        try port.send(contentsOf: 0..<3)
+        let batch = try Threads(1) { _ in
+            #expect(Self.send(10..<13, to: port, before: .now + .milliseconds(500)) == .timedOut)
+        }
+        waitUntilSendersWait(1, at: port)
+        let single = try Threads(1) { _ in try port.send(3) }
+        try batch.join()
+        try single.join(seconds: 20)
+        #expect(try drain(port) == [0, 1, 2, 3])
+    }
+
+    @Test func `who waits behind a batch that is refused for a circle has its room`() throws {
+        let port = Port<Int>(queueLimit: 4)
+        try port.send(contentsOf: 0..<3)
+        let receiver = try RunLoopThread(name: "receiver")
+        let sender = try RunLoopThread(name: "sender")
+        try receiver.runLoop.performAndWait {
+            RunLoop.current.add(port, forMode: .init("never")) { _ in }
+        }
+        let log = Log<PortCore.Refusal?>()
+        sender.runLoop.perform { log.add(Self.send(10..<13, to: port)) }
+        waitUntilSendersWait(1, at: port)
+        let single = try Threads(1) { _ in try port.send(3) }
+        waitUntilSendersWait(2, at: port)
+        try receiver.runLoop.performAndWait {
+            // The receiver begins to wait for the sender, and cannot be refused.
+            let target = sender.runLoop.holding
+            let wait = ThreadWait(in: "test", fileID: #fileID, line: #line) { [target] }
+            #expect(wait.beginAnyhow() == nil)
+            wait.end()
+        }
+        try single.join(seconds: 20)
+        try sender.runLoop.performAndWait {}
+        #expect(log.entries == [.wouldDeadlock])
+        try receiver.runLoop.performAndWait { RunLoop.current.remove(port, forMode: .init("never")) }
+        #expect(try drain(port) == [0, 1, 2, 3])
+        receiver.stop()
+        sender.stop()
+    }
+}
