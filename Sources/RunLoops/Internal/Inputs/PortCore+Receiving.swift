@@ -39,18 +39,25 @@ extension PortCore {
         return node
     }
 
+    /// Serves the senders that came to wait while messages were handed out, and were not seen.
+    ///
+    /// Handing one out and the look at who waits may change places with each other, and with the sender's two steps; these do
+    /// not. Dear, so it is done when the port is empty, at the end of a turn in a loop, and when the receiver gives the port up. In
+    /// a set each message has a turn of its own, and the next one that is taken out finds who was missed.
+    func serveMissedSenders() {
+        if limit == 0 { return }
+        step(.handsOut)
+        handedOut.store(handedOut.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
+        step(.waitingLooks)
+        if waitingCount.load(ordering: .sequentiallyConsistent) > 0 { serveWaitingSenders() }
+    }
+
     /// Arms the mailbox, if nothing is at hand and nothing has come.
     ///
     /// - Returns: False if there is something, or the port was closed.
     func arm(with signal: Signal) -> Bool {
         if unsafe !backlog.value.isEmpty { return false }
-        // A sender that came to wait while the last messages were handed out may have missed that there is room.
-        if limit > 0 {
-            step(.handsOut)
-            handedOut.store(handedOut.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
-            step(.waitingLooks)
-            if waitingCount.load(ordering: .sequentiallyConsistent) > 0 { serveWaitingSenders() }
-        }
+        serveMissedSenders()
         if mailbox.arm(with: signal.retainedNode()) { return true }
         _ = Signal.takeRetained(signal.node)
         return false

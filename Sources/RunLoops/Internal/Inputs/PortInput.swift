@@ -159,6 +159,8 @@ final class PortInput: SignalledInput {
         }
         if core.isClosed { loop.removeFromLoop(self) }
         let isLeft = self.signal != nil
+        // With messages at hand it is not armed; and nobody knows when the next one is handed out.
+        if isLeft, core.next != nil { core.serveMissedSenders() }
         return Served(
             calledHandler: calledHandler, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
     }
@@ -173,6 +175,7 @@ final class PortInput: SignalledInput {
         } else if core.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
         }
+        core.serveMissedSenders()
         signal.input = nil
         self.signal = nil
         hasLeftAMode = true

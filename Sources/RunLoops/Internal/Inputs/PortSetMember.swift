@@ -126,6 +126,7 @@ extension PortSetMember {
         } else if core.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
         }
+        core.serveMissedSenders()
         self.signal = nil
         core.claim.giveUp()
     }
