@@ -15,6 +15,16 @@ import Testing
         #expect(keepsAgain)
     }
 
+    @Test(arguments: [-1, 1_000_000] as [CInt])
+    func `what is no descriptor is refused by the kernel`(
+        number: CInt
+    ) {
+        #expect(throws: SystemError(call: "fcntl", code: EBADF)) {
+            // Safe: there is nothing in it.
+            _ = try KeptReply(Frame(kind: .reply, number: 1), RawSpan(), [STDERR_FILENO, number])
+        }
+    }
+
     @Test func `as many descriptors are kept for one requester as one packet may carry`() async {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 4_096)

@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Glibc
 
 /// Replies that a requester has no room for yet, oldest first, up to a number of bytes and of descriptors.
 struct KeptReplies: Sendable {
@@ -65,24 +66,13 @@ final class KeptReply: Sendable {
         self.frame = frame
         bytes = unsafe body.withUnsafeBytes { bytes in unsafe Array(bytes) }
         var copies = OwnedDescriptors()
-        for descriptor in descriptors { copies.append(try OwnedDescriptor.duplicate(of: descriptor)) }
+        for descriptor in descriptors {
+            // The numbers are the caller's: one that is no descriptor is refused by the kernel, as when it is sent at once.
+            copies.append(
+                OwnedDescriptor(try systemCall("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
+        }
         self.descriptors = copies
     }
 
     var size: Int { KeptReply.overhead * (1 + descriptors.count) + bytes.count }
-}
-
-extension OwnedDescriptor {
-    /// Opens a second descriptor of the same file, close-on-exec.
-    static func duplicate(of descriptor: CInt) throws(SystemError) -> OwnedDescriptor {
-        let borrowed = OwnedDescriptor(descriptor)
-        do {
-            let copy = try borrowed.duplicate()
-            _ = borrowed.release()
-            return copy
-        } catch {
-            _ = borrowed.release()
-            throw error
-        }
-    }
 }
