@@ -141,6 +141,33 @@ import Testing
         #expect(server.port.statistics.connections <= 2)
     }
 
+    @Test(arguments: [true, false])
+    func `whom the filter is being asked about has a place, also while the filter runs the loop`(
+        isWelcome: Bool
+    ) throws {
+        var limits = MessagePort.Limits()
+        limits.connections = 1
+        let asked = Shared()
+        let server = try PortServer(
+            limits: limits, nil,
+            admitting: { _ in
+                if asked.increment() > 0 { return true }
+                for _ in 0..<3 { RunLoop.current.pass() }
+                #expect(asked.count == 1)
+                return isWelcome
+            })
+        let peers = try (0..<2).map { _ in
+            HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
+        }
+        try server.serve { _ = $0.id }
+        // Who was not let in has given its place back, and the other one has it then.
+        waitUntil("one was let in") { server.port.statistics.connections == 1 }
+        try server.onThread { loop in for _ in 0..<3 { loop.pass() } }
+        #expect(server.port.statistics.connections == 1)
+        #expect(asked.count == (isWelcome ? 1 : 2))
+        withExtendedLifetime(peers) {}
+    }
+
     @Test func `silent connections are closed in time, and keep out nobody for ever`() throws {
         var limits = MessagePort.Limits()
         limits.connections = 4

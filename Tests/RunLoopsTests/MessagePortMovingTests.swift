@@ -101,6 +101,42 @@ import Testing
         withExtendedLifetime(sockets) {}
     }
 
+    @Test func `a place that a filter gives back is to be had in the loop that has the port by then`() throws
+    {
+        let asked = Shared()
+        let next = Successor.Holder()
+        var limits = MessagePort.Limits()
+        limits.connections = 1
+        let server = try PortServer(
+            limits: limits, nil,
+            admitting: { _ in
+                if asked.increment() > 0 { return true }
+                guard let successor = next.successor else { return false }
+                successor.takeOver(in: .common) { _ = $0.id }
+                // There the second one finds no place.
+                waitUntil("nobody more is accepted there") {
+                    do {
+                        return try successor.thread.runLoop.performAndWait { [port = successor.port] in
+                            unsafe !port.core.receiving.isListening
+                        }
+                    } catch {
+                        Issue.record(error)
+                        return true
+                    }
+                }
+                return false
+            })
+        next.hold(try Successor(of: server))
+        let peers = try (0..<2).map { _ in
+            HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
+        }
+        try server.serve { _ = $0.id }
+        waitUntil("the second one was let in") { server.port.statistics.connections == 1 }
+        #expect(asked.count == 2)
+        next.hold(nil)
+        withExtendedLifetime(peers) {}
+    }
+
     @Test func `the time of a filter is not that of the connection, wherever the port is meanwhile`() throws {
         let next = Successor.Holder()
         var limits = MessagePort.Limits()

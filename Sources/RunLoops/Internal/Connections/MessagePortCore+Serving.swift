@@ -43,7 +43,7 @@ extension MessagePortCore {
         let receiving = unsafe self.receiving
         guard receiving.isListening, let registration else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
-            if connectionCount >= limits.connections { return stopListening(registration) }
+            if isFull { return stopListening(registration) }
             switch registration.accept() {
             case .connection(let socket):
                 receiving.pause.reset()
@@ -78,6 +78,7 @@ extension MessagePortCore {
         if !isWelcome {
             giveBackPlace(number, of: credentials)
             if input.isInLoop { unsafe receiving.greetings.forget(number) }
+            placeBecameFree(for: input)
             counters.add { $0.refusedPeers += 1 }
             refuse(socket, .notAdmitted)
             return
@@ -88,7 +89,13 @@ extension MessagePortCore {
         } catch {
             log("cannot watch the connection of \(credentials): \(error)")
             _ = remove(connection)
+            placeBecameFree(for: input)
         }
+    }
+
+    /// Whoever has the port by now may accept again.
+    private func placeBecameFree(for input: MessagePortInput) {
+        if input.isInLoop { listenAgain() } else { placeBecameFreeElsewhere() }
     }
 
     /// Gives a connection its time to say what it is.
@@ -111,7 +118,8 @@ extension MessagePortCore {
         }
     }
 
-    private func listenAgain() {
+    /// Accepts again, if there was no place for anybody or no descriptor.
+    func listenAgain() {
         let receiving = unsafe self.receiving
         guard !receiving.isListening, let registration else { return }
         do {

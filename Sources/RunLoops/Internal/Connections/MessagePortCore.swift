@@ -95,6 +95,11 @@ final class MessagePortCore: Sendable {
 
     var connectionCount: Int { life.withLock { $0.connections.count } }
 
+    /// Whether there is no place for one more connection, those counted that the filter is being asked about.
+    var isFull: Bool {
+        life.withLock { $0.connections.count + $0.asked.count >= limits.connections }
+    }
+
     func connection(_ token: UInt64) -> PortConnection? { life.withLock { $0.connections[token] } }
 
     /// Takes a place for a connection, about which the filter is asked next.
@@ -252,6 +257,14 @@ final class MessagePortCore: Sendable {
             loop.performInEveryMode { self.leaveLoop() }
         }
         ended.watchers.tell()
+    }
+
+    /// A place has become free that a filter gives back after the port has left the loop in which it was asked.
+    func placeBecameFreeElsewhere() {
+        // In no loop, the port listens when it is in one again.
+        life.withLock { $0.loop }?.performInEveryMode { [self] in
+            if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) { listenAgain() }
+        }
     }
 
     private func leaveLoop() {

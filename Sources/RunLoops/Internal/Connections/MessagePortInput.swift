@@ -43,6 +43,7 @@ final class MessagePortInput: SignalledInput {
 
     /// Has what was reported in another loop served in this one: the kernel may not say it twice.
     func goOn(in loop: LoopCore) {
+        core.listenAgain()
         if let signal, unsafe !core.receiving.reports.isEmpty { loop.becameReady(signal) }
     }
 
