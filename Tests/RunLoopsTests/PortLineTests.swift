@@ -153,4 +153,44 @@ import Testing
         #expect(log.entries == [3])
         #expect(try drain(port) == [1, 2, 3])
     }
+
+    #if DEBUG
+        @Test(arguments: [true, false])
+        func `a sender that meets the port's end in the middle of its only try hears of the end`(
+            isReceiver: Bool
+        ) throws {
+            try onLoopThread { loop in
+                let port = Port<Int>(queueLimit: 1)
+                if isReceiver { loop.add(port, forMode: .default) { _ in } }
+                try port.send(0)
+                let ending = Ending(of: port)
+                let error = #expect(throws: PortSendError<Int>.self) {
+                    try ending.watch {
+                        if isReceiver { try port.send(1) } else { try port.send(1, before: .distantPast) }
+                    }
+                }
+                #expect(error?.reason == .invalid)
+                try ending.closing?.join()
+            }
+        }
+
+        /// Ends a port on another thread when this one has put its sender into the line, under the lock that guards the line.
+        private final class Ending: StepWatcher, @unchecked Sendable {
+            private let port: Port<Int>
+            var closing: Threads?
+
+            init(of port: Port<Int>) { self.port = port }
+
+            override func threadIs(at step: Step) {
+                if step != .waitingStores || closing != nil { return }
+                pause {
+                    do { closing = try Threads(1) { [port] _ in port.invalidate() } } catch {
+                        Issue.record(error)
+                    }
+                    // It goes on when it can have the lock.
+                    waitUntil("its queue is closed") { port.core.mailbox.current.isClosed }
+                }
+            }
+        }
+    #endif
 }

@@ -34,6 +34,8 @@ extension PortCore {
             if mayWait && !isReceiver { return .inLine }
             defer { waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
             if waiting.leave(sender) != nil { return .sent }
+            // Again: nothing more is queued for a port that ends meanwhile, which is no lack of room.
+            if isClosed { return .refused(.invalid) }
             return .refused(mayWait ? .wouldDeadlock : .timedOut)
         }
         pump.finish()
