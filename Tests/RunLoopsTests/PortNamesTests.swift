@@ -162,6 +162,18 @@ import Testing
         }
     }
 
+    @Test func `a name that cannot be put in its place leaves nothing of its own`() throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        // No file can take the place of a directory.
+        try FileManager.default.createDirectory(
+            atPath: place.path + "/clock", withIntermediateDirectories: false)
+        #expect(throws: PortNameError.refused(SystemError(call: "renameat", code: EISDIR))) {
+            _ = try PortNames(directory: place.path).register(PortName("clock"))
+        }
+        #expect(try place.files() == ["clock"])
+    }
+
     @Test func `a name that the kernel refuses is an error, and leaves nothing`() async throws {
         try await #require(processExitsWith: .success) {
             let place = try ScratchDirectory()

@@ -61,6 +61,8 @@ struct NameHold: ~Copyable, Sendable {
         NameHold.remove(provisional, in: directory.descriptor)
         let listener: PacketListener
         do { listener = try PacketListener(directory.address(of: provisional)) } catch {
+            // It may have been bound before it was refused.
+            NameHold.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
         // At once in the place of what a killed owner has left, and only now that it listens: who looks the name up finds
@@ -71,7 +73,10 @@ struct NameHold: ~Copyable, Sendable {
                 // Safe: the kernel reads the strings, and no more.
                 unsafe renameat(number, NameHold.path(provisional), number, NameHold.path(name.bytes))
             }
-        } catch { throw .refused(error) }
+        } catch {
+            NameHold.remove(provisional, in: directory.descriptor)
+            throw .refused(error)
+        }
         return listener
     }
 
