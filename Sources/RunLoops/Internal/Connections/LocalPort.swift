@@ -1,6 +1,8 @@
 /// A port of this process, as those see it who send to it: for them a wait may be for their own thread.
 struct LocalPort: Sendable {
-    private let port: WeakObject
+    /// The port's, and not the port: the last reference to that takes the user's filter with it, and must not be one that
+    /// came about here, under a lock.
+    private let claim: SharedClaim
 
     /// Which name, and where it is kept; abstract ones are the same everywhere.
     private struct Place: Hashable {
@@ -17,23 +19,20 @@ struct LocalPort: Sendable {
 
     /// Notes a port that has a name now.
     static func add(_ port: MessagePortCore, _ name: PortName, _ names: PortNames) {
-        known.withLock { $0[Place(name, names)] = LocalPort(port: WeakObject(port)) }
+        known.withLock { $0[Place(name, names)] = LocalPort(claim: port.sharedClaim) }
     }
 
     /// Forgets a port that gives its name up, unless another one has the name already.
     static func remove(_ port: MessagePortCore, _ name: PortName, _ names: PortNames) {
         known.withLock { known in
             let place = Place(name, names)
-            if known[place]?.core === port { known[place] = nil }
+            if known[place]?.claim === port.sharedClaim { known[place] = nil }
         }
     }
 
     static func find(_ name: PortName, _ names: PortNames) -> LocalPort? {
         known.withLock { $0[Place(name, names)] }
     }
-
-    // Safe: reading a weak reference is atomic.
-    private var core: MessagePortCore? { unsafe port.object as? MessagePortCore }
 
     /// Begins a wait for the port, unless it would never end.
     ///
@@ -51,10 +50,7 @@ struct LocalPort: Sendable {
         if let deadline, deadline <= .now { return nil }
         let wait = ThreadWait(
             in: operation, fileID: origin.fileID, line: Int(origin.line), endsByItself: deadline != nil,
-            for: {
-                guard !isOver(), let core else { return [] }
-                return [.loop(core.claim.holderID)]
-            })
+            for: { isOver() ? [] : [.loop(claim.claim.holderID)] })
         if wait.begin() != nil { throw .wouldDeadlock }
         return wait
     }

@@ -22,10 +22,10 @@ final class MessagePortCore: Sendable {
     let counters = PortCounters()
     let complaints = Complaints()
 
-    /// Which loop reads; whoever has it may touch the two below.
-    let claim = Claim()
+    /// Holds ``claim``, and stands for the port where nobody is to keep it alive.
+    let sharedClaim = SharedClaim()
 
-    /// `nonisolated(unsafe)`, these two: guarded by `claim`.
+    /// `nonisolated(unsafe)`, these two: guarded by ``claim``.
     nonisolated(unsafe) let receiving: PortReceiving
     nonisolated(unsafe) var input: MessagePortInput?
 
@@ -79,6 +79,9 @@ final class MessagePortCore: Sendable {
         }
         LocalPort.add(self, name, names)
     }
+
+    /// Which loop reads; whoever has it may touch `receiving` and `input`.
+    var claim: Claim { _read { yield sharedClaim.claim } }
 
     var isClosed: Bool { life.withLock { $0.registration == nil } }
 
