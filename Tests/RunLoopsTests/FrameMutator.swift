@@ -31,7 +31,7 @@ struct FrameMutator {
                 limits: Frame.Limits(
                     bodyLength: UInt32.random(in: 0...256, using: &random),
                     descriptorCount: UInt32.random(in: 0...253, using: &random)))
-        case .refusal: frame.id = UInt32.random(in: 1...8, using: &random)
+        case .refusal: frame.id = UInt32.random(in: 1...6, using: &random)
         case .message, .request, .reply:
             frame.id = UInt32(truncatingIfNeeded: random.next())
             frame.bodyLength = one(in: 16) ? 2_000 : Int.random(in: 0..<64, using: &random)

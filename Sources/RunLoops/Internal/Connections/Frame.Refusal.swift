@@ -1,5 +1,8 @@
 extension Frame {
-    /// Why one end ends a connection, as it tells the other.
+    /// Why a port turns away the other end of a connection, as it tells it.
+    ///
+    /// A connection that ends for another reason ends without a word: the port has ended, or replies were not read, so
+    /// that there is no room for one either.
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1
@@ -11,11 +14,7 @@ extension Frame {
         case malformed = 4
         /// A packet was larger than the limit, or carried more descriptors.
         case tooLarge = 5
-        /// Replies were not read, and there are as many as are kept.
-        case unread = 6
-        /// The port has ended.
-        case ended = 7
         /// The end that says so lacks memory or descriptors.
-        case outOfResources = 8
+        case outOfResources = 6
     }
 }

@@ -20,7 +20,7 @@ struct Frame: Hashable, Sendable {
         case hello = 1
         /// The server's answer to it, which lets the client in: what it can receive, its ``limits``.
         case welcome = 2
-        /// The last packet on a connection: why it ends. A ``Refusal`` as the number.
+        /// The last packet to an end that is turned away: why. A ``Refusal`` as the number.
         case refusal = 3
         /// A message.
         case message = 4

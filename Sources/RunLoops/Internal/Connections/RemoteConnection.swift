@@ -174,7 +174,7 @@ extension MessagePortError {
         case .notAdmitted: self = .notAdmitted
         case .malformed, .tooLarge: self = .notAPort
         case .tooManyConnections: self = .tooManyConnections
-        case .tooSlow, .unread, .ended, .outOfResources: self = .ended
+        case .tooSlow, .outOfResources: self = .ended
         }
     }
 }
