@@ -96,7 +96,7 @@ public final class ManualSource: Sendable {
         private var isServing = false
         /// It was signalled while its handler was on the stack, and the loop has heard of it.
         private var signalledMeanwhile = false
-        private var isArmedOrReady = false
+        private var hasBeenArmed = false
 
         init(_ source: ManualSource, _ inbox: Inbox, _ handler: @escaping () -> Void) {
             self.source = source
@@ -109,8 +109,8 @@ public final class ManualSource: Sendable {
 
         /// Asks to be told of the next signal, and sees one that came before.
         func arm(in core: LoopCore) {
-            guard let signal, !isArmedOrReady else { return }
-            isArmedOrReady = true
+            guard let signal, !hasBeenArmed else { return }
+            hasBeenArmed = true
             if !source.bell.armUnlessRung(with: signal.retainedNode()) {
                 core.becameReady(Signal.takeRetained(signal.node))
             }

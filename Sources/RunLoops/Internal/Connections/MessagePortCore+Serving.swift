@@ -230,10 +230,9 @@ extension MessagePortCore {
             pool.give(packet)
             return drop(connection, input, loop)
         case .refuse(let refusal):
+            let what = "a \(packet.frame.kind) of \(packet.frame.bodyLength) bytes"
             pool.give(packet)
-            return turnAway(
-                connection, refusal, "a \(packet.frame.kind) of \(packet.frame.bodyLength) bytes", input, loop
-            )
+            return turnAway(connection, refusal, what, input, loop)
         case .drop:
             pool.give(packet)
             return false

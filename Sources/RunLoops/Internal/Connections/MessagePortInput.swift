@@ -95,7 +95,7 @@ final class MessagePortInput: SignalledInput {
         if receiving.reports.isEmpty {
             // Whoever has just been answered is likely to have asked again: to look costs less than to have the kernel say who
             // has sent, which is asked if not.
-            if let asker = receiving.takeAsker(), core.connectionCount == 1 {
+            if core.connectionCount == 1, let asker = receiving.takeAsker() {
                 receiving.reports.append(EpollSet.Report(token: asker, readiness: .reading))
                 serveReports(in: mode, loop, &budget, &served)
             }

@@ -7,7 +7,7 @@ extension PortInput {
         var signal: Signal?
         var handlers: [Handler] = []
         var commonHandler: Handler?
-        var isArmedOrReady = false
+        var hasBeenArmed = false
         var noSenders: (() -> Void)?
         var hasLeftAMode = false
     }
@@ -43,9 +43,10 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.commonHandler }
     }
 
-    var isArmedOrReady: Bool {
-        @inline(__always) get { state.value.isArmedOrReady }
-        @inline(__always) _modify { yield &state.value.isArmedOrReady }
+    /// Whether it has asked for messages since it came into the loop; from then on whoever serves it asks anew.
+    var hasBeenArmed: Bool {
+        @inline(__always) get { state.value.hasBeenArmed }
+        @inline(__always) _modify { yield &state.value.hasBeenArmed }
     }
 
     /// What is called when the last send right has gone.

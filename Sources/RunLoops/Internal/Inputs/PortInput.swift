@@ -51,8 +51,8 @@ final class PortInput: SignalledInput {
 
     /// Asks to be told of the next message, and sees those that came before.
     func arm(in loop: LoopCore) {
-        guard let signal, !isArmedOrReady else { return }
-        isArmedOrReady = true
+        guard let signal, !hasBeenArmed else { return }
+        hasBeenArmed = true
         if core.merges {
             if core.takeMail() > 0 {
                 loop.becameReady(signal)

@@ -21,6 +21,9 @@ struct WaitingSenders {
     }
 
     private var line: [Sender] = []
+    /// What became of those that have left the line by what others did.
+    ///
+    /// Each of them must still call ``leave(_:)``, which forgets it.
     private var outcomes: [ObjectIdentifier: Outcome] = [:]
 
     var count: Int { line.count }
