@@ -1,6 +1,6 @@
 /// Why something with a port between processes was not done.
 ///
-/// Whatever it is: of a message that was not sent, nothing was sent.
+/// A message is sent whole or not at all. Of a request, some errors leave open whether it was sent, and perhaps served.
 ///
 /// > Thread safety: a value.
 public enum MessagePortError: Error, Hashable, Sendable {
@@ -12,11 +12,18 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case tooManyConnections
     /// What has the name, or the connection, does not speak as ports do, or not this version.
     case notAPort
-    /// The deadline passed: the other end has not answered, or has not made room. Try again, or give up.
+    /// The deadline passed: the other end has not answered, or has not made room.
+    ///
+    /// A message was not sent then. Of a request you cannot tell from this whether it was served: retry only what may be done
+    /// twice.
     case timedOut
     /// The other end has dropped the request, and will not reply.
+    ///
+    /// It may have served it all the same.
     case noReply
     /// The port has ended, or its process has, or the connection was closed, here or there. Connect anew.
+    ///
+    /// Of a request you cannot tell from this whether it was served: retry only what may be done twice.
     case ended
     /// The message has more bytes than the other end takes, or one packet can hold: send less, or send a descriptor of a
     /// file or of memory.
@@ -26,6 +33,8 @@ public enum MessagePortError: Error, Hashable, Sendable {
     /// The port is in this thread's loop, which would have to serve it during the wait; or it waits for this thread.
     case wouldDeadlock
     /// The task that waited was cancelled.
+    ///
+    /// You cannot tell from this whether its request was served: retry only what may be done twice.
     case cancelled
     /// The kernel has refused.
     case system(SystemError)

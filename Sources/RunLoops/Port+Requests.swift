@@ -6,8 +6,9 @@ extension Port {
     /// An answer comes, or an error: if the right is destroyed unused, if the port ends before the message is received, when
     /// the deadline passes. If the port is full, the message waits in line as other messages do, until the same deadline.
     /// This thread's loop does not run meanwhile. If the receiver's thread is this one, or waits for it, directly or through
-    /// others, nothing is sent; a deadline does not change that. The request is taken to wait for the loop that has
-    /// the port until it is answered, whoever has the right to.
+    /// others, nothing is sent; a deadline does not change that. If it comes to wait for this one later, in a way that cannot
+    /// be refused itself, the request ends with ``RequestError/circle(_:)``: it was sent then, and may be served. The request
+    /// is taken to wait for the loop that has the port until it is answered, whoever has the right to.
     ///
     /// ```swift
     /// let price = try prices.request(before: .now + .seconds(1)) { PriceQuestion(item: "tea", reply: $0) }
@@ -18,7 +19,8 @@ extension Port {
     ///     queue; ``ReplyRight/isAwaited`` tells the receiver.
     ///   - fileID: Where the request was made, for diagnostics.
     ///   - line: Where the request was made, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, unless the request is refused at once.
+    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has passed,
+    ///     or the receiver's thread is this one. What it has made is destroyed if the wait would close a circle.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``: why there is no answer.
     ///
@@ -73,7 +75,8 @@ extension SendRight {
     ///   - deadline: When to give up; nil for never. With one that has passed nothing is sent.
     ///   - fileID: Where the request was made, for diagnostics.
     ///   - line: Where the request was made, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, unless the request is refused at once.
+    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has passed,
+    ///     or the receiver's thread is this one. What it has made is destroyed if the wait would close a circle.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``: why there is no answer.
     ///

@@ -11,8 +11,8 @@ extension RemotePort {
     ///   - deadline: When to give up; nil for never.
     /// - Returns: The reply, which is the caller's, with its descriptors.
     /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has dropped the request,
-    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. Except in the last case the
-    ///   request may have been served.
+    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. From these three you cannot tell
+    ///   whether it was served; retry only what may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -35,8 +35,8 @@ extension RemotePort {
     ///   - deadline: When to give up; nil for never.
     /// - Returns: The reply, which is the caller's, with its descriptors.
     /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has dropped the request,
-    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. Except in the last case the
-    ///   request may have been served.
+    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. From these three you cannot tell
+    ///   whether it was served; retry only what may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -72,7 +72,8 @@ extension RemotePort {
     ///   - descriptors: What goes with it; they stay open here, and are the caller's.
     ///   - deadline: When to give up; nil for never.
     /// - Returns: The reply, which is the caller's, with its descriptors.
-    /// - Throws: ``MessagePortError``, as the one that blocks, and ``MessagePortError/cancelled``.
+    /// - Throws: ``MessagePortError``, as the one that blocks, and ``MessagePortError/cancelled``, from which you cannot tell either
+    ///   whether it was served.
     ///
     /// > Thread safety: any task.
     public func request(
