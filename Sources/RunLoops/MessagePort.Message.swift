@@ -2,8 +2,8 @@ extension MessagePort {
     /// What has come from another process: a message, a request, or the reply to one.
     ///
     /// It has one owner, and owns its bytes and its descriptors: nothing is copied, and what nobody has taken is
-    /// closed soon after it has gone, by a thread that may wait for it. It may be kept as long as one likes. Its memory has room for the largest message, so whoever
-    /// keeps many of them had better keep copies of their bytes.
+    /// closed soon after it has gone, by a thread that may wait for it. It may be kept as long as one likes. Its memory has
+    /// room for the largest message, so whoever keeps many of them had better keep copies of their bytes.
     ///
     /// A request is replied to with ``reply(_:id:descriptors:)-([UInt8],_,_)``, at once, or later from any thread with the
     /// right that ``takeReplyRight()`` gives. If it goes without a reply, its sender is told at once.
@@ -36,8 +36,8 @@ extension MessagePort {
 
         /// The descriptors that have come with it.
         ///
-        /// Take out what is to stay open. Closing what was taken may take time, if whoever has sent it has so arranged it: a
-        /// socket that lingers, a file of its own file system.
+        /// Take out what is to stay open. Closing a descriptor may take long if its sender arranged it so: a socket that
+        /// lingers, a file of its own file system.
         public var descriptors: OwnedDescriptors {
             _read { yield packet.descriptors }
             _modify { yield &packet.descriptors }

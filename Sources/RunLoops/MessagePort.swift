@@ -20,7 +20,7 @@
 /// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one. Its name
 /// is free then.
 ///
-/// > Thread safety: ``invalidate()``, ``isValid`` and ``statistics`` from any thread.
+/// > Thread safety: any thread, except that ``onPeerEnd(_:)`` belongs on the thread of the port's loop.
 public final class MessagePort: Sendable {
     let core: MessagePortCore
 
@@ -105,6 +105,8 @@ public final class MessagePort: Sendable {
     /// go while the port is in no loop are noticed when it is in one again.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with who has gone.
+    /// - Precondition: The port is in this thread's loop: it was added before. For a port that has ended, and in a loop that
+    ///   has, nothing happens, and the handler is let go of.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onPeerEnd(_ handler: @escaping (Peer) -> Void) { core.onPeerEnd(handler) }

@@ -45,6 +45,8 @@ extension Port {
     /// comes about while the port is in no loop is told to whoever asks next.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
+    /// - Precondition: The port is in this thread's loop: it was added before. For a port that has ended, and in a loop that
+    ///   has, nothing happens, and the handler is let go of.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onNoSenders(_ handler: @escaping () -> Void) { core.onNoSenders(handler) }

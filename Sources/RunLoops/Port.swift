@@ -21,7 +21,7 @@
 /// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one. Rights
 /// to send, which the receiver can count, do not keep it: <doc:Ports>.
 ///
-/// > Thread safety: ``send(_:)-swift.method``, ``send(contentsOf:before:)`` and ``invalidate()`` from any thread.
+/// > Thread safety: any thread, except that ``onNoSenders(_:)`` belongs on the thread of the port's loop.
 public final class Port<Message: Sendable>: Sendable {
     @usableFromInline
     let core: PortCore

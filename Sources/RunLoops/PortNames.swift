@@ -38,7 +38,7 @@ public struct PortNames: Hashable, Sendable {
 
     /// Asks which process has a name.
     ///
-    /// The process hears of it as of a client that goes without a word.
+    /// The owner sees this as a client that connects and leaves.
     ///
     /// - Parameter name: The name.
     /// - Returns: The process, as it was when it took the name.

@@ -8,7 +8,13 @@
 /// let events = PortSet<Event>()
 /// events.add(orders, atEnd: .closed) { .order($0) }
 /// events.add(prices) { .price($0) }
-/// while case let event = try events.receive(), event != .closed { serve(event) }
+/// receiving: while true {
+///     switch try events.receive() {
+///     case .order(let order): serve(order)
+///     case .price(let price): show(price)
+///     case .closed: break receiving
+///     }
+/// }
 /// ```
 ///
 /// Members with messages are served in turn, one message each, so none starves behind a busy one. A port is in one set

@@ -10,8 +10,8 @@
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// A process that has ended, and which nobody has waited for, can be given still. The handler is called once, and the
-/// source is invalid then.
+/// A process that has already ended can still be given, as long as nobody has waited for it. The handler is called once,
+/// and the source is invalid then.
 ///
 /// > Thread safety: one thread: once it is added, its loop's.
 public final class ProcessSource {
