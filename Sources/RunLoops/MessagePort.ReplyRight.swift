@@ -4,6 +4,9 @@ extension MessagePort {
     /// Replying uses it up. If it is destroyed instead, the requester is told at once that there will be no reply, so each
     /// request is heard of exactly once.
     ///
+    /// While it is kept, the descriptor of its connection stays open, also if the requester has gone: drop those that are
+    /// not valid any more.
+    ///
     /// > Thread safety: a value that has one owner, who may hand it to any thread.
     public struct ReplyRight: ~Copyable, Sendable {
         /// Nil once it was used.
