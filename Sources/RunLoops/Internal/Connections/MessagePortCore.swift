@@ -1,5 +1,4 @@
 internal import CThreads
-internal import DequeModule
 internal import Glibc
 
 /// What a port between processes is: its name, its connections, and what waits to be read.
@@ -284,41 +283,5 @@ final class MessagePortCore: Sendable {
             return life.registration == nil
         }
         if isNow { watcher.tell() }
-    }
-}
-
-/// What only the loop that reads touches, and keeps from one loop to the next.
-final class PortReceiving {
-    /// What the set has reported, and was not served yet.
-    var reports: Deque<EpollSet.Report> = []
-    /// Whose message was just served, if it may have sent more without waiting for anything.
-    var stream: UInt64?
-    /// Whose request was served last.
-    var asker: UInt64?
-    /// How many times more the asker may be read before the kernel is asked who else is there.
-    private var guesses = 0
-    /// Who has not said what it is.
-    var greetings = GreetingQueue()
-    /// Fires when somebody is late, when the listener is to be listened to again, or when replies are to be sent again.
-    var alarm: Alarm
-    var pause = GrowingPause.accepting
-    /// Who has replies that could not be sent.
-    var resends = ResendQueue()
-    /// Nobody is accepted for now: there are enough connections, or no descriptors.
-    var isListening = true
-    /// When to listen again, if it was for the lack of descriptors.
-    var pauseEnd: Moment?
-
-    init() throws(SystemError) { alarm = try Alarm() }
-
-    /// Who may be asking again, unless it is time to ask the kernel: those who want to connect have their turn, too.
-    func takeAsker() -> UInt64? {
-        guard let asker, guesses > 0 else {
-            guesses = 16
-            return nil
-        }
-        guesses -= 1
-        self.asker = nil
-        return asker
     }
 }
