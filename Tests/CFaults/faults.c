@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -32,9 +33,11 @@ bool faults_bear_cancelling(void) {
 // A program's own definitions come before the C library's, so these look first and hand on.
 
 static __thread int refusal __attribute__((tls_model("initial-exec")));
+static __thread int listen_refusal __attribute__((tls_model("initial-exec")));
 static __thread unsigned uses __attribute__((tls_model("initial-exec")));
 
 void faults_refuse_watches(int code) { refusal = code; }
+void faults_refuse_listens(int code) { listen_refusal = code; }
 unsigned faults_wall_clock_uses(void) { return uses; }
 
 static void note(clockid_t clock) {
@@ -53,6 +56,15 @@ int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event)
     }
     NEXT(epoll_ctl);
     return next(set, operation, descriptor, event);
+}
+
+int listen(int socket, int waiting) {
+    if (listen_refusal != 0) {
+        errno = listen_refusal;
+        return -1;
+    }
+    NEXT(listen);
+    return next(socket, waiting);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

@@ -174,6 +174,17 @@ import Testing
         #expect(try place.files() == ["clock"])
     }
 
+    @Test func `a name under which the kernel does not listen leaves nothing`() throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        #expect(throws: PortNameError.refused(SystemError(call: "listen", code: ENOBUFS))) {
+            _ = try Faults.refusingListens(ENOBUFS) {
+                _ = try PortNames(directory: place.path).register(PortName("clock"))
+            }
+        }
+        #expect(try place.files() == [])
+    }
+
     @Test func `a name that the kernel refuses is an error, and leaves nothing`() async throws {
         try await #require(processExitsWith: .success) {
             let place = try ScratchDirectory()

@@ -21,6 +21,19 @@ public enum Faults {
         return try body()
     }
 
+    /// Has the kernel refuse to listen, while something is done.
+    ///
+    /// - Parameters:
+    ///   - code: What it says.
+    ///   - body: What is done.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    public static func refusingListens<Result>(_ code: CInt, _ body: () throws -> Result) rethrows -> Result {
+        faults_refuse_listens(code)
+        defer { faults_refuse_listens(0) }
+        return try body()
+    }
+
     /// Has the kernel refuse the calling thread the next packets that it sends.
     ///
     /// - Parameters:

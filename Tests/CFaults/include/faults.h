@@ -13,5 +13,8 @@ bool faults_bear_cancelling(void);
 /// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor; 0 for as the kernel likes.
 void faults_refuse_watches(int code);
 
+/// From now on `listen` refuses the calling thread with this errno; 0 for as the kernel likes.
+void faults_refuse_listens(int code);
+
 /// How often the calling thread has read the wall clock, or made something that waits by it.
 unsigned faults_wall_clock_uses(void);
