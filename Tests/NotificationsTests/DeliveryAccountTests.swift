@@ -49,16 +49,28 @@ import Testing
         #expect(Self.offer("4", &account, capacity) == 2)
     }
 
-    @Test func `a turn from before the end finds nothing of what comes after it`() {
-        let capacity = Capacity.bounded(3, .dropNewest)
+    @Test(arguments: [
+        NotificationRedirector.Capacity.bounded(3, .dropNewest), .bounded(1, .dropOldest),
+        .bounded(1, .block(until: .seconds(1))),
+        .coalescing(.onName),
+    ]) func `after the end turns find nothing, and nothing is taken in`(
+        capacity: NotificationRedirector.Capacity
+    ) {
         var account = DeliveryAccount()
-        #expect(["1", "2"].map { Self.offer($0, &account, capacity) } == [0, 1])
-        #expect(Self.deliver(0, &account, capacity) == ["1"])
-        #expect(account.close().notifications.map(\.text) == ["2"])
-        #expect(Self.offer("3", &account, capacity) == 2)
+        #expect(Self.offer("1", &account, capacity) == 0)
+        #expect(account.close().notifications.map(\.text) == ["1"])
         #expect(Self.deliver(0, &account, capacity) == [])
-        #expect(Self.deliver(1, &account, capacity) == [])
-        #expect(Self.deliver(2, &account, capacity) == ["3"])
+        for _ in 0..<2 {
+            guard case .unwanted = account.offer(Notification(.a, "2"), capacity, ThreadGate()) else {
+                Issue.record("it is taken in, or dropped")
+                return
+            }
+        }
+        let late = Notification(.a, "3")
+        let isAwaited = account.addAwaited(ObjectIdentifier(Feed()), late)
+        #expect(!isAwaited)
+        let closed = account.close()
+        #expect(closed.notifications.isEmpty && closed.gates.isEmpty)
     }
 
     @Test func `one of a kind that has been delivered may wait again`() {

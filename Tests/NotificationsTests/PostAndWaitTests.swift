@@ -69,12 +69,15 @@ import Testing
         target.stop()
     }
 
-    @Test func `what a post under way gives to an observer that has just been removed is not waited for`()
-        throws
-    {
+    @Test(arguments: [
+        NotificationRedirector.Capacity.unlimited, .bounded(3, .dropNewest), .bounded(3, .dropOldest),
+        .bounded(3, .block(until: .seconds(3_600))), .coalescing(.onName),
+    ]) func `what a post under way gives to an observer that has just been removed is not waited for`(
+        capacity: NotificationRedirector.Capacity
+    ) throws {
         let target = try RunLoopThread(name: "target")
         let token = NotificationCenter().addObserver(
-            forName: .a, on: target.runLoop, inModes: [Self.never]
+            forName: .a, on: target.runLoop, inModes: [Self.never], capacity: capacity
         ) { _ in }
         token.remove()
         let receipt = Receipt()
@@ -83,7 +86,21 @@ import Testing
         // The post had found it before it was removed.
         token.registration.target?.take(notification)
         try receipt.wait(until: .now + .seconds(10), at: notification)
+        #expect(token.deliveryCounts == NotificationRedirector.Counts())
         target.stop()
+    }
+
+    @Test func `a removal ends the wait of a poster that waits for room, too`() throws {
+        let stuck = try Stuck(.bounded(1, .block(until: .seconds(3_600))))
+        let poster = try Threads(1) { _ in
+            try stuck.center.postAndWait(Notification(name: .a), before: .now + .seconds(10))
+        }
+        while stuck.token.registration.target?.waitingPosterCount == 0 { sched_yield() }
+        stuck.token.remove()
+        try poster.join()
+        #expect(stuck.outcome() == nil)
+        #expect(stuck.token.deliveryCounts == NotificationRedirector.Counts())
+        stuck.end()
     }
 
     @Test func `what is dropped while it waits ends the wait`() throws {

@@ -18,6 +18,8 @@ struct DeliveryAccount {
     ///
     /// Who is let through and finds that another one has it comes last again.
     private var gates = Deque<ThreadGate>()
+    /// The observer was removed, and nothing is taken in any more.
+    private var isClosed = false
 
     private struct Kind: Hashable {
         let name: Notification.Name?
@@ -41,6 +43,8 @@ struct DeliveryAccount {
         case merged
         /// Wait at the gate, and offer it again.
         case wait
+        /// Nobody wants it: the observer was removed while the post was under way.
+        case unwanted
     }
 
     /// A poster wants a notification delivered.
@@ -53,6 +57,7 @@ struct DeliveryAccount {
     mutating func offer(
         _ notification: Notification, _ capacity: NotificationRedirector.Capacity, _ gate: ThreadGate?
     ) -> Step {
+        if isClosed { return .unwanted }
         switch capacity.kind {
         case .unlimited: break
         case .coalescing(let mask):
@@ -113,8 +118,12 @@ struct DeliveryAccount {
     }
 
     /// A poster waits for a delivery.
-    mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) {
+    ///
+    /// - Returns: False if the observer was removed, so that it need not.
+    mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) -> Bool {
+        if isClosed { return false }
         awaited[id] = notification
+        return true
     }
 
     /// The delivery is over.
@@ -123,16 +132,17 @@ struct DeliveryAccount {
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
 
     var awaitedCount: Int { awaited.count }
+    var waitingPosterCount: Int { gates.count }
 
     /// Nobody is called any more, and nobody needs to wait.
     ///
+    /// The turns that were given find nothing.
+    ///
     /// - Returns: Whom to let through, and what waits, for the caller to let go of.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {
-        // Numbers go on: turns from before find nothing of what a poster that is late still offers.
-        let nextNumber = firstNumber + waiting.count
         defer {
             self = DeliveryAccount()
-            firstNumber = nextNumber
+            isClosed = true
         }
         // Not `Array(gates)`: of an empty deque it writes to the empty array that all threads share.
         return (gates.map { $0 }, waiting.map { $0 } + awaited.values.map { $0 })

@@ -59,13 +59,8 @@ final class RedirectedObserver: Sendable {
             }
         } else {
             let delivery = AwaitedDelivery(notification, to: self)
-            let isAwaited = account.withLock { account in
-                // In here, against the removal that asks for all who wait: one of the two sees the other.
-                if wasRemoved.load(ordering: .acquiring) { return false }
-                account.addAwaited(ObjectIdentifier(delivery), notification)
-                return true
-            }
-            if !isAwaited { finish(notification) }
+            let isAwaited = account.withLock { $0.addAwaited(ObjectIdentifier(delivery), notification) }
+            if !isAwaited { return finish(notification) }
             lane.announce()
             unsafe lane.sendAnnounced(delivery, to: redirector.runLoop) {
                 unsafe AwaitedDelivery.end(at: $0, hasArrived: $1)
@@ -84,7 +79,7 @@ final class RedirectedObserver: Sendable {
         while true {
             switch offer(notification, gate) {
             case .giveTurn(let number): return giveTurn(number)
-            case .merged: return finish(notification)
+            case .merged, .unwanted: return finish(notification)
             case .drop(let oldest): return drop(oldest)
             case .dropNew: return drop(notification)
             case .wait:
@@ -154,6 +149,9 @@ final class RedirectedObserver: Sendable {
 
     /// How many deliveries posters wait for.
     var awaitedCount: Int { account.withLock { $0.awaitedCount } }
+
+    /// How many posters wait for room.
+    var waitingPosterCount: Int { account.withLock { $0.waitingPosterCount } }
 
     /// A turn of the account has come.
     func deliver(turn: Int) {
