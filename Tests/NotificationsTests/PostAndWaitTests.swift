@@ -120,6 +120,46 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        NotificationRedirector.Capacity.bounded(1, .dropNewest), .coalescing(.onName),
+    ]) func `what is dropped or merged at once on the loop's own thread is not waited for either`(
+        capacity: NotificationRedirector.Capacity
+    ) throws {
+        let center = NotificationCenter()
+        let calls = Shared()
+        let poster = try RunLoopThread(name: "poster")
+        try onLoopThread { loop in
+            let token = center.addObserver(forName: .a, on: loop, capacity: capacity) { _ in
+                calls.increment()
+            }
+            try poster.runLoop.performAndWait { center.post(name: .a) }
+            try center.postAndWait(Notification(name: .a))
+            #expect(calls.count == 0)
+            loop.run(in: .default)
+            #expect(calls.count == 1)
+            token.remove()
+        }
+        poster.stop()
+    }
+
+    @Test func `what a later observer has had delivered by running the loop is not waited for`() throws {
+        let center = NotificationCenter()
+        let log = Log<String>()
+        let poster = try RunLoopThread(name: "poster")
+        try onLoopThread { loop in
+            let tokens = [
+                center.addObserver(forName: nil, on: loop) { log.add($0.text) },
+                center.addObserver(forName: .b) { _ in loop.run(in: .default) },
+            ]
+            // So that the post of this thread is not delivered at once.
+            try poster.runLoop.performAndWait { center.post(name: .a) }
+            try center.postAndWait(Notification(name: .b))
+            #expect(log.entries == ["a", "b"])
+            for token in tokens { token.remove() }
+        }
+        poster.stop()
+    }
+
     @Test func `an end of the loop ends the wait with an error, and counts what was lost`() throws {
         let stuck = try Stuck()
         stuck.center.post(name: .a)

@@ -12,18 +12,27 @@ final class Receipt: Sendable {
         var open: [Holding: Int] = [:]
         /// The post has called everybody.
         var isPosted = false
-        /// Some delivery is to be made on the very thread that waits.
-        var isForPoster = false
+        /// The poster's own loop, if some delivery was to be made there later.
+        var postersLoop: Holding?
         /// Some delivery was let go of, because its loop has ended.
         var wasLost = false
         /// What the wait is part of, if somebody else has found that it would never end.
         var circle: WaitCircle?
 
         var isOver: Bool { isPosted && open.isEmpty }
+        /// Whether some delivery is still to be made on the very thread that waits.
+        var isForPoster: Bool { postersLoop.map { open[$0] != nil } ?? false }
     }
 
     /// A delivery is on its way to a loop.
-    func enter(_ loop: RunLoop) { contents.withLock { $0.open[loop.holding, default: 0] += 1 } }
+    func enter(_ loop: RunLoop) {
+        // Others may post the notification once more, on threads of their own.
+        let isPosters = loop.isCurrent && pthread_equal(poster, pthread_self()) != 0
+        contents.withLock { contents in
+            contents.open[loop.holding, default: 0] += 1
+            if isPosters { contents.postersLoop = loop.holding }
+        }
+    }
 
     /// A delivery is over, or was lost because the loop has ended.
     func leave(_ loop: RunLoop, wasLost: Bool = false) {
@@ -34,12 +43,6 @@ final class Receipt: Sendable {
             return contents.isOver
         }
         if isOver { gate.open() }
-    }
-
-    /// A delivery is to be made later on the calling thread.
-    func isForThisThread() {
-        // Others may post the notification once more.
-        if pthread_equal(poster, pthread_self()) != 0 { contents.withLock { $0.isForPoster = true } }
     }
 
     /// Waits for what is under way; the post itself is over.

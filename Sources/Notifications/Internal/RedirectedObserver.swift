@@ -47,10 +47,7 @@ final class RedirectedObserver: Sendable {
     /// Sees to it that the handler is called on the loop's thread.
     func take(_ notification: Notification) {
         if redirector.mayDeliverAtOnce(lane) { return call(notification) }
-        if let receipt = notification.receipt {
-            receipt.enter(redirector.runLoop)
-            if redirector.runLoop.isCurrent { receipt.isForThisThread() }
-        }
+        notification.receipt?.enter(redirector.runLoop)
         guard case .unlimited = capacity.kind else { return takeIntoAccount(notification) }
         if notification.receipt == nil {
             lane.announce()
