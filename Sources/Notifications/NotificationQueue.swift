@@ -69,7 +69,7 @@ public final class NotificationQueue: Sendable {
     ///   - survivor: Which of those that say the same is posted; without meaning for ``PostingStyle/now``.
     ///   - modes: The modes in which it may be posted, at least one; nil for the default mode. The common modes stand for
     ///     each of them.
-    /// - Returns: False if the loop's thread has ended: then it is let go of.
+    /// - Returns: False if the loop's thread has ended, and it was not posted: then it is let go of.
     /// - Complexity: O(1), however many wait.
     ///
     /// > Thread safety: any thread.
@@ -86,8 +86,7 @@ public final class NotificationQueue: Sendable {
             )
         }
         if runLoop.isCurrent {
-            enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
-            return unsafe !lines.hasEnded
+            return enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
         }
         if postingStyle == .now {
             return runLoop.perform(inModes: modes) {
@@ -100,18 +99,25 @@ public final class NotificationQueue: Sendable {
         }
     }
 
+    /// - Returns: Whether it was posted, or may be later.
+    @discardableResult
     private func enqueueHere(
         _ notification: Notification, _ style: PostingStyle, _ mask: NotificationCoalescing,
         _ survivor: Survivor,
         _ modes: [RunLoop.Mode]
-    ) {
+    ) -> Bool {
         switch style {
         case .now:
             unsafe lines.remove(like: notification, mask)
-            if runLoop.isIdleOrRuns(inOneOf: modes) { notificationCenter.post(notification) }
+            if runLoop.isIdleOrRuns(inOneOf: modes) {
+                notificationCenter.post(notification)
+                // Also in what goes when the loop has let go of its work.
+                return true
+            }
         case .asap: unsafe lines.enqueue(notification, on: lines.asap, mask, survivor, modes)
         case .whenIdle: unsafe lines.enqueue(notification, on: lines.idle, mask, survivor, modes)
         }
+        return unsafe !lines.hasEnded
     }
 
     /// Takes notifications out that wait to be posted.

@@ -142,6 +142,26 @@ import Testing
         #expect(log.entries.count == 4)
     }
 
+    @Test func `what is posted at once is answered for, also when the loop has let go of its work`() throws {
+        let recorder = Recorder()
+        let isPosted = Log<Bool>()
+        let thread = try RunLoopThread(name: "queue")
+        try thread.runLoop.performAndWait {
+            let queue = NotificationQueue(notificationCenter: recorder.center)
+            let canary = Canary {
+                isPosted.add(queue.enqueue(Notification(name: .b), postingStyle: .now))
+                isPosted.add(queue.enqueue(Notification(name: .c), postingStyle: .asap))
+            }
+            queue.enqueue(
+                Notification(name: .a, userInfo: ["canary": canary]), postingStyle: .asap,
+                forModes: [Self.custom])
+        }
+        thread.stop()
+        thread.join()
+        #expect(isPosted.entries == [true, false])
+        #expect(recorder.texts == ["b"])
+    }
+
     @Test func `a queue goes when nobody holds it, and what it has to post is posted`() throws {
         let recorder = Recorder()
         try onLoopThread { loop in
