@@ -38,7 +38,7 @@ public final class NotificationQueue: Sendable {
 
     /// Makes one more queue for the current loop.
     ///
-    /// The loop keeps what it has to post until the loop ends, also when the queue itself has gone.
+    /// What waits is posted also when the queue itself has gone; then the loop keeps nothing of it.
     ///
     /// - Parameter notificationCenter: Where it posts. It is kept alive as long.
     ///
@@ -53,6 +53,12 @@ public final class NotificationQueue: Sendable {
         unsafe self.lines = lines
         runLoop.addPassEndWork(lines.asap)
         runLoop.addIdleWork(lines.idle)
+    }
+
+    deinit {
+        // Safe: nobody but the loop has the lines any more, and they are looked into on its thread.
+        nonisolated(unsafe) let lines = unsafe lines
+        runLoop.doLast { unsafe lines.queueHasGone() }
     }
 
     /// Leaves a notification to be posted.

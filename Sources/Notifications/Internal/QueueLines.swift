@@ -21,6 +21,11 @@ final class QueueLines {
     /// The loop has ended, and nothing is taken in any more.
     var hasEnded: Bool { asap.hasEnded }
 
+    /// Nobody can enqueue any more: what waits is posted, and then the loop forgets the lines.
+    func queueHasGone() {
+        for line in [asap, idle] { line.queueHasGone() }
+    }
+
     func enqueue(
         _ notification: Notification, on line: QueueLine, _ mask: NotificationQueue.NotificationCoalescing,
         _ survivor: NotificationQueue.Survivor, _ modes: [RunLoop.Mode]
@@ -79,6 +84,8 @@ final class QueueLine: DeferredWork {
     private var tracks: [Int] = []
     /// The loop has ended, and nothing is taken in any more.
     private(set) var hasEnded = false
+    /// Nothing is appended any more.
+    private var queueIsGone = false
     private let center: NotificationCenter
     private let shared: QueueContents
 
@@ -113,6 +120,18 @@ final class QueueLine: DeferredWork {
         let end = waiting.end
         while let ticket = next(in: mode, isCommon), ticket.sequence < end {
             if let notification = waiting.remove(ticket) { center.post(notification) }
+        }
+        if queueIsGone { leaveLoopIfEmpty() }
+    }
+
+    func queueHasGone() {
+        queueIsGone = true
+        leaveLoopIfEmpty()
+    }
+
+    private func leaveLoopIfEmpty() {
+        if tracks.allSatisfy({ waiting.first(inTrack: $0) == nil }) {
+            RunLoop.current.removeDeferredWork(self)
         }
     }
 

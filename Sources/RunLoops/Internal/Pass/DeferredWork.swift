@@ -28,7 +28,7 @@ extension RunLoop {
     ///
     /// If the loop has ended, the work is discarded.
     ///
-    /// - Parameter work: Who is asked, until the loop ends.
+    /// - Parameter work: Who is asked, until it is removed or the loop ends.
     package func addPassEndWork(_ work: any DeferredWork) {
         let core = core("RunLoop.addPassEndWork", "perform a block on the loop and add it there")
         if core.hasEnded { return work.discardWork() }
@@ -39,11 +39,33 @@ extension RunLoop {
     ///
     /// If the loop has ended, the work is discarded.
     ///
-    /// - Parameter work: Who is asked, until the loop ends.
+    /// - Parameter work: Who is asked, until it is removed or the loop ends.
     package func addIdleWork(_ work: any DeferredWork) {
         let core = core("RunLoop.addIdleWork", "perform a block on the loop and add it there")
         if core.hasEnded { return work.discardWork() }
         core.idleWork.append(work)
+    }
+
+    /// Has the loop ask for work no more.
+    ///
+    /// A step that is under way may ask once more. Removing again is harmless.
+    ///
+    /// - Parameter work: Who was asked. The caller holds it: what goes with it does not go in here.
+    package func removeDeferredWork(_ work: any DeferredWork) {
+        let core = core("RunLoop.removeDeferredWork", "perform a block on the loop and remove it there")
+        core.passEndWork.removeAll { $0 === work }
+        core.idleWork.removeAll { $0 === work }
+    }
+
+    /// Does on the loop's thread what an object leaves to be done there when it goes.
+    ///
+    /// At once, if this is that thread; else when the loop runs, in whatever mode. Not at all if the loop has ended, nor in a
+    /// forked child, where an object may still go.
+    ///
+    /// - Parameter body: What is done.
+    package func doLast(_ body: @escaping @Sendable () -> Void) {
+        if Fork.isChild { return }
+        if isCurrent { body() } else { performInEveryMode(body) }
     }
 
     /// One object per loop and key, made when it is first asked for; it goes with the loop.
