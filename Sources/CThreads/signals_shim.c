@@ -63,10 +63,14 @@ static void handle(int number, siginfo_t *info, void *context) {
         return;
     }
     // In this order, against the opposite one of `runloops_signal_stop`: either that waits for us, or we see nowhere.
+    // Not cancelled in between, for which the write gives occasion.
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     atomic_fetch_add(&slot->running, 1);
     int writing_end = atomic_load(&slot->writing_end);
     if (writing_end >= 0) record(slot, writing_end, number, info);
     atomic_fetch_sub(&slot->running, 1);
+    pthread_setcancelstate(cancelling, NULL);
     errno = saved;
 }
 

@@ -45,6 +45,9 @@ extension RemotePort {
         before deadline: ContinuousClock.Instant? = nil
     ) throws(MessagePortError) -> MessagePort.Message {
         Fork.check("RemotePort.request")
+        // A thread that ended here would leave its request in the table, or with it the reading to nobody.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         let request = PendingRequest(isTask: false)
         let wait = try connection.beginWait(for: request, before: deadline)
         defer { wait?.end() }

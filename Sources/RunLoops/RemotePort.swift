@@ -52,6 +52,9 @@ public final class RemotePort: Sendable {
             )
         }
         self.name = name
+        // A thread that ended here would be taken for one that waits.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         connection = try RemoteConnection(
             name, names, largestReply: largestReply, descriptors: mostDescriptors,
             origin: SourceLocation(fileID, line), before: deadline)
@@ -130,6 +133,9 @@ public final class RemotePort: Sendable {
         before deadline: ContinuousClock.Instant? = nil
     ) throws(MessagePortError) {
         Fork.check("RemotePort.send")
+        // A thread that ended here would be taken for one that waits, or reads.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         try connection.send(Frame(kind: .message, id: id), bytes, descriptors, before: deadline)
     }
 

@@ -110,6 +110,9 @@ public final class RunLoop: Sendable {
     ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
+        // While one thread makes it, all others that ask for it wait for that.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         do {
             let loop = try RunLoop(isMain: true)
             loop.name = "main"

@@ -36,6 +36,61 @@ import Testing
             #expect(Waiting.awakeLoopCount == 0)
         }
     }
+
+    /// What a thread waits in for another one when it is cancelled.
+    enum Wait: String, CaseIterable, Codable {
+        case performAndWait, join
+    }
+
+    @Test(arguments: Faults.bearCancelling ? Wait.allCases : [])
+    func `a thread that is cancelled while it waits for another one hangs nobody, and ends where it sleeps`(
+        wait: Wait
+    ) async {
+        await #expect(processExitsWith: .success) { [wait] in try cancel(in: wait) }
+    }
+
+    @Test(.enabled(if: Faults.bearCancelling))
+    func `a loop is woken also by a thread whose cancelling is pending`() async {
+        await #expect(processExitsWith: .success) { try postWhileCancelled() }
+    }
+}
+
+/// Has a thread whose cancelling is pending post to a loop that sleeps.
+private func postWhileCancelled() throws {
+    let target = try RunLoopThread(name: "asleep")
+    try target.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
+    waitUntilAsleep(target.runLoop)
+    let hasRun = Gate()
+    let poster = try BareThread {
+        // It would end at its next call that may block, which the write of a wake-up is, too.
+        pthread_cancel(pthread_self())
+        target.runLoop.perform { hasRun.open() }
+    }
+    #expect(hasRun.wait(seconds: 20))
+    poster.join()
+}
+
+/// Has a thread cancelled while it waits for another one, which goes on.
+private func cancel(in wait: ThreadEndStateTests.Wait) throws {
+    let (waiting, other) = (try RunLoopThread(name: "waiting"), try RunLoopThread(name: "other"))
+    let handle = try waiting.runLoop.performAndWait { Handle(thread: pthread_self()) }
+    let goesOn = Gate()
+    other.runLoop.perform { #expect(goesOn.wait()) }
+    waiting.runLoop.perform {
+        switch wait {
+        case .performAndWait: do { try other.runLoop.performAndWait {} } catch { Issue.record(error) }
+        case .join: other.join()
+        }
+    }
+    waitUntil("it waits") { ThreadWait.graph.withLock { !$0.isEmpty } }
+    pthread_cancel(handle.thread)
+    if wait == .join { other.stop() }
+    goesOn.open()
+    if wait == .performAndWait { try other.runLoop.performAndWait(before: .now + .seconds(20)) {} }
+    other.stop()
+    #expect(other.join(before: .now + .seconds(20)))
+    #expect(waiting.join(before: .now + .seconds(20)))
+    #expect(ThreadWait.graph.withLock { $0.isEmpty })
 }
 
 /// Has a thread end where it is to, while others wait for it, for its loop, and for a port in that.

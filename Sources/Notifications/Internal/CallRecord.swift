@@ -150,10 +150,14 @@ struct CallRecord {
 
     private func waitForReader() {
         let seen = unsafe storage.pointee.lookups.load(ordering: .acquiring)
+        if seen & 1 == 0 { return }
         var looks = 0
+        // To sleep is to give a cancelled thread occasion to end, here in the middle of a removal that others may wait for.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         // A few nanoseconds, unless the thread has lost its processor in the middle of it. If it has lost it to this one, and this
         // one is a real-time thread, then yielding is not enough.
-        while seen & 1 == 1, unsafe storage.pointee.lookups.load(ordering: .acquiring) == seen {
+        while unsafe storage.pointee.lookups.load(ordering: .acquiring) == seen {
             looks += 1
             if looks < 100 { sched_yield() } else { usleep(50) }
         }

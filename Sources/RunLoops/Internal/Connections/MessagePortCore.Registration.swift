@@ -16,6 +16,9 @@ extension MessagePortCore {
         /// Takes one connection, without waiting; none once the name was given up.
         func accept() -> PacketListener.Accepted {
             var accepted: PacketListener.Accepted?
+            // The loop's thread must not end with the lock.
+            let cancelling = Cancelling.putOff()
+            defer { cancelling.goOn() }
             lock.withLock { _ in
                 switch unsafe held {
                 case .some(let held): accepted = held.listener.accept()

@@ -20,6 +20,10 @@ struct Wakeup: ~Copyable, Sendable {
 
     /// Ends the loop's current sleep, or its next one.
     func signal() {
+        // To write is to give a cancelled thread occasion to end. The sender has taken the loop's arming by now, and so nobody
+        // else would wake it.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         if write() { return }
         if errno == EAGAIN {
             // Full: after 2⁶⁴ − 1 writes, or by other code's. Emptied, by us or by another sender, it takes the next one,

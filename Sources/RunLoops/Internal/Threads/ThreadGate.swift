@@ -57,6 +57,8 @@ package final class ThreadGate: @unchecked Sendable {
 
     /// Waits until the gate is open, or a deadline has passed.
     ///
+    /// The thread is not cancelled meanwhile.
+    ///
     /// - Returns: False if the deadline passed first.
     func wait(until deadline: Moment) -> Bool {
         // Who would open it is not in a forked child.
@@ -65,6 +67,9 @@ package final class ThreadGate: @unchecked Sendable {
             driver.wait(deadline.instant, .gate) { looksOpen }
             return looksOpen
         }
+        // A cancelled thread would leave the wait with the mutex, and whoever opens the gate would hang.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while !isOpen {
