@@ -4,7 +4,7 @@ extension RunLoop {
     /// For what must be closed on the thread that opened it. The handlers are called on that thread when its last run has
     /// returned, the last added first, and before the loop lets go of anything: its inputs are still there, and what
     /// the handlers post to it is destroyed after them without having run, unless they run the loop, which in a
-    /// ``RunLoopThread`` that was stopped returns at once. One that is added meanwhile is called, too. Whoever
+    /// ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it slept, returns at once. One that is added meanwhile is called, too. Whoever
     /// joins the thread waits for them.
     ///
     /// ```swift
@@ -26,6 +26,12 @@ extension RunLoop {
 }
 
 extension LoopCore {
+    /// The thread ends.
+    func prepareEnd() {
+        // It was cancelled while it asked the kernel: no run can ask again, and so all return at once.
+        if poller.isInKernel { requests.insert(.end) }
+    }
+
     /// Calls what was asked for at the thread's end.
     func callEndHandlers() {
         // Taken out one by one: a handler may add another one.

@@ -141,6 +141,7 @@ public final class RunLoop: Sendable {
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
         unsafe loop.ownCore?.requireNoJobOnStack()
+        unsafe loop.ownCore?.prepareEnd()
         unsafe loop.ownCore?.callEndHandlers()
         LoopRegistry.remove(loop)
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }

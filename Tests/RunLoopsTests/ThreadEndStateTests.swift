@@ -53,6 +53,13 @@ import Testing
     func `a loop is woken also by a thread whose cancelling is pending`() async {
         await #expect(processExitsWith: .success) { try postWhileCancelled() }
     }
+
+    @Test(arguments: Faults.bearCancelling ? [State.asleep, .asleepInNestedRun] : [])
+    func `what runs at the end of a thread that was cancelled asleep may run the loop, and returns at once`(
+        state: State
+    ) async {
+        await #expect(processExitsWith: .success) { [state] in try runAtTheEnd(of: state) }
+    }
 }
 
 /// Has a thread whose cancelling is pending post to a loop that sleeps.
@@ -68,6 +75,23 @@ private func postWhileCancelled() throws {
     }
     #expect(hasRun.wait(seconds: 20))
     poster.join()
+}
+
+/// Has a thread cancelled while its loop sleeps, and run the loop once more at its end.
+private func runAtTheEnd(of state: ThreadEndStateTests.State) throws {
+    let thread = try RunLoopThread(name: "short")
+    let results = Log<RunLoop.RunResult>()
+    try thread.runLoop.performAndWait {
+        let loop = RunLoop.current
+        loop.waitPolicy = .park
+        loop.addEndHandler {
+            loop.perform { results.add(.handledSource) }
+            results.add(loop.run(in: .default, until: .hang))
+        }
+    }
+    try bringToItsEnd(thread, state, Gate())
+    #expect(thread.join(before: .hang))
+    #expect(results.entries == [.stopped])
 }
 
 /// Has a thread cancelled while it waits for another one, which goes on.

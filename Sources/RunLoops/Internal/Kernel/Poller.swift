@@ -11,6 +11,11 @@ final class Poller {
     let base: EventBase
     private var alarm: Alarm
 
+    /// Whether the thread is in the kernel; at its end: whether it was cancelled there.
+    ///
+    /// libevent, which has not returned then, cannot be asked again.
+    private(set) var isInKernel = false
+
     /// How many descriptors of sources are in the kernel's set.
     var watchCount = 0
 
@@ -41,10 +46,16 @@ final class Poller {
     /// - Returns: How many system calls it took.
     func wait(until moment: Moment) -> Int {
         let calls = alarm.set(moment) ? 2 : 1
-        base.wait(blocking: true)
+        askKernel(blocking: true)
         return calls
     }
 
     /// Looks what is ready, without sleeping: one system call.
-    func poll() { base.wait(blocking: false) }
+    func poll() { askKernel(blocking: false) }
+
+    private func askKernel(blocking: Bool) {
+        isInKernel = true
+        base.wait(blocking: blocking)
+        isInKernel = false
+    }
 }
