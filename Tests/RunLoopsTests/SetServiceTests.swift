@@ -27,12 +27,25 @@ import Testing
             }
             changed.increment()
             waitUntil("both have said so") { changed.count == 2 }
-            if SetService.here.contains(set) { servers.add(SetService.thread) }
+            if SetService.isHere(set) { servers.add(SetService.thread) }
             checked.increment()
             waitUntil("both have looked") { checked.count == 2 }
         }
         try threads.join()
         #expect(servers.entries == [server.number.load(ordering: .relaxed)])
+    }
+
+    @Test func `who waits for a set waits for the thread that serves it at that moment`() {
+        // A number that no set has.
+        let set: UInt = 2
+        let server = Server()
+        #expect(SetService.holding(of: set) == .loop(set))
+        for thread: UInt in [.max, .max - 1] {
+            SetService.changes(set, server.number, to: thread)
+            #expect(SetService.holding(of: set) == .thread(thread))
+        }
+        SetService.changes(set, server.number, to: 0)
+        #expect(SetService.holding(of: set) == .loop(set))
     }
 }
 

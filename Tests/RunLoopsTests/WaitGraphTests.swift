@@ -62,6 +62,19 @@ import Testing
         #expect(graph.enter(wait(of: 2, for: [1])) == nil)
     }
 
+    @Test func `a wait for what another thread has taken over is in no circle with the thread that had it`() {
+        let server = Shared(1)
+        var graph = WaitGraph()
+        let old = ThreadWait(nil, [.thread(1)], in: "old", .init(#fileID, 0)) { [.loop(2)] }
+        #expect(graph.enter(old) == nil)
+        let asking = ThreadWait(nil, [.loop(2)], in: "asking", .init(#fileID, 0)) {
+            [.thread(UInt(server.count))]
+        }
+        #expect(graph.enter(asking)?.count == 2)
+        server.increment()
+        #expect(graph.enter(asking) == nil)
+    }
+
     @Test func `a thread that holds several things is found by each of them`() {
         let holdings: [Holding] = [.loop(1), .mainLoop, .call(7), .call(7)]
         for wanted in holdings {

@@ -18,7 +18,7 @@ extension PortCore {
         let wait = ThreadWait(
             RunLoop.existing, ThreadWait.holdingsHere(), in: "Port.request", origin,
             refuse: { reply.decide(.failure(.circle($0))) },
-            for: { reply.isDecided ? [] : [.loop(self.claim.holderID)] })
+            for: { reply.isDecided ? [] : [self.receiver] })
         if let circle = wait.begin() {
             destroyUnsent(node)
             throw .circle(circle)

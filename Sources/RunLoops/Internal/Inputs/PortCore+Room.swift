@@ -13,8 +13,11 @@ extension PortCore {
     /// Whether the port is in the calling thread's loop, or in a set that this thread serves.
     var isReceivedHere: Bool {
         if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) { return true }
-        return SetService.here.contains(claim.holderID)
+        return SetService.isHere(claim.holderID)
     }
+
+    /// What whoever waits for the receiver waits for, at this moment.
+    var receiver: Holding { SetService.holding(of: claim.holderID) }
 
     @inline(never)
     func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
@@ -73,7 +76,7 @@ extension PortCore {
         return (result, pump)
     }
 
-    /// The wait of a sender in the line: for the loop that has the port, as long as it is in the line.
+    /// The wait of a sender in the line: for the loop or the set that has the port, as long as it is in the line.
     private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {
         ThreadWait(
             in: "Port.send", fileID: origin.fileID, line: Int(origin.line),
@@ -85,7 +88,7 @@ extension PortCore {
             },
             for: {
                 let waits = self.waitingSenders.withLock { $0.contains(sender) }
-                return waits ? [.loop(self.claim.holderID)] : []
+                return waits ? [self.receiver] : []
             })
     }
 

@@ -1,9 +1,14 @@
 /// What other threads can wait for, and only one thread can give them while it does not wait itself.
 package enum Holding: Hashable, Sendable {
-    /// That a loop serves them, or ends: its thread's to give. So is the service of a port set.
+    /// That a loop serves them, or ends: its thread's to give.
     ///
-    /// Named by the identity of the loop's inbox, or of the set's core: what a port has of its receiver.
+    /// Named by the identity of the loop's inbox: what a port has of its receiver.
     case loop(UInt)
+
+    /// That a thread serves the port sets that are its to serve, by the thread's number.
+    ///
+    /// Not the sets themselves: another thread can take a set over while this one waits.
+    case thread(UInt)
 
     /// The same of the main thread, whose loop others may have made while the thread itself has not asked for it yet.
     case mainLoop

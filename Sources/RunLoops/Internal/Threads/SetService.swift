@@ -5,11 +5,14 @@ internal import Synchronization
 ///
 /// A thread that waits elsewhere gives nothing to those who wait for a port of a set that it serves.
 enum SetService {
-    /// The sets that are served, by the numbers of threads.
-    private static let served = Guarded<[UInt: [UInt]]>([:])
+    /// The numbers of the threads, by the sets that they serve.
+    private static let servers = Guarded<[UInt: UInt]>([:])
 
     /// The number of the calling thread, which no other one ever has.
     static var thread: UInt { UInt(runloops_thread_number()) }
+
+    /// The same, unless the thread has never served a set.
+    static var threadIfServing: UInt? { runloops_thread_has_number() ? thread : nil }
 
     /// Another thread serves a set now; 0 stands for none.
     ///
@@ -24,27 +27,32 @@ enum SetService {
     ) {
         // Its end is to be noticed: it serves nothing any more then.
         if new != 0 { ThreadEnd.watch() }
-        served.withLock { served in
-            let old = server.exchange(new, ordering: .relaxed)
-            if old == new { return }
+        servers.withLock { servers in
+            if server.exchange(new, ordering: .relaxed) == new { return }
             midway()
-            if old != 0, var sets = served[old] {
-                sets.removeAll { $0 == set }
-                served[old] = sets.isEmpty ? nil : sets
-            }
-            if new != 0 { served[new, default: []].append(set) }
+            servers[set] = new == 0 ? nil : new
         }
     }
 
-    /// The sets that the calling thread serves.
-    static var here: [UInt] {
-        if !runloops_thread_has_number() { return [] }
-        return served.withLock { $0[thread] ?? [] }
+    /// Whether the calling thread serves a set; of what is no set, it does not.
+    static func isHere(_ set: UInt) -> Bool {
+        guard let thread = threadIfServing else { return false }
+        return servers.withLock { $0[set] } == thread
+    }
+
+    /// What whoever waits for a receiver waits for.
+    ///
+    /// - Parameter receiver: The identity of a set or of a loop's inbox, as ``Claim/holderID`` has it.
+    /// - Returns: The thread that serves the set now, or the loop.
+    static func holding(of receiver: UInt) -> Holding {
+        servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)
     }
 
     /// The calling thread ends.
     static func endCurrent() {
-        if !runloops_thread_has_number() { return }
-        served.withLock { _ = $0.removeValue(forKey: thread) }
+        guard let thread = threadIfServing else { return }
+        servers.withLock { servers in
+            for (set, server) in servers where server == thread { servers[set] = nil }
+        }
     }
 }

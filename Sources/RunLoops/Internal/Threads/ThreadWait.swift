@@ -2,8 +2,8 @@ internal import CThreads
 
 /// One thread's wait for others, as long as it lasts.
 ///
-/// Made on the thread that is about to block: it notes what the thread holds, which cannot change while it is
-/// blocked. What it waits for can: that is asked anew each time somebody looks for a circle.
+/// Made on the thread that is about to block: it notes what the thread holds, which cannot change while it is blocked. What
+/// it waits for can, and so can the thread that serves a port set: that is asked anew each time somebody looks for a circle.
 ///
 /// > Thread safety: ``begin()``, ``beginAnyhow()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
@@ -68,7 +68,7 @@ package final class ThreadWait: Sendable {
             holdings.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
         }
         if runloops_is_main_thread() { holdings.append(.mainLoop) }
-        for set in SetService.here { holdings.append(.loop(set)) }
+        if let thread = SetService.threadIfServing { holdings.append(.thread(thread)) }
         let source = callsHere.withLock { $0 }
         return holdings + (source?.holdings() ?? [])
     }
