@@ -20,6 +20,15 @@ bool runloops_is_main_thread(void) {
     return *answer == MAIN;
 }
 
+static void in_child(void) { runloops_thread_record.main_thread = 0; }
+
+// Whichever thread forks is the main one of the child.
+__attribute__((constructor)) static void watch_forks(void) {
+    if (pthread_atfork(NULL, NULL, in_child) == 0) return;
+    perror("RunLoops: the C library takes no more handlers of forks");
+    abort();
+}
+
 unsigned long runloops_thread_number(void) {
     static unsigned long last;
     unsigned long *number = &runloops_thread_record.number;

@@ -28,6 +28,7 @@ extension RunLoop {
         fileID: StaticString = #fileID, line: Int = #line,
         _ block: @escaping @Sendable () throws -> Result
     ) throws -> Result {
+        Fork.check("RunLoop.performAndWait")
         if isCurrent { return try block() }
         let end = deadline.map { Moment($0) } ?? .never
         let wait = AwaitedBlock<Result>()

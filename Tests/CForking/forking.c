@@ -20,6 +20,14 @@ _Noreturn void forking_exec(const char *command) {
     _exit(127);
 }
 
+void forking_end_after(unsigned seconds) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    alarm(seconds);
+}
+
 pid_t forking_spawn(const char *command, bool inherits_mask) {
     char *arguments[] = {"sh", "-c", (char *)command, NULL};
     posix_spawnattr_t attributes;

@@ -1,7 +1,8 @@
 import Glibc
-import RunLoops
 import TestSupport
 import Testing
+
+@testable import RunLoops
 
 /// Loops and forks: a child uses none of its parent's, and does its parent no harm.
 ///
@@ -194,9 +195,48 @@ enum LoopUse: String, Codable, CaseIterable {
         expect(result, says: ": used in a forked child, where no loop works; ")
     }
 
+    @Test(arguments: [OtherUse.performAndWait, .joinThread])
+    func `a child that would wait ends also if another thread was just about to`(use: OtherUse) async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [use] in
+            try onLoopThread { loop in
+                let inherited = try Inherited(loop)
+                let (isHeld, isOver) = (Gate(), Gate())
+                let other = try BareThread {
+                    ThreadWait.graph.withLock { _ in
+                        isHeld.open()
+                        #expect(isOver.wait())
+                    }
+                }
+                #expect(isHeld.wait())
+                let ending = Child {
+                    Child.endThisIfItHangs()
+                    do { try use.happen(inherited) } catch { return 1 }
+                    return 0
+                }.wait()
+                isOver.open()
+                other.join()
+                #expect(ending.isTrap)
+            }
+        }
+        expect(result, says: ": used in a forked child, where no loop works; ")
+    }
+
+    @Test func `the thread that forks is the main thread of the child`() async {
+        await #expect(processExitsWith: .success) {
+            try BareThread {
+                #expect(ThreadWait.holdingsHere() == [])
+                let ending = Child { ThreadWait.holdingsHere() == [.mainLoop] ? 0 : 1 }.wait()
+                #expect(ending == .exited(0))
+                #expect(ThreadWait.holdingsHere() == [])
+            }.join()
+        }
+    }
+
     /// The ways.
     enum OtherUse: String, Codable, CaseIterable {
-        case performElsewhere, performSeveral, performInModes, performLater, performAndWait
+        case performElsewhere, performSeveral, performInModes, performLater, performAndWait,
+            performAndWaitHere
         case mainLoop, makeCurrent, signalPort, sendSeveral, stopThread, joinThread, newThread
 
         fileprivate func happen(_ inherited: Inherited) throws {
@@ -207,6 +247,7 @@ enum LoopUse: String, Codable, CaseIterable {
             case .performInModes: inherited.own.perform(inModes: [.default]) {}
             case .performLater: loop.perform(after: .zero) {}
             case .performAndWait: try loop.performAndWait {}
+            case .performAndWaitHere: try inherited.own.performAndWait {}
             case .mainLoop: RunLoop.main.perform {}
             case .makeCurrent: _ = try RunLoop.makeCurrent()
             case .signalPort: try inherited.signals.send()

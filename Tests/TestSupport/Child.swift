@@ -48,6 +48,11 @@ public struct Child: Sendable {
         return processID == 0 ? nil : Child(processID: processID)
     }
 
+    /// Has this process ended by `SIGALRM` if it hangs.
+    ///
+    /// - Parameter seconds: After how long.
+    public static func endThisIfItHangs(seconds: Int = 20) { forking_end_after(CUnsignedInt(seconds)) }
+
     /// Makes this process a shell.
     ///
     /// - Parameter command: What it does.

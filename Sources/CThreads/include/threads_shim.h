@@ -17,7 +17,7 @@ struct runloops_thread_record {
     unsigned long number;
     /// What stands for the thread's clock and sleep in a test.
     void *driver;
-    /// Whether it is the main thread: 0 until it was asked, which takes two system calls.
+    /// Whether it is the main thread: 0 until it was asked, which takes two system calls, and again in a forked child.
     char main_thread;
 };
 

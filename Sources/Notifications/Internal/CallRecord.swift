@@ -206,6 +206,7 @@ struct CallRecord {
     private static func make() -> CallRecord {
         // Who waits for the end of a call waits for the thread that makes it.
         ThreadWait.callsHere.withLock { $0 = HoldingSource { callsHere.map { .call($0) } } }
+        if atFork != 0 { fatalError("pthread_atfork: errno \(atFork)") }
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
         precondition(MemoryLayout<Storage>.size <= 128, "a record has its cache lines for itself")
         let storage = unsafe memory.bindMemory(to: Storage.self, capacity: 1)
@@ -218,6 +219,42 @@ struct CallRecord {
             if exchanged { return unsafe CallRecord(storage) }
             unsafe storage.deinitialize(count: 1)
         }
+    }
+
+    /// What a forked child does first.
+    private static let atFork = pthread_atfork(nil, nil) { forgetOthers() }
+
+    /// In a forked child: what its parent's other threads called and looked up there is over.
+    ///
+    /// It makes nothing and frees nothing, for other threads of the parent may have been just doing that.
+    private static func forgetOthers() {
+        var next = newest
+        while let record = next {
+            next = unsafe record.storage.pointee.older
+            if !record.isOfThisThread { record.forget() }
+        }
+    }
+
+    private var isOfThisThread: Bool {
+        // Safe: the thread's own pointer, put there by `take`.
+        var next = unsafe runloops_thread_calls().map {
+            unsafe CallRecord($0.assumingMemoryBound(to: Storage.self))
+        }
+        while let record = next {
+            if unsafe record.storage == storage { return true }
+            next = unsafe record.storage.pointee.outer
+        }
+        return false
+    }
+
+    private func forget() {
+        unsafe storage.pointee.depth = 0
+        for index in 0..<CallRecord.capacity {
+            unsafe storage.pointee.shown[index].store(0, ordering: .releasing)
+        }
+        let lookups = unsafe storage.pointee.lookups.load(ordering: .relaxed)
+        if lookups & 1 == 1 { unsafe storage.pointee.lookups.store(lookups &+ 1, ordering: .releasing) }
+        giveBack()
     }
 
     private func giveBack() {
@@ -240,11 +277,7 @@ struct CallRecord {
         runloops_thread_set_calls(nil)
         while let record = next {
             next = unsafe record.storage.pointee.outer
-            unsafe record.storage.pointee.depth = 0
-            for index in 0..<CallRecord.capacity {
-                unsafe record.storage.pointee.shown[index].store(0, ordering: .releasing)
-            }
-            record.giveBack()
+            record.forget()
         }
         for observation in calls { observation.callIsOver() }
     }

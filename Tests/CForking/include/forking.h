@@ -9,6 +9,9 @@ pid_t forking_fork(void);
 /// Ends the process as `exit` does not: nothing else is run.
 _Noreturn void forking_exit(int code);
 
+/// Has the calling process ended by `SIGALRM` after so many seconds, whatever the thread blocks.
+void forking_end_after(unsigned seconds);
+
 /// Becomes a shell that does something.
 _Noreturn void forking_exec(const char *command);
 

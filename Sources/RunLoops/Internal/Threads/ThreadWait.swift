@@ -41,6 +41,8 @@ package final class ThreadWait: Sendable {
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
         for targets: @escaping @Sendable () -> [Holding]
     ) {
+        // Before any lock is taken.
+        Fork.check(operation)
         self.init(
             RunLoop.existing, ThreadWait.holdingsHere(), in: operation, SourceLocation(fileID, line),
             endsByItself: endsByItself, refuse: refuse, for: targets)
