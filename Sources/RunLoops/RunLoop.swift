@@ -35,8 +35,8 @@ public final class RunLoop: Sendable {
 
     /// Nil once the thread has ended.
     ///
-    /// `nonisolated(unsafe)`: touched by the loop's own thread only, which every way to it checks; the main
-    /// loop's is set before anybody can have the loop.
+    /// `nonisolated(unsafe)`: touched by the loop's own thread only, which every way to it checks; the main loop's is set
+    /// before anybody can have the loop, and taken by whoever finds that its thread has gone without it (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
     private let storedName = Guarded("")

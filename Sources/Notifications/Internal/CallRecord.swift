@@ -27,6 +27,8 @@ struct CallRecord {
     /// Alone on its cache lines.
     private struct Storage: ~Copyable {
         /// The observations that are called, outermost first; 0 for none.
+        ///
+        /// The first property, so that it lies where the record does: ``withPlace(_:)`` counts from there.
         let shown = InlineArray<6, Atomic<UInt>> { _ in Atomic(0) }
         /// Odd while the thread looks something up.
         let lookups = Atomic<UInt>(0)
@@ -64,7 +66,7 @@ struct CallRecord {
         if depth == CallRecord.capacity { return withInnerPlace(body) }
         unsafe storage.pointee.depth = depth + 1
         defer { unsafe storage.pointee.depth = depth }
-        // Safe: less than the capacity, and the record outlives the call.
+        // Safe: less than the capacity, the record begins with what is shown, and outlives the call.
         return unsafe body(
             Place(UnsafeRawPointer(storage).assumingMemoryBound(to: Atomic<UInt>.self) + depth))
     }

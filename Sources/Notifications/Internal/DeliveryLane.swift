@@ -11,7 +11,7 @@ final class DeliveryLane: Sendable {
 
     /// How many were sent, by any thread.
     private let sent = Atomic<Int>(0)
-    /// Keeps what the loop writes off the cache lines that posters write.
+    /// Keeps what the loop writes off the cache lines that posters write: two lines, because processors fetch them in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
     /// How many have arrived; written by the loop's thread only.
     private let arrived = Atomic<Int>(0)

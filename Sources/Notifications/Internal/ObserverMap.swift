@@ -10,7 +10,7 @@ internal import Synchronization
 /// `@safe`: the shards are the map's from `init` to `deinit`. `@unchecked Sendable`: they are shared by atomics and locks.
 @safe
 final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
-    /// Alone on its cache lines.
+    /// Alone on its cache lines, a pair as processors fetch them: with the padding 128 bytes.
     private struct Shard: ~Copyable {
         /// The address of the table, which the shard holds; 0 for none.
         let table = Atomic<UInt>(0)

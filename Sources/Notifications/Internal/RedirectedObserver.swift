@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// An observer that is called on the thread of a loop: what lies between the post and the call.
 final class RedirectedObserver: Sendable {
-    /// Keeps what posters read off the cache lines of the reference count, which the loop's thread writes for each delivery.
+    /// Keeps what posters read off the cache lines of the reference count, which the loop's thread writes for each delivery:
+    /// with the object's header two lines, because processors fetch them in pairs.
     private let countPadding = InlineArray<14, UInt64>(repeating: 0)
 
     let redirector: NotificationRedirector
@@ -22,6 +23,7 @@ final class RedirectedObserver: Sendable {
     /// What takes notifications for this; nil once nobody is called any more, for it holds this.
     private let registration = Guarded<Registration?>(nil)
 
+    /// The same for what the loop's thread counts.
     private let deliveredPadding = InlineArray<16, UInt64>(repeating: 0)
     /// Written by the loop's thread only, for each delivery.
     private let delivered = Atomic<Int>(0)

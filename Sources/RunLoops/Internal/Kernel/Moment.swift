@@ -44,7 +44,9 @@ struct Moment: Comparable, Hashable, Sendable {
 }
 
 /// The zero of `CLOCK_BOOTTIME` as an instant.
-private let epoch = ContinuousClock().systemEpoch
+///
+/// Computed, as ``Moment/never``.
+private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
     /// The first whole nanosecond that is not before `instant`: what is set to it is never early.
