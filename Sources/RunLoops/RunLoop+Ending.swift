@@ -4,8 +4,8 @@ extension RunLoop {
     /// For what must be closed on the thread that opened it. The handlers are called on that thread when its last run has
     /// returned, the last added first, and before the loop lets go of anything: its inputs are still there, and what
     /// the handlers post to it is destroyed after them without having run, unless they run the loop, which in a
-    /// ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it slept, returns at once. One that is added meanwhile is called, too. Whoever
-    /// joins the thread waits for them.
+    /// ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it slept, returns at once. One that is
+    /// added meanwhile is called, too. Whoever joins the thread waits for them.
     ///
     /// ```swift
     /// let connection = Connection()
