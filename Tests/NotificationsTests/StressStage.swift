@@ -39,6 +39,13 @@ final class StressStage: Sendable {
     let removalsInHandlers = Shared()
     let nestedRuns = Shared()
 
+    /// Whether some of everything has happened: a stress that stresses nothing finds nothing.
+    var hasStressed: Bool {
+        callsOnLoops.count > 100 && calls.count > callsOnLoops.count + 100 && waits.count > 10
+            && removals.count > waits.count + 100 && removalsInHandlers.count > 10 && nestedPosts.count > 10
+            && nestedRuns.count > 10
+    }
+
     /// By actor: a tick at which its next call had not begun.
     private let beforeCall = (0..<actorCount).map { _ in Shared() }
     /// By stream: the number of the last post.
