@@ -18,7 +18,7 @@ final class MessagePortInput: SignalledInput {
     var peerEnded: ((MessagePort.Peer) -> Void)?
 
     /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
-    struct Handler {
+    struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (consuming MessagePort.Message) -> Void
     }
@@ -26,8 +26,7 @@ final class MessagePortInput: SignalledInput {
     /// How many messages of one sender are read before the kernel is asked who else has sent.
     private static let mostInARow = 16
 
-    private var handlers: [Handler] = []
-    private var commonHandler: Handler?
+    private var handlers = ModeHandlers<Handler>()
 
     init(_ port: AnyObject, _ core: MessagePortCore, _ loop: LoopCore) {
         self.port = port
@@ -49,33 +48,17 @@ final class MessagePortInput: SignalledInput {
 
     /// Keeps a handler for a mode, or for the common ones, unless there is one.
     func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
-        let handler = Handler(mode: mode, deliver: deliver)
-        if mode == .common {
-            if commonHandler == nil { commonHandler = handler }
-        } else if !handlers.contains(where: { $0.mode == mode }) {
-            handlers.append(handler)
-        }
+        handlers.add(Handler(mode: mode, deliver: deliver))
     }
 
     /// Takes out the handlers for a mode.
     ///
-    /// - Returns: What has gone, for the caller to let go of when all is in order, as with a ``PortInput``.
+    /// - Returns: What has gone, for the caller to let go of when all is in order.
     func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
-        let before = handlers
-        guard mode == .common else {
-            handlers = before.filter { $0.mode != mode }
-            return before
-        }
-        let common = commonHandler
-        commonHandler = nil
-        handlers = before.filter { !loop.modes.isCommon($0.mode) }
-        return before + [common].compactMap { $0 }
+        handlers.remove(for: mode, in: loop.modes)
     }
 
-    func handler(for mode: RunLoop.Mode) -> Handler? {
-        for handler in handlers where handler.mode == mode { return handler }
-        return commonHandler
-    }
+    func handler(for mode: RunLoop.Mode) -> Handler? { handlers.handler(for: mode) }
 
     /// Whether the port is in this loop still, so that what its claim guards may be touched.
     ///

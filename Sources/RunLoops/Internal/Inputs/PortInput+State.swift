@@ -5,15 +5,14 @@ extension PortInput {
     struct State {
         var membership = Membership()
         var signal: Signal?
-        var handlers: [Handler] = []
-        var commonHandler: Handler?
+        var handlers = ModeHandlers<Handler>()
         var hasBeenArmed = false
         var noSenders: (() -> Void)?
         var hasLeftAMode = false
     }
 
     /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
-    struct Handler {
+    struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (Node.Slot) -> Void
     }
@@ -33,14 +32,9 @@ extension PortInput {
     }
 
     /// What a message is delivered to, by the mode that the port was added to.
-    var handlers: [Handler] {
+    var handlers: ModeHandlers<Handler> {
         @inline(__always) _read { yield state.value.handlers }
         @inline(__always) _modify { yield &state.value.handlers }
-    }
-
-    var commonHandler: Handler? {
-        @inline(__always) _read { yield state.value.commonHandler }
-        @inline(__always) _modify { yield &state.value.commonHandler }
     }
 
     /// Whether it has asked for messages since it came into the loop; from then on whoever serves it asks anew.

@@ -19,34 +19,15 @@ final class PortInput: SignalledInput {
 
     /// Keeps a handler for a mode, or for the common ones, unless there is one.
     func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
-        let handler = Handler(mode: mode, deliver: deliver)
-        if mode == .common {
-            if commonHandler == nil { commonHandler = handler }
-        } else if !handlers.contains(where: { $0.mode == mode }) {
-            handlers.append(handler)
-        }
+        handlers.add(Handler(mode: mode, deliver: deliver))
     }
 
     /// Takes out the handlers for a mode.
     ///
-    /// - Returns: What has gone. The caller lets go of it when all is in order: what a handler holds may be the user's, and may
-    ///   come back here while it is destroyed.
+    /// - Returns: What has gone, for the caller to let go of when all is in order.
     func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
         hasLeftAMode = true
-        let before = handlers
-        guard mode == .common else {
-            handlers = before.filter { $0.mode != mode }
-            return before
-        }
-        let common = commonHandler
-        commonHandler = nil
-        handlers = before.filter { !loop.modes.isCommon($0.mode) }
-        return before + [common].compactMap { $0 }
-    }
-
-    private func handler(for mode: RunLoop.Mode) -> Handler? {
-        for handler in handlers where handler.mode == mode { return handler }
-        return commonHandler
+        return handlers.remove(for: mode, in: loop.modes)
     }
 
     /// Asks to be told of the next message, and sees those that came before.
@@ -71,7 +52,7 @@ final class PortInput: SignalledInput {
             return Served()
         }
         if signal.isOut { return Served() }
-        guard let mode = loop.currentMode, let handler = handler(for: mode) else {
+        guard let mode = loop.currentMode, let handler = handlers.handler(for: mode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
         loop.serving.append(signal)
@@ -159,8 +140,6 @@ final class PortInput: SignalledInput {
         }
         if core.isClosed { loop.removeFromLoop(self) }
         let isLeft = self.signal != nil
-        // With messages at hand it is not armed; and nobody knows when the next one is handed out.
-        if isLeft, core.next != nil { core.serveMissedSenders() }
         return Served(
             calledHandler: calledHandler, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
     }
@@ -175,7 +154,6 @@ final class PortInput: SignalledInput {
         } else if core.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
         }
-        core.serveMissedSenders()
         signal.input = nil
         self.signal = nil
         hasLeftAMode = true
