@@ -1,3 +1,4 @@
+internal import CThreads
 internal import Synchronization
 
 // Taking in and handing out, by whoever has the claim.
@@ -22,6 +23,8 @@ extension PortCore {
         if limit > 0 && taken.counts {
             step(.handsOut)
             handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+            // In this order for a sender as well, which makes this thread pass a full fence before it sleeps.
+            runloops_light_fence()
             step(.waitingLooks)
             if waitingCount.load(ordering: .relaxed) > 0 { serveWaitingSenders() }
         }
@@ -39,25 +42,11 @@ extension PortCore {
         return node
     }
 
-    /// Serves the senders that came to wait while messages were handed out, and were not seen.
-    ///
-    /// Handing one out and the look at who waits may change places with each other, and with the sender's two steps; these do
-    /// not. Dear, so it is done when the port is empty, at the end of a turn in a loop, and when the receiver gives the port up. In
-    /// a set each message has a turn of its own, and the next one that is taken out finds who was missed.
-    func serveMissedSenders() {
-        if limit == 0 { return }
-        step(.handsOut)
-        handedOut.store(handedOut.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
-        step(.waitingLooks)
-        if waitingCount.load(ordering: .sequentiallyConsistent) > 0 { serveWaitingSenders() }
-    }
-
     /// Arms the mailbox, if nothing is at hand and nothing has come.
     ///
     /// - Returns: False if there is something, or the port was closed.
     func arm(with signal: Signal) -> Bool {
         if unsafe !backlog.value.isEmpty { return false }
-        serveMissedSenders()
         if mailbox.arm(with: signal.retainedNode()) { return true }
         _ = Signal.takeRetained(signal.node)
         return false

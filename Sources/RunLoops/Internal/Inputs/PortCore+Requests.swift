@@ -121,13 +121,15 @@ extension PortCore {
         let isInLine = waitingSenders.withLock { waiting in
             if isClosed { return false }
             waiting.append(sender)
-            // In the same order as a sender that blocks does it.
             waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
             pumpLocked(&waiting, &pump)
             return true
         }
         pump.finish()
-        if isInLine { return sender }
+        if isInLine {
+            lookForRoomAgain()
+            return sender
+        }
         end()
         destroyUnsent(node)
         return nil

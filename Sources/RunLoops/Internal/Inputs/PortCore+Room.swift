@@ -1,6 +1,11 @@
+internal import CThreads
 internal import Synchronization
 
 // Senders that wait for room, and who gives it to them.
+//
+// The receiver hands a message out, and then looks whether somebody waits. A sender comes into the line, and then looks what was
+// handed out. If each does its two steps in this order, one of the two sees the other, and nobody sleeps beside room. The
+// receiver does them for every message, and so the sender, who is about to sleep, pays for the order on both sides.
 
 extension PortCore {
     /// What a sender finds at a full port.
@@ -30,8 +35,6 @@ extension PortCore {
             if isClosed { return .refused(.invalid) }
             waiting.append(sender)
             step(.waitingStores)
-            // In this order with the look at what was handed out, against the receiver's opposite order: one of
-            // the two sees the other.
             waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
             pumpLocked(&waiting, &pump)
             if mayWait && !isReceiver { return .inLine }
@@ -45,7 +48,7 @@ extension PortCore {
         switch finding {
         case .sent: return nil
         case .refused(let refusal): return refusal
-        case .inLine: break
+        case .inLine: lookForRoomAgain()
         }
         let wait = threadWait(of: sender)
         let wouldDeadlock = wait.begin() != nil
@@ -59,6 +62,15 @@ extension PortCore {
         case .refused: return .wouldDeadlock
         case nil: return wouldDeadlock ? .wouldDeadlock : .timedOut
         }
+    }
+
+    /// Gives those in the line the room that the receiver has made without having seen them.
+    ///
+    /// By who has come into the line, before it is left to itself.
+    func lookForRoomAgain() {
+        if waitingCount.load(ordering: .relaxed) == 0 { return }
+        runloops_heavy_fence()
+        serveWaitingSenders()
     }
 
     /// Has a sender leave the line, and serves those behind it: what was too little room for a batch may do for them.

@@ -126,7 +126,6 @@ extension PortSetMember {
         } else if core.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
         }
-        core.serveMissedSenders()
         self.signal = nil
         core.claim.giveUp()
     }
