@@ -52,10 +52,17 @@ extension MessagePortCore {
             return
         }
         guard let connection = add(socket, number, of: credentials) else { return }
+        if input.isInLoop {
+            // The time of the filter is not the connection's.
+            unsafe receiving.greetings.forget(number)
+            expectGreeting(of: number, now: Moment.now())
+        }
         do {
             try set.add(connection.socket.descriptor, .reading, token: connection.token)
+            isNotAskedAbout(number)
         } catch {
             log("cannot watch the connection of \(credentials): \(error)")
+            isNotAskedAbout(number)
             _ = remove(connection)
             placeBecameFree(for: input)
         }

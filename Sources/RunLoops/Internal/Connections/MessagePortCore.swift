@@ -34,7 +34,7 @@ final class MessagePortCore: Sendable {
         /// The name and the listener; nil once the port has ended.
         var registration: Registration?
         var connections: [UInt64: PortConnection] = [:]
-        /// The numbers of those that the filter is being asked about.
+        /// The numbers of those that the filter is being asked about, or that are not watched yet.
         var asked: Set<UInt64> = []
         /// Whose they all are.
         var shares: PeerShares
@@ -99,7 +99,10 @@ final class MessagePortCore: Sendable {
 
     /// Whether there is no place for one more connection, those counted that the filter is being asked about.
     var isFull: Bool {
-        life.withLock { $0.connections.count + $0.asked.count >= limits.connections }
+        life.withLock { life in
+            let coming = life.asked.count { life.connections[$0] == nil }
+            return life.connections.count + coming >= limits.connections
+        }
     }
 
     func connection(_ token: UInt64) -> PortConnection? { life.withLock { $0.connections[token] } }
@@ -124,8 +127,11 @@ final class MessagePortCore: Sendable {
         }
     }
 
-    /// Whether the filter is being asked about a connection.
+    /// Whether the filter is being asked about a connection, or it is not watched yet.
     func isAskedAbout(_ number: UInt64) -> Bool { life.withLock { $0.asked.contains(number) } }
+
+    /// The connection is watched, or is none.
+    func isNotAskedAbout(_ number: UInt64) { life.withLock { _ = $0.asked.remove(number) } }
 
     /// Notes a connection, for which there is a place.
     ///
@@ -136,8 +142,8 @@ final class MessagePortCore: Sendable {
         let peer = MessagePort.Peer(connection: number, credentials: credentials)
         let connection = PortConnection(socket, peer, limits, set, counters)
         let isOpen = life.withLock { life in
-            life.asked.remove(number)
             if life.registration == nil {
+                life.asked.remove(number)
                 life.shares.giveBack(credentials)
                 return false
             }

@@ -82,6 +82,9 @@ final class PortConnection: Sendable {
     func send(_ frame: Frame, _ body: RawSpan = RawSpan(), _ descriptors: [CInt] = [])
         throws(MessagePortError)
     {
+        // The right to reply is used up: a thread that ended in here would leave the requester waiting.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.kept.isEmpty) }
         if isEnded { throw .ended }
         if isFree {

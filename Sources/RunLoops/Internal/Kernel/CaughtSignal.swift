@@ -29,6 +29,9 @@ struct CaughtSignal: ~Copyable {
             return nil
         }
         if let owner { throw .taken(signal: number, madeAt: owner.description) }
+        // A thread that ended from here on would leave the signal taken.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         let opened: runloops_signal_descriptors
         do {
             opened = try CaughtSignal.open(number)
@@ -48,6 +51,9 @@ struct CaughtSignal: ~Copyable {
     }
 
     deinit {
+        // A thread that ended in here would leave the signal taken.
+        let cancelling = Cancelling.putOff()
+        defer { cancelling.goOn() }
         // In this order: a handler must not write to a number that is somebody else's, nor a new owner start before.
         runloops_signal_stop(number)
         CaughtSignal.close(descriptors)
