@@ -41,6 +41,9 @@ public final class ObservationToken: Sendable {
             )
         }
         registration.remove()
+        let gate = ThreadGate()
+        registration.whenFinished { gate.open() }
+        if gate.looksOpen { return }
         let calls = registration.calls
         let wait = ThreadWait(
             in: "ObservationToken.removeAndWait", fileID: fileID, line: line, for: { calls })
@@ -48,10 +51,8 @@ public final class ObservationToken: Sendable {
             fatalError(
                 "ObservationToken.removeAndWait: it would never return, because \(circle); call remove()")
         }
-        defer { wait.end() }
-        let gate = ThreadGate()
-        registration.whenFinished { gate.open() }
         gate.wait()
+        wait.end()
     }
 
     /// Ends the observation, and waits until no call of its handler runs, without blocking a thread.

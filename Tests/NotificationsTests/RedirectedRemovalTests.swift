@@ -150,7 +150,8 @@ import Testing
             for _ in 0..<2 { center.post(name: .a) }
             #expect(isRunning.wait())
             let helper = try Threads(1) { _ in
-                while !token.registration.isRemoved { sched_yield() }
+                // Removed where it is posted first, and then where it is called.
+                while token.registration.target?.observation.isRemoved != true { sched_yield() }
                 mayEnd.open()
             }
             token.removeAndWait()

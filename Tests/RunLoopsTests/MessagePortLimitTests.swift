@@ -147,6 +147,7 @@ import Testing
     ) throws {
         var limits = MessagePort.Limits()
         limits.connections = 1
+        limits.greeting = .seconds(600)
         let asked = Shared()
         let server = try PortServer(
             limits: limits, nil,

@@ -107,6 +107,7 @@ import Testing
         let next = Successor.Holder()
         var limits = MessagePort.Limits()
         limits.connections = 1
+        limits.greeting = .seconds(600)
         let server = try PortServer(
             limits: limits, nil,
             admitting: { _ in

@@ -29,14 +29,14 @@ import Testing
 
     @Test func `a repeating timer keeps to the grid of its first date, and counts what it missed`() throws {
         try onLoopThread { loop in
-            let first = Instant.now
             let interval = Duration.milliseconds(10)
             var dates: [Instant] = []
-            let timer = Timer(fireAt: first, interval: interval, repeats: true) { timer in
+            let timer = Timer(fireAt: .now, interval: interval, repeats: true) { timer in
                 #expect(Instant.now >= timer.fireDate)
                 dates.append(timer.fireDate)
                 if dates.count == 4 { timer.invalidate() }
             }
+            let first = timer.fireDate
             loop.add(timer, forMode: .default)
             // The loop is late.
             while Instant.now < first + .milliseconds(105) {}
@@ -192,10 +192,10 @@ import Testing
             let other = RunLoop.Mode("other")
             var fired: [String] = []
             let interval = Duration.milliseconds(300)
-            let start = Instant.now
-            let overdue = Timer(fireAt: start, interval: interval, repeats: true) { _ in
+            let overdue = Timer(fireAt: .now, interval: interval, repeats: true) { _ in
                 fired.append("overdue")
             }
+            let start = overdue.fireDate
             loop.add(overdue, forMode: other)
             loop.add(
                 Timer(fireAt: .now, interval: .zero, repeats: false) { _ in fired.append("once") },

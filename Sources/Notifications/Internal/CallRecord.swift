@@ -251,8 +251,11 @@ struct CallRecord {
 
     private func forget() {
         unsafe storage.pointee.depth = 0
-        for index in 0..<CallRecord.capacity {
+        // Not over a range, of whose parts an unoptimized build may ask the runtime here for the first time.
+        var index = 0
+        while index < CallRecord.capacity {
             unsafe storage.pointee.shown[index].store(0, ordering: .releasing)
+            index += 1
         }
         let lookups = unsafe storage.pointee.lookups.load(ordering: .relaxed)
         if lookups & 1 == 1 { unsafe storage.pointee.lookups.store(lookups &+ 1, ordering: .releasing) }

@@ -158,7 +158,8 @@ class Observation: @unchecked Sendable {
             if !end.hasCome { end.waiters.append(waiter) }
             return end.hasCome
         }
-        if hasCome { waiter() }
+        // In a forked child the one that was to look may be a thread of the parent.
+        if hasCome { waiter() } else if isRemoved { settle() }
     }
 
     /// Whether a call of this observation is on the stack of the calling thread.

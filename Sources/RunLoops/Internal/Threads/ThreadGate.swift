@@ -40,7 +40,7 @@ package final class ThreadGate: @unchecked Sendable {
     }
 
     /// Whether it is open now.
-    private var looksOpen: Bool {
+    package var looksOpen: Bool {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return isOpen
@@ -57,7 +57,7 @@ package final class ThreadGate: @unchecked Sendable {
 
     /// Waits until the gate is open, or a deadline has passed.
     ///
-    /// The thread is not cancelled meanwhile.
+    /// Outside of a simulation the thread is not cancelled meanwhile.
     ///
     /// - Returns: False if the deadline passed first.
     func wait(until deadline: Moment) -> Bool {
