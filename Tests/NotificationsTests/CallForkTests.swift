@@ -18,11 +18,21 @@ import Testing
         }
     }
 
-    @Test func `a child does not wait for the end of what its parent's other threads call`() async {
-        await #expect(processExitsWith: .success) {
+    @Test(arguments: [false, true])
+    func `a child does not wait for the end of what its parent's other threads call`(isRemovedBefore: Bool)
+        async
+    {
+        await #expect(processExitsWith: .success) { [isRemovedBefore] in
             let center = NotificationCenter()
             let goesOn = Guarded<(@Sendable () -> Void)?>(nil)
-            let token = center.addObserver(forName: .a) { _ in goesOn.withLock { $0 }?() }
+            let own = Guarded<ObservationToken?>(nil)
+            let token = center.addObserver(forName: .a) { _ in
+                // Then this call's thread was to find that nothing of the observation runs any more.
+                if isRemovedBefore { own.withLock { $0 }?.remove() }
+                goesOn.withLock { $0 }?()
+            }
+            own.withLock { $0 = token }
+            defer { own.withLock { $0 = nil } }
             let ending = try forkWhile { wait in
                 goesOn.withLock { $0 = wait }
                 center.post(name: .a)
