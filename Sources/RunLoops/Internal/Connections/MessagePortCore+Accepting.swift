@@ -59,10 +59,10 @@ extension MessagePortCore {
         }
         do {
             try set.add(connection.socket.descriptor, .reading, token: connection.token)
-            isNotAskedAbout(number)
+            endAsking(about: number)
         } catch {
             log("cannot watch the connection of \(credentials): \(error)")
-            isNotAskedAbout(number)
+            endAsking(about: number)
             _ = remove(connection)
             placeBecameFree(for: input)
         }

@@ -130,8 +130,8 @@ final class MessagePortCore: Sendable {
     /// Whether the filter is being asked about a connection, or it is not watched yet.
     func isAskedAbout(_ number: UInt64) -> Bool { life.withLock { $0.asked.contains(number) } }
 
-    /// The connection is watched, or is none.
-    func isNotAskedAbout(_ number: UInt64) { life.withLock { _ = $0.asked.remove(number) } }
+    /// The connection is watched now, or has come to nothing.
+    func endAsking(about number: UInt64) { life.withLock { _ = $0.asked.remove(number) } }
 
     /// Notes a connection, for which there is a place.
     ///
