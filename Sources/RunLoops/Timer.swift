@@ -128,8 +128,9 @@ public final class Timer {
     /// When the timer fires next.
     ///
     /// Setting it moves the grid of a repeating timer: the next fires are counted from the new date, and one that has passed
-    /// stands for the last date of its grid. Set in the timer's own handler it is kept. ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer
-    /// without losing it. On an invalid timer, setting does nothing.
+    /// stands for the last date of its grid. Set in the timer's own handler it is kept.
+    /// ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer without losing it. On an invalid timer, setting
+    /// does nothing.
     public var fireDate: ContinuousClock.Instant {
         get { date.instant }
         set {
