@@ -9,17 +9,14 @@ import class RunLoops.RunLoop
 
 /// Names of a test's own, in a directory that goes with it.
 final class OwnNames: Sendable {
-    let directory: String
+    private let place: ScratchDirectory
+    var directory: String { place.path }
     var names: PortNames { PortNames(directory: directory) }
 
-    init() throws {
-        directory = "/tmp/run-loops-test-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    }
+    init() throws { place = try ScratchDirectory() }
 
     deinit {
-        do { try FileManager.default.removeItem(atPath: directory) } catch { Issue.record(error) }
+        do { try place.remove() } catch { Issue.record(error) }
     }
 }
 

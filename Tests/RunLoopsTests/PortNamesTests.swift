@@ -125,6 +125,22 @@ import Testing
         #expect(try place.files() == [])
     }
 
+    @Test func `names end while their directory is removed`() throws {
+        for _ in 0..<50 {
+            let (place, areHeld) = (try ScratchDirectory(), Gate())
+            let ends = try Threads(1) { _ in
+                let names = PortNames(directory: place.path)
+                let held = try (0..<20).map { HeldRegistration(try names.register(PortName("clock-\($0)"))) }
+                areHeld.open()
+                for registration in held { registration.clear() }
+            }
+            #expect(areHeld.wait())
+            remove(place)
+            try ends.join()
+            #expect(!FileManager.default.fileExists(atPath: place.path))
+        }
+    }
+
     @Test func `a lock that its owner removes meanwhile is none`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }

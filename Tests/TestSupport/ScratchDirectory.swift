@@ -31,8 +31,16 @@ public struct ScratchDirectory: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 
-    /// Removes it, and what is in it.
+    /// Removes it, and what is in it, also while ports that are ending take their own files out of it.
     ///
-    /// - Throws: If it cannot be removed.
-    public func remove() throws { try FileManager.default.removeItem(atPath: path) }
+    /// - Throws: If it cannot be removed, or is not there.
+    public func remove() throws {
+        while true {
+            do {
+                return try FileManager.default.removeItem(atPath: path)
+            } catch CocoaError.fileNoSuchFile where FileManager.default.fileExists(atPath: path) {
+                // Somebody was faster with one file: the next time round finds fewer.
+            }
+        }
+    }
 }
