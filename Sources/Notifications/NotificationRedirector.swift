@@ -172,9 +172,9 @@ extension NotificationCenter {
 extension NotificationCenter {
     /// Posts a notification, and waits until the observers on other threads have been called, too.
     ///
-    /// A delivery counts as over when the handler has returned, when it is dropped for want of room or merged, and when the observation is
-    /// removed before its turn has come. This thread's own loop does not run meanwhile, and what is
-    /// delivered at once on this thread needs no waiting. Whatever is thrown, the notification has been posted.
+    /// A delivery counts as over when the handler has returned, when it is dropped for want of room or merged, and when the
+    /// observation is removed before its turn has come. This thread's own loop does not run meanwhile, and what is delivered at
+    /// once on this thread needs no waiting. Whatever is thrown, the notification has been posted.
     ///
     /// - Parameters:
     ///   - notification: What has happened.

@@ -14,8 +14,8 @@ public final class ObservationToken: Sendable {
 
     /// Ends the observation: no call of its handler starts after this has returned.
     ///
-    /// That holds on every thread, for posts that are under way, and for notifications that wait in a queue. A call that had begun
-    /// on another thread may still run; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Again is harmless.
+    /// That holds on every thread, for posts that are under way, and for notifications that wait in a queue. A call that had
+    /// begun on another thread may still run; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Again is harmless.
     ///
     /// > Thread safety: any thread, also the handler's own.
     public func remove() { registration.remove() }

@@ -88,7 +88,8 @@ public final class DescriptorSource {
     ///   - descriptor: What is watched.
     ///   - interest: What for.
     ///   - origin: Where the other source was made.
-    ///   - handler: Serves that source, and says whether there was anything to serve: what made the descriptor ready may be gone.
+    ///   - handler: Serves that source, and says whether there was anything to serve: what made the descriptor ready may be
+    ///     gone.
     init(
         _ descriptor: CInt, interest: Interest, origin: SourceLocation,
         handler: @escaping (DescriptorSource, Readiness) -> Bool

@@ -36,9 +36,9 @@ public final class MessagePort: Sendable {
     ///   - line: Where it was made, for diagnostics.
     ///   - admits: Whether a process may send to the port; by default, those of the same user may. Called on the loop's
     ///     thread for each connection.
-    /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be had, ``MessagePortError/tooLarge(limit:)`` if no packet has
-    ///   room for the body that the limits allow, or ``MessagePortError/system(_:)``. Nothing is left open, and the name is as
-    ///   it was.
+    /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be had, ``MessagePortError/tooLarge(limit:)`` if no packet
+    ///   has room for the body that the limits allow, or ``MessagePortError/system(_:)``. Nothing is left open, and the name is
+    ///   as it was.
     ///
     /// > Thread safety: any thread.
     public init(
@@ -81,8 +81,8 @@ public final class MessagePort: Sendable {
 
     /// Has a handler called on this thread's loop when the port has ended.
     ///
-    /// As ``Port/onInvalidation(fileID:line:_:)``: exactly once, in the common modes, after the port's end; soon, if it has ended
-    /// already.
+    /// As ``Port/onInvalidation(fileID:line:_:)``: exactly once, in the common modes, after the port's end; soon, if it has
+    /// ended already.
     ///
     /// - Parameters:
     ///   - fileID: Where it is called, for diagnostics.

@@ -19,8 +19,8 @@ extension Port {
     ///     queue; ``ReplyRight/isAwaited`` tells the receiver.
     ///   - fileID: Where the request was made, for diagnostics.
     ///   - line: Where the request was made, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has passed,
-    ///     or the receiver's thread is this one. What it has made is destroyed if the wait would close a circle.
+    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has
+    ///     passed, or the receiver's thread is this one. What it has made is destroyed if the wait would close a circle.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``: why there is no answer.
     ///
@@ -75,8 +75,8 @@ extension SendRight {
     ///   - deadline: When to give up; nil for never. With one that has passed nothing is sent.
     ///   - fileID: Where the request was made, for diagnostics.
     ///   - line: Where the request was made, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has passed,
-    ///     or the receiver's thread is this one. What it has made is destroyed if the wait would close a circle.
+    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has
+    ///     passed, or the receiver's thread is this one. What it has made is destroyed if the wait would close a circle.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``: why there is no answer.
     ///

@@ -64,8 +64,8 @@ extension RemotePort {
 
     /// Sends a request, and waits for the reply without blocking a thread.
     ///
-    /// If the task is cancelled, the reply is not waited for any more. Sending itself does not wait for room: where there is none,
-    /// this tries again until there is, or until the deadline.
+    /// If the task is cancelled, the reply is not waited for any more. Sending itself does not wait for room: where there is
+    /// none, this tries again until there is, or until the deadline.
     ///
     /// The first one in a process starts a thread, which reads the replies.
     ///
@@ -75,8 +75,8 @@ extension RemotePort {
     ///   - descriptors: What goes with it; they stay open here, and are the caller's.
     ///   - deadline: When to give up; nil for never.
     /// - Returns: The reply, which is the caller's, with its descriptors.
-    /// - Throws: ``MessagePortError``, as the one that blocks, and ``MessagePortError/cancelled``, from which you cannot tell either
-    ///   whether it was served.
+    /// - Throws: ``MessagePortError``, as the one that blocks, and ``MessagePortError/cancelled``, from which you cannot tell
+    ///   either whether it was served.
     ///
     /// > Thread safety: any task.
     public func request(

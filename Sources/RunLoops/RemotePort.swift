@@ -97,8 +97,8 @@ public final class RemotePort: Sendable {
     /// Sends a message.
     ///
     /// It is sent as a whole, or not at all. While the port has no room, because it is not served or has much to do, or the
-    /// kernel has no memory or too many descriptors under way, it waits, without running this thread's loop. That it was sent says that the kernel has it, and not that anybody has
-    /// read it.
+    /// kernel has no memory or too many descriptors under way, it waits, without running this thread's loop. That it was sent
+    /// says that the kernel has it, and not that anybody has read it.
     ///
     /// - Parameters:
     ///   - bytes: What is sent.
@@ -141,8 +141,8 @@ public final class RemotePort: Sendable {
 
     /// Has a handler called on this thread's loop when the connection has ended.
     ///
-    /// The port has ended, or its process has, however; or this end has. It is called exactly once, in the common modes; soon, if
-    /// the connection has ended already. If the loop ends first, the handler is destroyed with it, on its thread, without
+    /// The port has ended, or its process has, however; or this end has. It is called exactly once, in the common modes; soon,
+    /// if the connection has ended already. If the loop ends first, the handler is destroyed with it, on its thread, without
     /// having been called.
     ///
     /// The first wish of this kind in a process starts a thread, which notices the end.

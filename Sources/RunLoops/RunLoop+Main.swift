@@ -50,8 +50,8 @@ extension RunLoop {
     func meetMainThread() {
         if !MainQueue.isOffered { RunLoop.say(RunLoop.notOffered) }
         if runloops_is_main_thread() {
-            // A simulation may have given the thread another loop for a while: afterwards whoever asks for the current one has it
-            // become this one.
+            // A simulation may have given the thread another loop for a while: afterwards whoever asks for the current one has
+            // it become this one.
             if RunLoop.existing == nil { install() }
         } else if MainQueue.isGivenAway {
             endAbandoned()

@@ -2,8 +2,8 @@ extension RunLoop {
     /// Watches a loop's runs: called at the moments it asked for.
     ///
     /// Observers of one moment are called in ascending ``order``, those of equal order in the order in which they
-    /// were added. An observer whose handler is running is not called by a run inside it. An observer that a handler adds to the
-    /// loop is called from the next moment on; one that it removes is not called any more.
+    /// were added. An observer whose handler is running is not called by a run inside it. An observer that a handler adds to
+    /// the loop is called from the next moment on; one that it removes is not called any more.
     ///
     /// ```swift
     /// let observer = RunLoop.Observer(activities: .beforeWaiting) { _, _ in flushLogs() }

@@ -42,8 +42,8 @@ public final class RunLoopThread: Sendable {
         try self.init(name, stackSize, processors, priority, body: nil)
     }
 
-    /// Starts a thread that serves the whole process: a test that drives the thread which starts it does not drive this one, and
-    /// does not end it.
+    /// Starts a thread that serves the whole process: a test that drives the thread which starts it does not drive this one,
+    /// and does not end it.
     convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }

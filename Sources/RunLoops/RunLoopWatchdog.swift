@@ -12,8 +12,8 @@ internal import Synchronization
 /// Each call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the report
 /// before, and when it has returned. The report comes up to half the threshold later, and a call that lasts between one
 /// and one and a half thresholds may go unnoticed: the loops do not read the clock, the watchdog looks at them, four times
-/// within the threshold, and at most every tenth of a millisecond. A call in a pass that was under way when the watchdog began may not be seen, unless what is called
-/// was given to the loop later.
+/// within the threshold, and at most every tenth of a millisecond. A call in a pass that was under way when the watchdog began
+/// may not be seen, unless what is called was given to the loop later.
 ///
 /// While no watchdog watches, loops pay nothing for it. While one does, each call of a handler costs its loop a few plain
 /// stores.

@@ -34,8 +34,8 @@ public final class SignalSource {
 
     /// Makes a source, which is in no loop yet but has the signal.
     ///
-    /// `SIGKILL` and `SIGSTOP`, which nobody gets, signals that tell of a fault of the thread, and `SIGCHLD`, for which there is
-    /// ``ProcessSource``, end the program with a message.
+    /// `SIGKILL` and `SIGSTOP`, which nobody gets, signals that tell of a fault of the thread, and `SIGCHLD`, for which there
+    /// is ``ProcessSource``, end the program with a message.
     ///
     /// - Parameters:
     ///   - signal: The signal's number.

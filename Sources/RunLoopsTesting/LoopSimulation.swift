@@ -82,8 +82,8 @@ public final class LoopSimulation: Sendable {
     /// Moves the clock forward, and lets all loops do what is due on the way, in the order of its dates.
     ///
     /// At each date at which a timer is due or a deadline passes the clock stops, until no loop has anything to do at that
-    /// time. So every timer without a tolerance fires at its date exactly. One that has a tolerance fires at the end of that, or
-    /// with another one that fires before.
+    /// time. So every timer without a tolerance fires at its date exactly. One that has a tolerance fires at the end of that,
+    /// or with another one that fires before.
     ///
     /// - Parameters:
     ///   - length: How far; not negative.

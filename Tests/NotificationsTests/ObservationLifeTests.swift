@@ -3,8 +3,8 @@ import Testing
 
 @testable import Notifications
 
-/// The removal guarantee's protocol, explored step by step: every interleaving of threads that call an observation and threads that
-/// remove it, on a processor that keeps stores back for a while.
+/// The removal guarantee's protocol, explored step by step: every interleaving of threads that call an observation and threads
+/// that remove it, on a processor that keeps stores back for a while.
 ///
 /// The steps are those of `Observation.call`, `remove` and `settle`, and of what they use of `CallRecord`.
 @Suite struct ObservationLifeTests {

@@ -10,8 +10,8 @@ import class RunLoops.Timer
 
 /// Calls of the kernel that a signal interrupts, one kind after the other: each is made again, and nobody is told.
 ///
-/// All that may be interrupted by its manual page, also where this kernel would wait and not be: a file system in user space, or a
-/// supervisor of the process, may answer so.
+/// All that may be interrupted by its manual page, also where this kernel would wait and not be: a file system in user space,
+/// or a supervisor of the process, may answer so.
 @Suite struct InterruptedCallTests {
     @Test func `a loop that sleeps sleeps on, and one that looks sees what is there`() throws {
         try onLoopThread { loop in

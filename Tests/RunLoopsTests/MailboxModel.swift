@@ -2,13 +2,13 @@ import TestSupport
 
 /// Two threads that send to a loop, and the loop's own, as a machine whose every state can be visited.
 ///
-/// Each step of it is one atomic operation of the library or one system call, under the name of the function that makes it: those
-/// of senders are in `MailboxModel+Senders`, those of the loop in `MailboxModel+Loop` and `MailboxModel+Mail`. Weak exchanges may
-/// fail for no reason, and a sleep may end for no reason, as it does for timers and descriptors.
+/// Each step of it is one atomic operation of the library or one system call, under the name of the function that makes it:
+/// those of senders are in `MailboxModel+Senders`, those of the loop in `MailboxModel+Loop` and `MailboxModel+Mail`. Weak
+/// exchanges may fail for no reason, and a sleep may end for no reason, as it does for timers and descriptors.
 ///
 /// All that threads share is changed by one atomic operation at a time, each of which comes before or after every other one of
-/// the same word, and no thread decides from the order of plain loads of two words. So steps in one order for all threads are all
-/// that there is.
+/// the same word, and no thread decides from the order of plain loads of two words. So steps in one order for all threads are
+/// all that there is.
 struct MailboxModel {
     /// What a sender does, one after the other.
     enum Operation: Hashable {

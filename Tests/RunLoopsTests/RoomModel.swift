@@ -3,8 +3,8 @@ import TestSupport
 /// A receiver that hands messages of a full port out, and senders that wait for the room, as a machine whose every state can be
 /// visited.
 ///
-/// The receiver's stores wait in its buffer until they are drained, which may happen at any moment. Whoever takes the lock of the
-/// line drains its own first; the heavy fence drains the receiver's.
+/// The receiver's stores wait in its buffer until they are drained, which may happen at any moment. Whoever takes the lock of
+/// the line drains its own first; the heavy fence drains the receiver's.
 struct RoomModel {
     /// What can be left out or be done in the wrong order.
     enum Fault: CaseIterable {

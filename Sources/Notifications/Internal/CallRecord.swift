@@ -157,8 +157,8 @@ struct CallRecord {
         // To sleep is to give a cancelled thread occasion to end, here in the middle of a removal that others may wait for.
         let cancelling = Cancelling.putOff()
         defer { cancelling.goOn() }
-        // A few nanoseconds, unless the thread has lost its processor in the middle of it. If it has lost it to this one, and this
-        // one is a real-time thread, then yielding is not enough.
+        // A few nanoseconds, unless the thread has lost its processor in the middle of it. If it has lost it to this one, and
+        // this one is a real-time thread, then yielding is not enough.
         while unsafe storage.pointee.lookups.load(ordering: .acquiring) == seen {
             looks += 1
             if looks < 100 { sched_yield() } else { usleep(50) }

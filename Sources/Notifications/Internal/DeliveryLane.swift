@@ -37,7 +37,8 @@ final class DeliveryLane: Sendable {
     /// - Parameters:
     ///   - parcel: What is sent.
     ///   - runLoop: The loop.
-    ///   - end: Given the place of the parcel, which it takes out: with true on the loop's thread; with false if the loop has ended.
+    ///   - end: Given the place of the parcel, which it takes out: with true on the loop's thread; with false if the loop has
+    ///     ended.
     @inline(__always)
     func sendAnnounced<Parcel: Sendable & ~Copyable>(
         _ parcel: consuming Parcel, to runLoop: RunLoop,

@@ -13,7 +13,8 @@ class Observation: @unchecked Sendable {
 
     /// A ``NotificationHandler`` or ``MessageHandler``.
     ///
-    /// `nonisolated(unsafe)`: constant, and what it refers to is let go of once the observation is settled, when nobody calls it.
+    /// `nonisolated(unsafe)`: constant, and what it refers to is let go of once the observation is settled, when nobody calls
+    /// it.
     nonisolated(unsafe) private let handler: Unmanaged<AnyObject>
 
     /// The place in the order of all registrations of a center.
@@ -174,8 +175,8 @@ extension Unmanaged where Instance == Observation {
 
 /// What is called for a notification.
 ///
-/// An object, because a closure in an object's constant is called without counting a reference to it; and not generic, because a
-/// closure in a generic object is called through another one.
+/// An object, because a closure in an object's constant is called without counting a reference to it; and not generic, because
+/// a closure in a generic object is called through another one.
 final class NotificationHandler {
     let body: (Notification) -> Void
     init(_ body: @escaping (Notification) -> Void) { self.body = body }

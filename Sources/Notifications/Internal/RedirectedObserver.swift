@@ -156,8 +156,8 @@ final class RedirectedObserver: Sendable {
     func deliver(turn: Int) {
         var isUnderWay = true
         while let next = next(of: turn) {
-            // As long as others of this turn wait it is under way: a handler may run the loop, and what is posted there must not
-            // overtake them.
+            // As long as others of this turn wait it is under way: a handler may run the loop, and what is posted there must
+            // not overtake them.
             if next.isLast {
                 isUnderWay = false
                 lane.hasArrived()
@@ -197,8 +197,8 @@ final class RedirectedObserver: Sendable {
     ///
     /// When the last poster has returned, so that this comes behind all of it.
     func outliveDeliveries() {
-        // What is sent to a limited observer counts its references. Not asked whether the lane is empty: a delivery that has just
-        // arrived may not have counted its reference yet, for the compiler may move that behind its word to the lane.
+        // What is sent to a limited observer counts its references. Not asked whether the lane is empty: a delivery that has
+        // just arrived may not have counted its reference yet, for the compiler may move that behind its word to the lane.
         guard case .unlimited = capacity.kind else { return }
         let runLoop = redirector.runLoop
         // The loop's thread ends, and may still be letting go of what was sent.

@@ -2,9 +2,9 @@ internal import RunLoops
 
 /// What waits in a notification queue, in the order of enqueuing, found by what it says.
 ///
-/// Each one that waits has a slot, and is in as many lists as it can be asked for by: that of its track, which has those that are posted in
-/// the same way and modes, and one for each combination of name and sender that some enqueuing has asked for, which has those
-/// that say the same. The lists are links from slot to slot, so that leaving them all takes no search.
+/// Each one that waits has a slot, and is in as many lists as it can be asked for by: that of its track, which has those that
+/// are posted in the same way and modes, and one for each combination of name and sender that some enqueuing has asked for,
+/// which has those that say the same. The lists are links from slot to slot, so that leaving them all takes no search.
 ///
 /// A value, for one thread.
 struct WaitingNotifications {

@@ -49,8 +49,8 @@ final class Feeder: Sendable {
     func stop(_ load: Load) throws(Miscount) {
         feeds.store(false, ordering: .relaxed)
         if load == .own {
-            // Those in line run once more, and the number of what was sent grows until then. Twice: a block that has looked just
-            // before may stand behind the first one.
+            // Those in line run once more, and the number of what was sent grows until then. Twice: a block that has looked
+            // just before may stand behind the first one.
             for _ in 0..<2 {
                 do { try loop.performAndWait {} } catch { throw Miscount(expected: 1, found: 0) }
             }

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Isolates what a loop takes by being there, and what it takes to make one and to end it, on threads that run already.
 ///
-/// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then the bytes, which are the same for every loop.
+/// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then the
+/// bytes, which are the same for every loop.
 struct LoopFootprint: Part {
     /// The ends of the pipe that libevent opens with every base, for signals that nobody here gives it.
     private static let pipeEnds = 2.0

@@ -7,8 +7,8 @@ extension MessagePortCore {
         private let lock = Guarded(())
         /// Nil once it was given up.
         ///
-        /// `nonisolated(unsafe)`: touched under the lock. Not a reference that is counted: the last one to let go of it could be
-        /// the loop, a moment after the port has ended.
+        /// `nonisolated(unsafe)`: touched under the lock. Not a reference that is counted: the last one to let go of it could
+        /// be the loop, a moment after the port has ended.
         nonisolated(unsafe) private var held: PortRegistration?
 
         init(_ held: consuming PortRegistration) { unsafe self.held = consume held }

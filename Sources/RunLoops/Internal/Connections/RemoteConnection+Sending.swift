@@ -92,8 +92,8 @@ extension RemoteConnection {
     /// - Returns: False if it was answered meanwhile.
     func giveUp(_ number: UInt64) -> Bool {
         let wasWaitedFor = state.withLock { $0.requests.giveUp(number) }
-        // Again, and not only when its thread has stopped reading: then it was in the table still, and may have been taken for one
-        // that could read for the others.
+        // Again, and not only when its thread has stopped reading: then it was in the table still, and may have been taken for
+        // one that could read for the others.
         seeThatSomebodyReads()
         return wasWaitedFor
     }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 // Senders that wait for room, and who gives it to them.
 //
-// The receiver hands a message out, and then looks whether somebody waits. A sender comes into the line, and then looks what was
-// handed out. If each does its two steps in this order, one of the two sees the other, and nobody sleeps beside room. The
+// The receiver hands a message out, and then looks whether somebody waits. A sender comes into the line, and then looks what
+// was handed out. If each does its two steps in this order, one of the two sees the other, and nobody sleeps beside room. The
 // receiver does them for every message, and so the sender, who is about to sleep, pays for the order on both sides.
 
 extension PortCore {

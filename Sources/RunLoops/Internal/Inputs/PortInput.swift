@@ -124,8 +124,8 @@ final class PortInput: SignalledInput {
         _ = core.takeMail()
         var calledHandler = false
         var releaser = NodeReleaser()
-        // A handler may run the loop, which serves on. If it takes the port out of a mode, the rest waits for the next pass: this
-        // mode may have another handler then.
+        // A handler may run the loop, which serves on. If it takes the port out of a mode, the rest waits for the next pass:
+        // this mode may have another handler then.
         while !hasLeftAMode, let node = core.next, budget.spend() {
             let taken = core.take(from: node)
             if !taken.counts {

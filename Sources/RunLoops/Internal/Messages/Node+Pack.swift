@@ -4,8 +4,8 @@
 /// threads costs most of. So messages that go out together share nodes, as many in each as have room. The receiver takes them
 /// out one by one, oldest first; who has taken the last one has the node.
 ///
-/// A pack is told by its mark, and two bytes behind the mark say how many messages were put in and how many were taken out. When
-/// the last one is taken, the node is marked as an ordinary one again, as those of a slab are.
+/// A pack is told by its mark, and two bytes behind the mark say how many messages were put in and how many were taken out.
+/// When the last one is taken, the node is marked as an ordinary one again, as those of a slab are.
 extension Node {
     /// Where a message is.
     @usableFromInline

@@ -6,8 +6,8 @@
 /// the node is never in two lists.
 ///
 /// `@unchecked Sendable`: other threads touch only what never changes, and, if a loop is told, the node alone: the signal's
-/// cache line is the loop's. What is the loop's thread's only is, for a port in a set, the business of whoever has the node, or is
-/// about to arm with it.
+/// cache line is the loop's. What is the loop's thread's only is, for a port in a set, the business of whoever has the node, or
+/// is about to arm with it.
 final class Signal: @unchecked Sendable {
     let node: Node
     private let destination: Destination

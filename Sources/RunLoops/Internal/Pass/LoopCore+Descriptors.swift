@@ -25,8 +25,8 @@ extension LoopCore {
                 source.watch.isReady = false
                 if source.serve(in: self) { handled = true }
             } else if source.membership.loop != nil {
-                // Ready in the mode of an outer run, or of a run inside a handler of this step: last in the list, where that one
-                // finds it.
+                // Ready in the mode of an outer run, or of a run inside a handler of this step: last in the list, where that
+                // one finds it.
                 readyDescriptors.append(source)
             } else {
                 // Removed meanwhile, and no longer in the list, should it be added again.

@@ -6,8 +6,8 @@ package import Glibc
 /// over by writing the word itself, which the thread sanitizer cannot see, so it reports what is guarded as
 /// races. This one costs the same.
 ///
-/// Locks are leaves: the body calls no handler, and as a rule makes no system call and takes no other lock. An exception is argued
-/// where it is: those are the turn of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
+/// Locks are leaves: the body calls no handler, and as a rule makes no system call and takes no other lock. An exception is
+/// argued where it is: those are the turn of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
 /// ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
 ///
 /// `@safe`: the memory is this value's from `init` to `deinit`, and the address of the mutex never changes.
