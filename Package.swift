@@ -77,7 +77,7 @@ let package = Package(
             name: "RestartServer", dependencies: ["RunLoops", "TestSupport"],
             path: "Tests/MainPrograms/RestartServer", swiftSettings: settings),
         .testTarget(
-            name: "RunLoopsTests", dependencies: ["RunLoops", "TestSupport", "CSQLite"],
+            name: "RunLoopsTests", dependencies: ["RunLoops", "CThreads", "TestSupport", "CSQLite"],
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests", dependencies: ["Notifications", "TestSupport"],

@@ -99,8 +99,11 @@ private final class Stage: Sendable {
         #expect(runs.wait())
         let awaited = Gate()
         let waiting = Shared()
+        // Not on the threads that tasks share, of which this may be the only one.
+        let tasks = try RunLoopThread(name: "tasks")
+        defer { tasks.stop() }
         for token in tokens {
-            Task {
+            Task(executorPreference: tasks.runLoop.taskExecutor) {
                 await token.removed()
                 waiting.increment()
                 awaited.open()

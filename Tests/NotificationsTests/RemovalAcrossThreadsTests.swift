@@ -176,6 +176,9 @@ import Testing
         token.removeAndWait()
         log.add("waited")
         try poster.join()
-        #expect(log.entries == ["removed", "call ends", "gone", "waited"])
+        // Of the last two each comes after the call, and no order is promised.
+        let entries = log.entries
+        #expect(entries.filter { $0 != "waited" } == ["removed", "call ends", "gone"])
+        #expect(entries.filter { $0 != "gone" } == ["removed", "call ends", "waited"])
     }
 }

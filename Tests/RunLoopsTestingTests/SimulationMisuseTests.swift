@@ -55,7 +55,7 @@ import Testing
 
     @Test func `a wait that nothing can end is told of`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try LoopSimulation.run(patience: .seconds(2)) { _ in
+            try LoopSimulation.run(patience: .seconds(8)) { _ in
                 _ = try RunLoopThread(name: "worker")
                 RunLoop.current.add(ManualSource {}, forMode: .default)
                 RunLoop.current.run()

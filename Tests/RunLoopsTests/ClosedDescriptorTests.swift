@@ -10,6 +10,7 @@ import Testing
 @Suite struct ClosedDescriptorTests {
     @Test func `who wakes a loop whose wake-up descriptor was closed is told`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try warmUpRuntime()
             let worker = try sleepingThread()
             close(worker.runLoop.inbox.wakeup.descriptor)
             worker.runLoop.perform {}
@@ -32,6 +33,7 @@ import Testing
 
     @Test func `a loop whose alarm was closed says so when it sets it`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try warmUpRuntime()
             try onLoopThread { loop in
                 loop.waitPolicy = .park
                 #expect(close(alarm(of: loop)) == 0)
@@ -46,6 +48,7 @@ import Testing
         for isAsleep in [false, true] {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 [isAsleep = isAsleep as Bool] in
+                try warmUpRuntime()
                 try closePoller(whileAsleep: isAsleep)
             }
             expect(result, says: "the kernel refuses to wait")
@@ -54,6 +57,7 @@ import Testing
 
     @Test func `a source whose descriptor was closed while it was ready is named`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try warmUpRuntime()
             try onLoopThread { loop in
                 let wire = try Wire.pipe()
                 let source = DescriptorSource(wire.near, interest: .read) { _, _ in }
@@ -71,6 +75,7 @@ import Testing
     @Test func `a source whose closed descriptor lives on in a copy is named`() async {
         // The kernel goes on to report it under the number that was closed.
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try warmUpRuntime()
             try onLoopThread { loop in
                 let wire = try Wire.pipe()
                 let source = DescriptorSource(wire.near, interest: .read) { _, _ in }

@@ -63,7 +63,7 @@ import Testing
                 // Each by itself: none has gone deaf.
                 for source in sources {
                     try loop.add(source, forMode: .default)
-                    #expect(loop.run(in: .default, until: .now + .seconds(5)) == .finished)
+                    #expect(loop.run(in: .default, until: .hang) == .finished)
                 }
                 #expect(calls == 7)
                 sources = []
@@ -87,7 +87,7 @@ import Testing
                     do { try loop.add(source, forMode: .default) } catch { Issue.record(error) }
                 }
                 try loop.add(source, forMode: .default)
-                #expect(loop.run(in: .default, until: .now + .seconds(5)) == .finished)
+                #expect(loop.run(in: .default, until: .hang) == .finished)
                 #expect(calls == 3)
             }
         }
@@ -177,7 +177,7 @@ import Testing
             #expect(throws: SystemError(call: "fstat", code: EBADF)) {
                 try loop.add(closed, forMode: .default)
             }
-            for path in ["/proc/self/exe", "/", "/dev/null"] {
+            for path in ["/", "/dev/null"] {
                 // Safe: the kernel only reads the path.
                 let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
                 defer { close(descriptor) }

@@ -4,7 +4,7 @@ import Testing
 @testable import RunLoops
 
 /// What a hop costs, in things that no machine changes: allocations, and writes to the kernel.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Allocations.areCounted)) struct ExecutorCountTests {
+@Suite(.timeLimit(.minutes(60)), .enabled(if: Allocations.areCounted)) struct ExecutorCountTests {
     /// An actor that counts what its thread allocates.
     private actor Meter {
         private let loop: RunLoop

@@ -4,7 +4,7 @@ import Testing
 @testable import RunLoops
 
 /// What becomes of the jobs of actors when their loop's thread ends.
-@Suite(.timeLimit(.minutes(5))) struct ExecutorEndTests {
+@Suite(.timeLimit(.minutes(60))) struct ExecutorEndTests {
     /// An actor that owns the thread that it lives on.
     private actor Owner {
         private let thread: RunLoopThread

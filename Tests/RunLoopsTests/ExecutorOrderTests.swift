@@ -4,7 +4,7 @@ import Testing
 @testable import RunLoops
 
 /// When a loop runs the jobs of tasks and actors, beside all else that it does.
-@Suite(.timeLimit(.minutes(5))) struct ExecutorOrderTests {
+@Suite(.timeLimit(.minutes(60))) struct ExecutorOrderTests {
     @Test func `jobs and blocks of another thread keep their order`() throws {
         let loop = LoopActor.loop
         let log = Log<Int>()

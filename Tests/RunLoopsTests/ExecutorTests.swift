@@ -4,7 +4,7 @@ import Testing
 @testable import RunLoops
 
 /// Actors that live on a loop.
-@Suite(.timeLimit(.minutes(5))) struct ExecutorTests {
+@Suite(.timeLimit(.minutes(60))) struct ExecutorTests {
     @Test func `an actor's code runs on the thread of its loop, before and after it has waited`() async throws
     {
         try await withLoopThread { thread in
@@ -137,7 +137,7 @@ import Testing
                 while ContinuousClock.now < end {}
             }
             // What times the job is done after the job.
-            try await loop.performAndWait {}
+            await yieldUntil("it is timed") { loop.statistics.longestHandler != nil }
             let longest = try #require(loop.statistics.longestHandler)
             #expect(longest.madeAt == "a job of a task or an actor")
             #expect(longest.duration >= .milliseconds(20))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a loop's handlers may assume: the isolation of the actors that live on it.
-@Suite(.timeLimit(.minutes(5))) struct IsolationTests {
+@Suite(.timeLimit(.minutes(60))) struct IsolationTests {
     @Test func `every handler of a loop may assume the isolation of its actors`() throws {
         try onLoopThread { loop in
             let actor = Resident(loop)

@@ -1,11 +1,12 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import RunLoops
 
 /// Waits, without a gate, until something holds that other threads bring about.
 func waitUntil(_ what: String, _ holds: () -> Bool) {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.Instant.hang
     while !holds() {
         if ContinuousClock.now > end {
             Issue.record("it does not come to be: \(what)")
@@ -16,7 +17,9 @@ func waitUntil(_ what: String, _ holds: () -> Bool) {
 }
 
 /// Waits until a loop sleeps in the kernel, or is about to and will not look at its mailbox any more.
-func waitUntilAsleep(_ loop: RunLoop) { waitUntil("the loop sleeps") { loop.inbox.mailbox.current.isArmed } }
+func waitUntilAsleep(_ loop: RunLoop) {
+    waitUntil("the loop sleeps") { loop.inbox.mailbox.acquireCurrent().isArmed }
+}
 
 extension RunLoop {
     /// Makes one pass without sleeping.

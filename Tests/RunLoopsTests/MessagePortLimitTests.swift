@@ -172,7 +172,7 @@ import Testing
     @Test func `silent connections are closed in time, and keep out nobody for ever`() throws {
         var limits = MessagePort.Limits()
         limits.connections = 4
-        limits.greeting = .milliseconds(500)
+        limits.greeting = .seconds(2)
         let server = try PortServer(limits: limits) { message in
             do { try message.reply() } catch { Issue.record(error) }
         }
@@ -185,15 +185,18 @@ import Testing
 
     @Test func `who is late while the port is in no loop is noticed in the next one`() throws {
         var limits = MessagePort.Limits()
-        limits.greeting = .milliseconds(500)
+        limits.greeting = .seconds(2)
         let server = try PortServer(limits: limits) { _ = $0.id }
         let remote = try server.connect()
         let silent = SilentPeers(server, count: 1)
-        waitUntil("both are there") { server.port.statistics.connections == 2 }
+        // On a busy machine it may be late already.
+        waitUntil("both were there") {
+            server.port.statistics.connections == 2 || server.port.statistics.silentPeers == 1
+        }
         try server.pause()
         // First in line, and its handler takes the port out again, with the rest of what was reported.
         try remote.send(id: 1)
-        let late = ContinuousClock.now + .milliseconds(600)
+        let late = ContinuousClock.now + .milliseconds(2_100)
         waitUntil("the silent one is late") { ContinuousClock.now > late }
         let served = Gate()
         let port = server.port

@@ -47,7 +47,7 @@ import Testing
         }
         let single = try Threads(1) { _ in try port.send(3) }
         try batch.join()
-        try single.join(seconds: 20)
+        try single.join()
         #expect(try drain(port) == [0, 1, 2, 3])
     }
 
@@ -62,11 +62,11 @@ import Testing
         let log = Log<PortCore.Refusal?>()
         sender.runLoop.perform { log.add(Self.send(10..<13, to: port)) }
         waitUntilSendersWait(1, at: port)
-        let single = try Threads(1) { _ in try port.send(3) }
-        waitUntilSendersWait(2, at: port)
         waitUntil("the batch can be refused") {
             ThreadWait.graph.withLock { $0.holdsWait(of: port.core.origin) }
         }
+        let single = try Threads(1) { _ in try port.send(3) }
+        waitUntilSendersWait(2, at: port)
         try receiver.runLoop.performAndWait {
             // The receiver begins to wait for the sender, and cannot be refused.
             let target = sender.runLoop.holding
@@ -74,7 +74,7 @@ import Testing
             #expect(wait.beginAnyhow() == nil)
             wait.end()
         }
-        try single.join(seconds: 20)
+        try single.join()
         try sender.runLoop.performAndWait {}
         #expect(log.entries == [.wouldDeadlock])
         try receiver.runLoop.performAndWait { RunLoop.current.remove(port, forMode: .init("never")) }

@@ -26,7 +26,7 @@ import Testing
         connection.seeThatSomebodyReads()
         #expect(connection.giveUp(number))
         played.send(Frame(kind: .noReply, number: lateNumber))
-        try waiting.join(seconds: 20)
+        try waiting.join()
         #expect(late.isDecided)
     }
 

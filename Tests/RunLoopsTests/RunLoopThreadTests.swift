@@ -287,7 +287,7 @@ private func schedulingOfThread() -> (policy: CInt, nice: Int) {
 
 /// Becomes a user that may not do what needs a privilege.
 private func dropPrivileges() {
-    if geteuid() == 0 { precondition(setuid(65_534) == 0, "root may become anybody") }
+    if Child.canChangeUser { precondition(setuid(65_534) == 0, "root may become anybody") }
     // RLIMIT_NICE and RLIMIT_RTPRIO, whose names Swift does not see.
     for resource: UInt32 in [13, 14] {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import RunLoops
 
 /// Tasks that prefer a loop.
-@Suite(.timeLimit(.minutes(5))) struct TaskExecutorTests {
+@Suite(.timeLimit(.minutes(60))) struct TaskExecutorTests {
     @Test func `what is isolated to nobody runs on the loop that its task prefers`() async throws {
         try await withLoopThread { thread in
             let loop = thread.runLoop

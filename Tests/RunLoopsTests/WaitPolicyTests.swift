@@ -1,3 +1,4 @@
+import CThreads
 import Glibc
 import TestSupport
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 /// What a loop does before it sleeps.
 @Suite struct WaitPolicyTests {
-    private static let severalProcessors = sysconf(CInt(_SC_NPROCESSORS_ONLN)) > 1
+    private static let severalProcessors = runloops_usable_processors() > 1
 
     @Test func `a loop is adaptive at first, and keeps what it is told`() throws {
         try onLoopThread { loop in

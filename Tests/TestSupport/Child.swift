@@ -1,4 +1,5 @@
 internal import CForking
+internal import Glibc
 
 /// A child process that a test has made.
 public struct Child: Sendable {
@@ -29,6 +30,9 @@ public struct Child: Sendable {
         self = child
     }
 
+    /// Whether a process of this one's can become that of another user, as the administrator's can who has other users.
+    public static let canChangeUser = geteuid() == 0 && Child { setuid(65_534) }.wait() == .exited(0)
+
     /// Starts a shell.
     ///
     /// - Parameters:
@@ -51,7 +55,7 @@ public struct Child: Sendable {
     /// Has this process ended by `SIGALRM` if it hangs.
     ///
     /// - Parameter seconds: After how long.
-    public static func endThisIfItHangs(seconds: Int = 20) { forking_end_after(CUnsignedInt(seconds)) }
+    public static func endThisIfItHangs(seconds: Int = 60) { forking_end_after(CUnsignedInt(seconds)) }
 
     /// Makes this process a shell.
     ///

@@ -7,7 +7,7 @@ internal import RunLoops
 /// - Parameter count: How many; no number from it on is given out.
 /// - Throws: `SystemError` if the system refuses.
 public func limitDescriptors(to count: Int) throws {
-    if !isRuntimeWarm { throw TestHangs() }
+    try warmUpRuntime()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
     // Safe, both: the kernel reads and fills our own value.
@@ -16,8 +16,14 @@ public func limitDescriptors(to count: Int) throws {
     if unsafe setrlimit(resource, &limit) != 0 { throw SystemError(call: "setrlimit", code: errno) }
 }
 
-/// The runtime under the tests opens descriptors of its own for its first timer, late, and does not survive it
-/// if there is none: it is made to before.
+/// Has the runtime under the tests open its own descriptors now.
+///
+/// It does so late, for its first timer. Then it does not survive it if there is none, and may be given the number of one that
+/// a test has closed.
+///
+/// - Throws: If it does not come to it.
+public func warmUpRuntime() throws { if !isRuntimeWarm { throw TestHangs() } }
+
 private let isRuntimeWarm: Bool = {
     let gate = Gate()
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { gate.open() }

@@ -16,7 +16,7 @@ public final class Gate: Sendable {
     ///
     /// - Parameter seconds: After how long the test is taken to hang.
     /// - Returns: False if it hangs.
-    public func wait(seconds: Int = 120) -> Bool {
+    public func wait(seconds: Int = 300) -> Bool {
         guard semaphore.wait(timeout: .now() + .seconds(seconds)) == .success else { return false }
         semaphore.signal()
         return true

@@ -16,7 +16,7 @@ public func onLoopThread<Result: Sendable>(
         box.outcome.withLock { $0 = result }
         gate.open()
     }
-    guard gate.wait(seconds: 120), let result = box.outcome.withLock({ $0 }) else { throw TestHangs() }
+    guard gate.wait(seconds: 600), let result = box.outcome.withLock({ $0 }) else { throw TestHangs() }
     return try result.get()
 }
 

@@ -38,7 +38,7 @@ public struct Program: Sendable {
     ///   - seconds: After how long it is taken to hang.
     /// - Returns: How it ended.
     /// - Throws: `SystemError` if it cannot be started.
-    public func run(_ arguments: String..., seconds: Int64 = 120) throws -> Ending {
+    public func run(_ arguments: String..., seconds: Int64 = 300) throws -> Ending {
         let output = try Wire.sockets()
         let errors = try Wire.sockets()
         defer {

@@ -25,7 +25,7 @@ public final class Threads: Sendable {
     ///
     /// - Parameter seconds: After how long the test is taken to hang.
     /// - Throws: What one of them has thrown, or ``TestHangs``.
-    public func join(seconds: Int = 60) throws {
+    public func join(seconds: Int = 300) throws {
         for gate in done where !gate.wait(seconds: seconds) { throw TestHangs() }
         if let error = failure.withLock({ $0 }) { throw error }
     }

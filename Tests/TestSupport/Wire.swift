@@ -99,7 +99,7 @@ public final class Wire: Sendable {
     }
 
     private static func comes(_ holds: () -> Bool) -> Bool {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.Instant.hang
         while !holds() {
             if ContinuousClock.now > end { return false }
             sched_yield()

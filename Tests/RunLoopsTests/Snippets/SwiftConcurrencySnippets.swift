@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The code of the article "Swift concurrency".
-@Suite(.timeLimit(.minutes(5))) struct SwiftConcurrencySnippets {
+@Suite(.timeLimit(.minutes(60))) struct SwiftConcurrencySnippets {
     actor Gauge {
         private let loop: RunLoop
         private var level = 0
