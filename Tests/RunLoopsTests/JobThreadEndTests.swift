@@ -40,7 +40,7 @@ import Testing
             }
             #expect(isHeld.wait())
             let last = Task { await resident.increment() }
-            waitUntil("the job is on its way") { thread.runLoop.inbox.mailbox.current.node != nil }
+            await yieldUntil("the job is on its way") { thread.runLoop.inbox.mailbox.current.node != nil }
             goesOn.open()
             #expect(await last.value)
             #expect(await thread.join(before: .hang))

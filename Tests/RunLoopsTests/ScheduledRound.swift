@@ -32,7 +32,7 @@
         private let alive = Shared()
 
         /// After how long something is taken to be lost.
-        private static var patience: ContinuousClock.Instant { .now + .seconds(20) }
+        private static var patience: ContinuousClock.Instant { .now + .seconds(100) }
 
         init(seed: UInt64) {
             self.seed = seed

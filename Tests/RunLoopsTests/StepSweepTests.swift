@@ -83,7 +83,7 @@
             if let early, let late { plan = [(early, first), (late, second)] }
             isMeasured = plan.isEmpty
             try bell.send()
-            let result = watch { loop.run(in: .default, until: .now + .seconds(10)) }
+            let result = watch { loop.run(in: .default, until: .hang) }
             var outcome = Outcome(stepCount: stepsToSleep ?? 0)
             if result != .stopped { outcome.failures.append("the stop was lost") }
             loop.settle()

@@ -14,8 +14,12 @@ import Testing
                 if dates.count == 3 { timer.invalidate() }
             }
             loop.add(timer, forMode: .default)
-            let date = Instant.now + .microseconds(500)
-            timer.fireDate = date
+            var date: Instant
+            // One that has passed when it is set would not be kept.
+            repeat {
+                date = .now + .microseconds(500)
+                timer.fireDate = date
+            } while Instant.now >= date
             #expect(timer.fireDate == date)
             loop.run()
             #expect(dates[0] == date)
@@ -27,7 +31,8 @@ import Testing
         try onLoopThread { loop in
             var dates: [Instant] = []
             var wanted: [Instant] = []
-            let timer = Timer(timeInterval: .zero, repeats: true) { timer in
+            // A date that has passed when it is set is kept, too, unless there is a later one on the grid.
+            let timer = Timer(fireAt: .now, interval: .seconds(100), repeats: true) { timer in
                 dates.append(timer.fireDate)
                 if dates.count == 4 { return timer.invalidate() }
                 let next = Instant.now + .microseconds(50)
@@ -275,14 +280,15 @@ import Testing
 
     @Test func `a tolerant timer keeps its grid and never fires early`() throws {
         try onLoopThread { loop in
-            let first = Instant.now + .milliseconds(1)
             var dates: [Instant] = []
-            let timer = Timer(fireAt: first, interval: .milliseconds(4), repeats: true) { timer in
+            let timer = Timer(fireAt: .now + .milliseconds(1), interval: .milliseconds(4), repeats: true) {
+                timer in
                 #expect(Instant.now >= timer.fireDate)
                 dates.append(timer.fireDate)
                 if dates.count == 4 { timer.invalidate() }
             }
             timer.tolerance = .milliseconds(2)
+            let first = timer.fireDate
             loop.add(timer, forMode: .default)
             loop.run()
             #expect(dates[0] == first)

@@ -24,9 +24,12 @@ public struct Child: Sendable {
     /// Forks the test's process.
     ///
     /// - Parameter body: What the child does, on its only thread; its answer is the exit code. As little as can be, unless the
-    ///   process has no other threads: their locks stay held.
+    ///   process has no other threads: their locks stay held. It is ended by `SIGALRM` if it hangs.
     public init(_ body: () -> CInt) {
-        guard let child = Child.fork() else { forking_exit(body()) }
+        guard let child = Child.fork() else {
+            Child.endThisIfItHangs()
+            forking_exit(body())
+        }
         self = child
     }
 

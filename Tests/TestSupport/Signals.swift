@@ -69,7 +69,10 @@ public enum Signals {
     /// Sends a signal to the calling thread alone.
     ///
     /// - Parameter signal: Its number.
-    public static func sendToThread(_ signal: CInt) { pthread_kill(pthread_self(), signal) }
+    public static func sendToThread(_ signal: CInt) {
+        // The user may have many under way in other processes.
+        while pthread_kill(pthread_self(), signal) == EAGAIN { sched_yield() }
+    }
 
     /// Sends a real-time signal to this process, of which none is merged; again while the system has no room.
     ///

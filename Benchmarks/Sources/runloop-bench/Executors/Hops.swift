@@ -38,7 +38,7 @@ struct Hops {
     /// The least of several, because threads that have nothing to do with it are not always quiet.
     static func allocations(of walk: Walk) async -> Result<Double, Miscount> {
         let steps = 500
-        let attempts = 4
+        let attempts = 16
         let before = await walk.stops()
         var (short, long) = (Int.max, Int.max)
         for _ in 0..<attempts {

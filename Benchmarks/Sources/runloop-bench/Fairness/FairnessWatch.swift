@@ -29,7 +29,7 @@ final class FairnessWatch: @unchecked Sendable {
     /// - Throws: If the timer left its grid, or nothing fired for seconds.
     init(_ loop: RunLoop, length: Duration, feeder: Feeder?) throws {
         try loop.performAndWait { [self] in try begin(length, feeder) }
-        if isOver.wait(timeout: .now() + .seconds(20)) != .success { throw Miscount(expected: 1, found: 0) }
+        if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
         try Miscount.check(expected: 0, found: gridError)
     }
 

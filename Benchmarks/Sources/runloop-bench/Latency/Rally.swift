@@ -91,7 +91,8 @@ final class Rally: @unchecked Sendable {
 
     /// Waits for the end; the reason if there is no good one.
     func wait() -> String? {
-        isOver.wait(timeout: .now() + .seconds(20)) == .success ? state.pointee.failure : "no answer in 20 s"
+        let hasEnded = isOver.wait(timeout: .now() + .seconds(120)) == .success
+        return hasEnded ? state.pointee.failure : "no answer in two minutes"
     }
 }
 

@@ -25,7 +25,7 @@ final class PortPacketPair: PacketPair {
     }
 
     private static func connect(to name: PortName) throws -> RemotePort {
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(120)
         while true {
             do { return try RemotePort(named: name, before: deadline) } catch {
                 if error != .name(.unknown(name)) || ContinuousClock.now > deadline { throw error }

@@ -49,7 +49,7 @@ final class IdleCrowd: @unchecked Sendable {
     /// - Throws: If one was not.
     func end() throws(Miscount) {
         for descriptor in descriptors { bench_event_write(descriptor) }
-        let isComplete = isOver.wait(timeout: .now() + .seconds(10)) == .success
+        let isComplete = isOver.wait(timeout: .now() + .seconds(120)) == .success
         if !isComplete { throw Miscount(expected: size, found: -1) }
         thread.stop()
         thread.join()

@@ -65,7 +65,7 @@ final class LoopRing: Sendable {
         let before = served.load(ordering: .relaxed)
         let start = bench_now()
         try ports[0].send(Token(size: size, end: start + length.nanoseconds))
-        if isOver.wait(timeout: .now() + .seconds(10)) != .success { throw Miscount(expected: 1, found: 0) }
+        if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
         let time = bench_now() - start
         let hops = arrived.load(ordering: .relaxed)
         try Miscount.check(expected: hops, found: served.load(ordering: .relaxed) - before)

@@ -41,7 +41,7 @@ final class AlarmSeries: @unchecked Sendable {
     /// - Throws: If more or fewer fired than were asked for, or none for seconds.
     func wait() throws(Miscount) -> [Int64] {
         // After this long the thread still owns them.
-        if isOver.wait(timeout: .now() + .seconds(20)) != .success { throw Miscount(expected: 1, found: 0) }
+        if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
         try Miscount.check(expected: asked, found: delays.count)
         return delays
     }
