@@ -41,8 +41,6 @@ public final class DescriptorSource {
     /// False once it was invalidated, for good.
     public private(set) var isValid = true
 
-    var membership = Membership()
-
     private let closesDescriptor: Bool
     /// Says whether there was anything to serve.
     private(set) var handler: ((DescriptorSource, Readiness) -> Bool)?
@@ -51,8 +49,8 @@ public final class DescriptorSource {
     var onInvalidation: (() -> Void)?
     /// Called instead of the handler, for what looks at its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
-    /// What the loop keeps for it.
-    var watch = Watch()
+    /// What each report of the kernel looks at; `DescriptorSource+Watching` gives the parts their names.
+    let state = Confined(State())
 
     /// Makes a source, which is in no loop yet.
     ///

@@ -7,15 +7,21 @@ internal import DequeModule
 ///
 /// The loop's thread only.
 final class MessagePortInput: SignalledInput {
-    var membership = Membership()
     let core: MessagePortCore
     /// What the loop watches; in the same modes.
     let watch: DescriptorSource
     /// The port itself, which lives as long as it is in a loop.
     private let port: AnyObject
-    private var signal: Signal?
+    /// What each message looks at: without the checks that a class's properties cost, which ``Confined`` argues.
+    private let state = Confined(State())
     /// What is called when a sender has gone.
     var peerEnded: ((MessagePort.Peer) -> Void)?
+
+    private struct State {
+        var membership = Membership()
+        var signal: Signal?
+        var handlers = ModeHandlers<Handler>()
+    }
 
     /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
     struct Handler: ModeHandler {
@@ -26,8 +32,6 @@ final class MessagePortInput: SignalledInput {
     /// How many messages of one sender are read before the kernel is asked who else has sent.
     private static let mostInARow = 16
 
-    private var handlers = ModeHandlers<Handler>()
-
     init(_ port: AnyObject, _ core: MessagePortCore, _ loop: LoopCore) {
         self.port = port
         self.core = core
@@ -35,6 +39,22 @@ final class MessagePortInput: SignalledInput {
         let signal = Signal(inbox: loop.inbox, input: self)
         self.signal = signal
         watch.relay = { [unowned loop] in loop.becameReady(signal) }
+    }
+
+    var membership: Membership {
+        @inline(__always) _read { yield state.value.membership }
+        @inline(__always) _modify { yield &state.value.membership }
+    }
+
+    /// Nil once the port has left the loop.
+    private var signal: Signal? {
+        @inline(__always) get { state.value.signal }
+        @inline(__always) set { state.value.signal = newValue }
+    }
+
+    private var handlers: ModeHandlers<Handler> {
+        @inline(__always) _read { yield state.value.handlers }
+        @inline(__always) _modify { yield &state.value.handlers }
     }
 
     var keepsModeAlive: Bool { true }

@@ -7,15 +7,34 @@ final class Packet: @unchecked Sendable {
     /// What the kernel fills.
     let memory: UnsafeMutableRawBufferPointer
 
-    private(set) var frame = Frame(kind: .message)
-    var descriptors = OwnedDescriptors()
+    /// What has come in it: without the checks that a class's properties cost, which ``Confined`` argues.
+    private let contents = Confined(Contents())
 
-    /// Who waits for a reply; nil if nobody does, or the right to reply was taken.
-    var requester: PortConnection?
+    private struct Contents: ~Copyable {
+        var frame = Frame(kind: .message)
+        var descriptors = OwnedDescriptors()
+        var requester: PortConnection?
+    }
 
     init(size: Int) { unsafe memory = .allocate(byteCount: size, alignment: 16) }
 
     deinit { unsafe memory.deallocate() }
+
+    private(set) var frame: Frame {
+        @inline(__always) get { contents.value.frame }
+        @inline(__always) set { contents.value.frame = newValue }
+    }
+
+    var descriptors: OwnedDescriptors {
+        @inline(__always) _read { yield contents.value.descriptors }
+        @inline(__always) _modify { yield &contents.value.descriptors }
+    }
+
+    /// Who waits for a reply; nil if nobody does, or the right to reply was taken.
+    var requester: PortConnection? {
+        @inline(__always) get { contents.value.requester }
+        @inline(__always) set { contents.value.requester = newValue }
+    }
 
     /// Takes apart what the kernel has filled in.
     func fill(length: Int, _ descriptors: consuming OwnedDescriptors) throws(Frame.Fault) {

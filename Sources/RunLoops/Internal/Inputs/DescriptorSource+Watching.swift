@@ -2,6 +2,23 @@ internal import CLibEvent
 internal import Glibc
 
 extension DescriptorSource {
+    /// Without the checks that a class's properties cost, which ``Confined`` argues.
+    struct State: ~Copyable {
+        var membership = Membership()
+        var watch = Watch()
+    }
+
+    var membership: Membership {
+        @inline(__always) _read { yield state.value.membership }
+        @inline(__always) _modify { yield &state.value.membership }
+    }
+
+    /// What the loop keeps for it.
+    var watch: Watch {
+        @inline(__always) _read { yield state.value.watch }
+        @inline(__always) _modify { yield &state.value.watch }
+    }
+
     /// The side of a source that its loop keeps.
     struct Watch: ~Copyable {
         /// Exists while the source is in a loop.

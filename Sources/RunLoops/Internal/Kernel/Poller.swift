@@ -9,7 +9,8 @@ final class Poller {
     private var wakeupEvent: Event?
     private var alarmEvent: Event?
     let base: EventBase
-    private var alarm: Alarm
+    /// Set before each sleep: without the checks that a class's properties cost, which ``Confined`` argues.
+    private let alarm: Confined<Alarm>
 
     /// Whether the thread is in the kernel; at its end: whether it was cancelled there.
     ///
@@ -24,16 +25,16 @@ final class Poller {
     /// - Parameter wakeup: What senders write to; it outlives the poller.
     /// - Throws: `SystemError` if the kernel refuses one of them.
     init(wakeup: CInt) throws(SystemError) {
-        alarm = try Alarm()
+        alarm = Confined(try Alarm())
         base = try EventBase()
         let interest = EV_READ | EV_ET
         let wakeupEvent = try unsafe Event(base, wakeup, interest, context: nil) { _, _, _ in }
         // Safe: the callback runs only inside `wait` and `poll`, while this object is in use.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let alarmEvent = try unsafe Event(base, alarm.descriptor, interest, context: context) {
+        let alarmEvent = try unsafe Event(base, alarm.value.descriptor, interest, context: context) {
             _, _, context in
             guard let context = unsafe context else { return }
-            unsafe Unmanaged<Poller>.fromOpaque(context).takeUnretainedValue().alarm.hasFired()
+            unsafe Unmanaged<Poller>.fromOpaque(context).takeUnretainedValue().alarm.value.hasFired()
         }
         try wakeupEvent.watch()
         try alarmEvent.watch()
@@ -45,7 +46,7 @@ final class Poller {
     ///
     /// - Returns: How many system calls it took.
     func wait(until moment: Moment) -> Int {
-        let calls = alarm.set(moment) ? 2 : 1
+        let calls = alarm.value.set(moment) ? 2 : 1
         askKernel(blocking: true)
         return calls
     }
