@@ -129,7 +129,7 @@ long runloops_send(
 }
 
 int runloops_receive(
-    int socket, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
+    int socket, bool waits, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
     struct runloops_packet *packet) {
     struct iovec part = {.iov_base = buffer, .iov_len = capacity};
     union control control;
@@ -138,9 +138,10 @@ int runloops_receive(
     message.msg_controllen = sizeof(control.bytes);
     ssize_t length;
     bool was_reset = false;
+    // MSG_TRUNC: the answer is the packet's length, not that of what fitted.
+    int flags = MSG_CMSG_CLOEXEC | MSG_TRUNC | (waits ? 0 : MSG_DONTWAIT);
     while (true) {
-        // MSG_TRUNC: the answer is the packet's length, not that of what fitted.
-        length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
+        length = recvmsg(socket, &message, flags);
         if (length >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset))) break;
         // The other end has closed without reading all that was sent to it. The kernel tells that once, and before what
         // that end had sent.

@@ -17,11 +17,11 @@ enum Arrival: Equatable {
 extension PacketSocket {
     /// Receives one packet.
     borrowing func take(
-        capacity: Int = 65_536, _ look: ([CInt]) -> Void = { _ in }
+        capacity: Int = 65_536, waits: Bool = false, _ look: ([CInt]) -> Void = { _ in }
     ) -> Arrival {
         // Safe: the memory is the block's own.
         unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { buffer in
-            switch unsafe receive(into: buffer) {
+            switch unsafe receive(into: buffer, waits: waits) {
             case .packet(let length, let descriptors):
                 look(descriptors.numbers)
                 return .packet(unsafe Array(buffer.prefix(length)), descriptors: descriptors.count)

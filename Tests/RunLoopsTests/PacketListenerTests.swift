@@ -22,7 +22,10 @@ import Testing
             }
         }
         expectNobody(registration.listener)
-        #expect(fcntl(first.descriptor, F_GETFL) & O_NONBLOCK != 0)
+        // So that who asks may wait in the call that reads.
+        #expect(fcntl(first.descriptor, F_GETFL) & O_NONBLOCK == 0)
+        let third = try PortNames.user.connect(to: name, before: .now)
+        #expect(fcntl(third.descriptor, F_GETFL) & O_NONBLOCK == 0)
         #expect(fcntl(registration.listener.descriptor, F_GETFL) & O_NONBLOCK != 0)
     }
 

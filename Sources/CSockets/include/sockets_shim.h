@@ -63,10 +63,10 @@ long runloops_send(
     int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
     size_t descriptor_count);
 
-/// Receives one packet, and at most as many descriptors as one can carry, close-on-exec. Never waits.
-/// Returns -1 with errno, and nothing open.
+/// Receives one packet, and at most as many descriptors as one can carry, close-on-exec. Waits for it if it is to, and the
+/// socket is a blocking one. Returns -1 with errno, and nothing open.
 int runloops_receive(
-    int socket, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
+    int socket, bool waits, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
     struct runloops_packet *packet);
 
 /// What is waited for; all of them end with the other end, too.

@@ -105,7 +105,7 @@ extension PacketSocket {
                     address.isAbstract, left)
             }
         }
-        if !isPast { _ = try systemCall("fcntl") { runloops_set_non_blocking(number, true) } }
+        if isPast { _ = try systemCall("fcntl") { runloops_set_non_blocking(number, false) } }
         self.init(adopting: socket)
     }
 }

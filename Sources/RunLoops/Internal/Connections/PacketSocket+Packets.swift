@@ -64,21 +64,24 @@ extension PacketSocket {
         case failed(SystemError)
     }
 
-    /// Receives one packet without waiting.
+    /// Receives one packet, without waiting unless it is to.
     ///
     /// An empty one counts as a packet while the other end is there, and as the end afterwards, from which the kernel does
     /// not tell it.
     ///
-    /// - Parameter buffer: Where its bytes go; not of size 0.
+    /// - Parameters:
+    ///   - buffer: Where its bytes go; not of size 0.
+    ///   - waits: Whether it waits until there is one, or nothing will come any more, which ``shutDown()`` sees to. Only a
+    ///     socket that has asked for its connection does: the others are non-blocking.
     /// - Returns: What there was.
-    borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+    borrowing func receive(into buffer: UnsafeMutableRawBufferPointer, waits: Bool = false) -> Received {
         let socket = descriptor
         var packet = runloops_packet()
         // Safe: the kernel writes at most the buffer's length, and the function at most the list's.
         return unsafe withUnsafeTemporaryAllocation(of: CInt.self, capacity: PacketSocket.mostDescriptors) {
             list in
             let result = unsafe runloops_receive(
-                socket, buffer.baseAddress, buffer.count, list.baseAddress, &packet)
+                socket, waits, buffer.baseAddress, buffer.count, list.baseAddress, &packet)
             if result != 0 {
                 let code = errno
                 switch code {

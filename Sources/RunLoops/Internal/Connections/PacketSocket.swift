@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// One end of a connection on this machine that keeps packets apart: each is sent and received whole, or not at all.
 ///
-/// Nothing here waits but ``wait(for:before:)``. A packet carries bytes and descriptors.
+/// Nothing here waits but ``wait(for:before:)``, and ``receive(into:waits:)`` where it is to. A packet carries bytes and descriptors.
 ///
 /// > Thread safety: any thread; what one thread sends arrives in its order.
 struct PacketSocket: ~Copyable, Sendable {
@@ -18,7 +18,7 @@ struct PacketSocket: ~Copyable, Sendable {
     /// closing it may take time.
     private let mayTakeTime: Atomic<Bool>
 
-    /// Takes over a connected socket that is non-blocking.
+    /// Takes over a connected socket, which may be non-blocking.
     ///
     /// - Parameters:
     ///   - socket: The socket.
