@@ -51,15 +51,14 @@ extension RemotePort {
         let request = PendingRequest(isTask: false)
         let wait = try connection.beginWait(for: request, before: deadline)
         defer { wait?.end() }
-        let number = try connection.begin(request, bytes, id: id, descriptors, before: deadline)
-        var refusal: MessagePortError?
+        try connection.begin(request, bytes, id: id, descriptors, before: deadline)
+        let outcome: PendingRequest.Outcome
         do {
-            if try !connection.wait(for: request, before: deadline) { refusal = .timedOut }
-        } catch { refusal = error }
-        // Who has read the reply has taken the request out, and is about to decide it.
-        if let refusal, connection.giveUp(number) || request.decide(.failure(refusal)) { throw refusal }
-        guard let outcome = request.outcome else { preconditionFailure("the wait is over") }
-        return connection.message(try outcome.get())
+            outcome =
+                try connection.wait(for: request, before: deadline)
+                ?? connection.giveUp(request, .timedOut)
+        } catch { outcome = connection.giveUp(request, .system(error)) }
+        return try connection.message(outcome)
     }
 
     /// Sends a request, and waits for the reply without blocking a thread.
@@ -86,19 +85,18 @@ extension RemotePort {
         Fork.check("RemotePort.request")
         do { try connection.needService() } catch { throw .system(error) }
         let request = PendingRequest(isTask: true)
-        let number = try await begin(request, bytes, id, descriptors, deadline)
+        try await begin(request, bytes, id, descriptors, deadline)
         connection.seeThatSomebodyReads()
         await connection.wait(for: request, before: deadline)
-        _ = connection.giveUp(number)
         guard let outcome = request.outcome else { preconditionFailure("the wait is over") }
-        return connection.message(try outcome.get())
+        return try connection.message(outcome)
     }
 
     /// Sends a request as soon as there is room.
     private func begin(
         _ request: PendingRequest, _ bytes: [UInt8], _ id: UInt32, _ descriptors: [CInt],
         _ deadline: ContinuousClock.Instant?
-    ) async throws(MessagePortError) -> UInt64 {
+    ) async throws(MessagePortError) {
         var pause = GrowingPause.sending
         while true {
             do {
@@ -123,17 +121,18 @@ extension RemoteConnection {
         let alarm: Task<Void, Never>? = deadline.map { deadline in
             Task {
                 do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
-                _ = request.decide(.failure(.timedOut))
+                giveUp(request, .timedOut)
             }
         }
         defer { alarm?.cancel() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                request.onOutcome { continuation.resume() }
-                if Task.isCancelled { _ = request.decide(.failure(.cancelled)) }
+                let waits = state.withLock { _ in request.attach(.task { continuation.resume() }) }
+                if !waits { continuation.resume() }
+                if Task.isCancelled { giveUp(request, .cancelled) }
             }
         } onCancel: {
-            _ = request.decide(.failure(.cancelled))
+            giveUp(request, .cancelled)
         }
     }
 }

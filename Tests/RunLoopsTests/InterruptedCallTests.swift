@@ -125,6 +125,8 @@ import class RunLoops.Timer
         #expect(interrupted(.sendmsg) { ends.near.give([1]) } == .sent)
         #expect(try interrupted(.ppoll) { try ends.far.wait(for: .read, before: .hang) })
         #expect(interrupted(.recvmsg) { ends.far.take() } == .packet([1], descriptors: 0))
+        #expect(ends.near.give([2]) == .sent)
+        #expect(interrupted(.recvmsg) { ends.far.take(waits: true) } == .packet([2], descriptors: 0))
         let deadline = ContinuousClock.now + .milliseconds(5)
         #expect(try !interrupted(.ppoll) { try ends.far.wait(for: .read, before: deadline) })
         #expect(.now >= deadline)
@@ -174,6 +176,8 @@ import class RunLoops.Timer
         let server = try PortServer { message in do { try message.reply() } catch { Issue.record(error) } }
         let remote = try server.connect()
         _ = try interrupted(call) { try remote.request(bytes("it"), before: .hang) }
+        // Without a deadline it waits in the call that reads.
+        if call != .ppoll { _ = try interrupted(call) { try remote.request(bytes("it")) } }
     }
 }
 

@@ -6,7 +6,10 @@ import Testing
 
 /// The end of a port, of a connection, and of what was on its way.
 @Suite struct MessagePortEndTests {
-    @Test func `requests in flight are told once when the port ends, from whatever thread`() async throws {
+    @Test(arguments: [false, true])
+    func `requests in flight are told once when the port ends, from whatever thread`(
+        withDeadline: Bool
+    ) async throws {
         let asked = Shared()
         let rights = Log<RightHolder>()
         let server = try PortServer { message in
@@ -18,7 +21,9 @@ import Testing
         }
         let remote = try server.connect()
         let threads = try Threads(3) { _ in
-            #expect(throws: MessagePortError.ended) { _ = try remote.request(before: .hang) }
+            #expect(throws: MessagePortError.ended) {
+                _ = try remote.request(before: withDeadline ? .hang : nil)
+            }
         }
         let task = Task { _ = try await remote.request(before: .hang) }
         await yieldUntil("all have asked") { asked.count == 4 }
@@ -30,9 +35,10 @@ import Testing
         #expect(refusal { () throws(MessagePortError) in try remote.send() } == .ended)
     }
 
-    @Test func `an end that is made by the requester tells its own waits, and the port that it has gone`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `an end that is made by the requester tells its own waits, and the port that it has gone`(
+        withDeadline: Bool
+    ) async throws {
         let gone = Gate()
         let holder = RightHolder()
         let asked = Gate()
@@ -44,7 +50,9 @@ import Testing
         try server.onThread { [port = server.port] _ in port.onPeerEnd { _ in gone.open() } }
         let remote = try server.connect()
         let thread = try Threads(1) { _ in
-            #expect(throws: MessagePortError.ended) { _ = try remote.request(before: .hang) }
+            #expect(throws: MessagePortError.ended) {
+                _ = try remote.request(before: withDeadline ? .hang : nil)
+            }
         }
         #expect(asked.wait())
         remote.invalidate()

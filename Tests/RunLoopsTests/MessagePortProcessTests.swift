@@ -74,7 +74,7 @@ import Testing
             }
         }
         let thread = try Threads(1) { _ in
-            #expect(throws: MessagePortError.ended) { _ = try remote.request(id: 1, before: .hang) }
+            #expect(throws: MessagePortError.ended) { _ = try remote.request(id: 1) }
         }
         let task = Task { _ = try await remote.request(id: 1, before: .hang) }
         // Both wait when a third has been answered: what one connection carries is served in order.

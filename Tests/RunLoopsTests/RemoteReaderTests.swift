@@ -11,21 +11,21 @@ import Testing
         // Somebody reads: nobody else can.
         #expect(connection.state.withLock { $0.role.takeForThread() })
         let early = PendingRequest(isTask: false)
-        let number = try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
+        try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
         let soon = ContinuousClock.now + .milliseconds(5)
-        #expect(try !connection.wait(for: early, before: soon))
+        let inTime = try connection.wait(for: early, before: soon)
+        #expect(inTime == nil)
         let late = PendingRequest(isTask: false)
-        let lateNumber = try connection.begin(late, RawSpan(), id: 0, [], before: .hang)
+        try connection.begin(late, RawSpan(), id: 0, [], before: .hang)
         let waiting = try Threads(1) { _ in
-            let isDecided = try connection.wait(for: late, before: .hang)
-            #expect(isDecided)
+            let outcome = try connection.wait(for: late, before: .hang)
+            #expect(outcome != nil)
         }
-        waitUntil("it waits to be told") { late.isAtGate }
+        waitUntil("it waits to be told") { connection.state.withLock { _ in late.gate != nil } }
         // The reader has its reply, and wakes the first who waits; that one is on its way out, and still in the table.
-        connection.state.withLock { $0.role.giveUp() }
-        connection.seeThatSomebodyReads()
-        #expect(connection.giveUp(number))
-        played.send(Frame(kind: .noReply, number: lateNumber))
+        connection.stopReading()
+        connection.giveUp(early, .timedOut)
+        played.send(Frame(kind: .noReply, number: late.number))
         try waiting.join()
         #expect(late.isDecided)
     }
@@ -34,11 +34,10 @@ import Testing
         let played = try PlayedPort()
         let connection = played.remote.connection
         let request = PendingRequest(isTask: false)
-        let number = try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
-        for other in 1...100 { played.send(Frame(kind: .noReply, number: number + UInt64(other))) }
-        #expect(try !connection.wait(for: request, before: .distantPast))
-        #expect(played.remote.lateReplyCount == 1)
-        #expect(connection.giveUp(number))
+        try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
+        for other in 1...100 { played.send(Frame(kind: .noReply, number: request.number + UInt64(other))) }
+        let outcome = try connection.wait(for: request, before: .distantPast)
+        #expect(outcome == nil && played.remote.lateReplyCount == 1)
     }
 
     @Test

@@ -8,15 +8,15 @@ import Testing
     @Test func `a reply is for the request of its number, once, and every other one is late`() {
         var table = RequestTable()
         let (first, second) = (PendingRequest(isTask: false), PendingRequest(isTask: true))
-        let (one, two) = (table.nextNumber(), table.nextNumber())
+        table.add(first)
+        table.add(second)
+        let (one, two) = (first.number, second.number)
         #expect(one != two && one != 0)
-        table.add(first, number: one)
-        table.add(second, number: two)
         #expect(table.taskCount == 1)
         #expect(table.take(two) === second)
         #expect(table.take(two) == nil)
         #expect(table.taskCount == 0 && table.lateCount == 1)
-        #expect(table.giveUp(one) && !table.giveUp(one))
+        #expect(table.giveUp(first) && !table.giveUp(first))
         #expect(table.take(one) == nil)
         #expect(table.lateCount == 2 && table.isEmpty)
         #expect(table.take(4_711) == nil)
@@ -26,32 +26,32 @@ import Testing
     @Test func `of the threads that wait at a gate the one with the oldest request reads next`() {
         var table = RequestTable()
         let requests = (0..<4).map { PendingRequest(isTask: $0 == 0) }
-        for request in requests { table.add(request, number: table.nextNumber()) }
-        #expect(table.firstThread == nil)
-        _ = requests[3].gateToWaitAt()
-        #expect(table.firstThread === requests[3])
-        _ = requests[2].gateToWaitAt()
-        #expect(table.firstThread === requests[2])
-        _ = requests[2].decide(.failure(.noReply))
-        #expect(table.firstThread === requests[3])
-        #expect(table.removeAll().count == 4)
-        #expect(table.firstThread == nil && table.taskCount == 0)
+        for request in requests { table.add(request) }
+        #expect(table.firstGate == nil)
+        let gates = (0..<2).map { _ in ThreadGate() }
+        #expect(requests[3].attach(.thread(gates[1])) && requests[0].attach(.task {}))
+        #expect(table.firstGate === gates[1])
+        #expect(requests[2].attach(.thread(gates[0])) == true)
+        #expect(table.firstGate === gates[0])
+        #expect(requests[2].attach(.nobody) == true)
+        #expect(table.firstGate === gates[1])
+        #expect(requests[2].attach(.thread(gates[0])) && table.giveUp(requests[2]))
+        #expect(table.firstGate === gates[1])
+        #expect(table.removeAll().count == 3)
+        #expect(table.firstGate == nil && table.taskCount == 0)
     }
 
-    @Test func `a request is decided once, whoever comes second`() {
-        let request = PendingRequest(isTask: false)
-        let gate = request.gateToWaitAt()
-        #expect(request.decide(.failure(.noReply)))
-        #expect(!request.decide(.failure(.timedOut)))
-        #expect(gate?.wait(until: .now) == true)
-        #expect(request.gateToWaitAt() == nil)
+    @Test func `who waits for a request is told that it is decided, and who comes later does not wait`() {
+        let (request, gate) = (PendingRequest(isTask: false), ThreadGate())
+        #expect(request.attach(.thread(gate)) && !request.isDecided && request.outcome == nil)
+        request.decide(.failure(.noReply)).wake()
+        #expect(request.isDecided && gate.wait(until: .now))
         guard case .failure(.noReply) = request.outcome else {
-            Issue.record("the first one counts")
+            Issue.record("it was decided otherwise")
             return
         }
         let told = Shared()
-        request.onOutcome { told.increment() }
-        #expect(told.count == 1)
+        #expect(!request.attach(.task { told.increment() }) && told.count == 0)
     }
 
     @Test func `one reads at a time, and a thread takes over from a service that was not told yet`() {

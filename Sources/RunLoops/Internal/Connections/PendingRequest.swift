@@ -1,64 +1,83 @@
+internal import Synchronization
+
 /// A request that was made, and waits for its reply: on behalf of a thread, or of a task.
-final class PendingRequest: Sendable {
+///
+/// It is in the table of its connection until it is decided, which is done by whoever takes it out.
+///
+/// `@unchecked Sendable`: what changes is guarded by the state of its connection.
+final class PendingRequest: @unchecked Sendable {
+    /// What its waiter gets.
+    enum Outcome: Sendable {
+        case reply(Packet)
+        case failure(MessagePortError)
+    }
+
+    /// Who is to be told that it is decided.
+    enum Waiter: Sendable {
+        /// Nobody: whoever made it is still sending, or reads itself.
+        case nobody
+        /// A thread that waits at a gate, or is about to look again what it can do.
+        case thread(ThreadGate)
+        /// A task, which this resumes; not its continuation, whose size is known only when the program runs.
+        case task(@Sendable () -> Void)
+
+        func wake() {
+            switch self {
+            case .nobody: return
+            case .thread(let gate): gate.open()
+            case .task(let resume): resume()
+            }
+        }
+    }
+
     /// Whether a task waits, and no thread.
     let isTask: Bool
 
-    private let contents = Guarded(Contents())
+    /// What the reply has, too; the one who sends it sets it.
+    var number: UInt64 = 0
 
-    private struct Contents: Sendable {
-        var outcome: Result<Packet, MessagePortError>?
-        /// What the thread waits at.
-        var gate: ThreadGate?
-        /// What the task is told by.
-        var notify: (@Sendable () -> Void)?
-    }
+    private var waiter = Waiter.nobody
+    /// Never changes once ``decision`` is there to be read.
+    private var decided: Outcome?
+    private let decision = Atomic(false)
 
     init(isTask: Bool) { self.isTask = isTask }
 
     /// Whether nothing is waited for any more.
-    var isDecided: Bool { contents.withLock { $0.outcome != nil } }
-
-    /// What was decided.
-    var outcome: Result<Packet, MessagePortError>? { contents.withLock { $0.outcome } }
-
-    /// Decides what the waiter gets; the first one does.
-    func decide(_ outcome: Result<Packet, MessagePortError>) -> Bool {
-        let (decides, gate, notify) = contents.withLock {
-            contents -> (Bool, ThreadGate?, (@Sendable () -> Void)?) in
-            if contents.outcome != nil { return (false, nil, nil) }
-            contents.outcome = outcome
-            defer { contents.notify = nil }
-            return (true, contents.gate, contents.notify)
-        }
-        gate?.open()
-        notify?()
-        return decides
-    }
-
-    /// A gate that opens when it is decided, or when the thread is to look what it can do; nil if it is decided.
-    func gateToWaitAt() -> ThreadGate? {
-        contents.withLock { contents in
-            if contents.outcome != nil { return nil }
-            let gate = ThreadGate()
-            contents.gate = gate
-            return gate
-        }
-    }
-
-    /// Whether a thread waits at the gate, or is about to look again.
     ///
-    /// Not so while it is still sending.
-    var isAtGate: Bool { contents.withLock { $0.gate != nil && $0.outcome == nil } }
+    /// Any thread, without the lock.
+    var isDecided: Bool { decision.load(ordering: .acquiring) }
 
-    /// Has the thread look what it can do.
-    func nudge() { contents.withLock { $0.gate }?.open() }
+    /// What was decided; nil if nothing is yet.
+    ///
+    /// Any thread, without the lock.
+    var outcome: Outcome? { isDecided ? decided : nil }
 
-    /// Sets what is called once it is decided, which may be at once.
-    func onOutcome(_ notify: @escaping @Sendable () -> Void) {
-        let isDecided = contents.withLock { contents in
-            if contents.outcome == nil { contents.notify = notify }
-            return contents.outcome != nil
+    /// The gate at which its thread waits.
+    var gate: ThreadGate? {
+        switch waiter {
+        case .thread(let gate): gate
+        case .nobody, .task: nil
         }
-        if isDecided { notify() }
+    }
+
+    /// Decides what the waiter gets, once.
+    ///
+    /// - Returns: Who is told by the caller, once it holds no lock.
+    func decide(_ outcome: Outcome) -> Waiter {
+        precondition(decided == nil, "who is in the table is undecided")
+        decided = outcome
+        decision.store(true, ordering: .releasing)
+        defer { waiter = .nobody }
+        return waiter
+    }
+
+    /// Says who waits from now on, unless it is decided.
+    ///
+    /// - Returns: False if it is: then nobody is told.
+    func attach(_ waiter: Waiter) -> Bool {
+        if decided != nil { return false }
+        self.waiter = waiter
+        return true
     }
 }

@@ -9,17 +9,17 @@ extension RemoteConnection {
     func readAll() {
         var rest = 64
         while rest > 0, readOne() { rest -= 1 }
-        state.withLock { $0.role.giveUp() }
-        seeThatSomebodyReads()
+        stopReading()
     }
 
     /// Reads one packet, and tells who waits for it.
     ///
+    /// - Parameter waits: Whether to wait until there is one.
     /// - Returns: Whether there may be more.
-    func readOne() -> Bool {
+    func readOne(waits: Bool = false) -> Bool {
         let packet = pool.take()
         // Safe: the packet is ours until it is handed on.
-        switch unsafe socket.receive(into: packet.memory) {
+        switch unsafe socket.receive(into: packet.memory, waits: waits) {
         case .packet(let length, let descriptors):
             do { try packet.fill(length: length, descriptors) } catch {
                 pool.give(packet)
@@ -52,20 +52,18 @@ extension RemoteConnection {
 
     private func take(_ packet: Packet) -> Bool {
         let frame = packet.frame
-        let (action, request) = state.withLock { state -> (ConnectionLife.Action, PendingRequest?) in
+        let isReply = frame.kind == .reply
+        let (action, waiter) = state.withLock { state -> (ConnectionLife.Action, PendingRequest.Waiter?) in
             let action = state.life.receive(frame)
-            return (action, action == .answer ? state.requests.take(frame.number) : nil)
+            guard action == .answer, let request = state.requests.take(frame.number) else {
+                return (action, nil)
+            }
+            return (action, request.decide(isReply ? .reply(packet) : .failure(.noReply)))
         }
         switch action {
         case .answer:
-            let isReply = frame.kind == .reply
-            if !isReply { pool.give(packet) }
-            let isTaken = request?.decide(isReply ? .success(packet) : .failure(.noReply)) ?? false
-            if isReply && !isTaken {
-                pool.give(packet)
-                // It gave up after the reply had been read; the others are counted by the table.
-                if request != nil { state.withLock { $0.requests.countLate() } }
-            }
+            if !isReply || waiter == nil { pool.give(packet) }
+            waiter?.wake()
             return true
         case .close(let refusal):
             pool.give(packet)
@@ -87,9 +85,13 @@ extension RemoteConnection {
         return false
     }
 
-    /// Makes a message of a reply.
-    func message(_ packet: Packet) -> MessagePort.Message {
-        MessagePort.Message(packet, from: MessagePort.Peer(connection: 0, credentials: peer), pool: pool)
+    /// Makes a message of a reply, if it is one.
+    func message(_ outcome: PendingRequest.Outcome) throws(MessagePortError) -> MessagePort.Message {
+        switch outcome {
+        case .reply(let packet):
+            MessagePort.Message(packet, from: MessagePort.Peer(connection: 0, credentials: peer), pool: pool)
+        case .failure(let reason): throw reason
+        }
     }
 
     // MARK: - The service
@@ -106,20 +108,29 @@ extension RemoteConnection {
         }
     }
 
-    /// If something is waited for and nobody reads, has somebody do it.
-    func seeThatSomebodyReads() {
-        let thread = state.withLock { state -> PendingRequest? in
-            if state.ended != nil { return nil }
-            let thread = state.requests.firstThread
-            switch state.role.next(threadWaits: thread != nil, wish: state.watch == nil ? [] : state.wish) {
-            case .nothing: return nil
-            case .nudgeThread: return thread
-            case .announce(let wish):
-                if let watch = state.watch { announce(wish, watch) }
-                return nil
-            }
+    /// Whoever has read gives the role up, and has somebody else take it if something is waited for.
+    func stopReading() {
+        let gate = state.withLock { state in
+            state.role.giveUp()
+            return nextReader(&state)
         }
-        thread?.nudge()
+        gate?.open()
+    }
+
+    /// If something is waited for and nobody reads, has somebody do it.
+    func seeThatSomebodyReads() { state.withLock { nextReader(&$0) }?.open() }
+
+    /// Who is to read, if nobody does: a thread, whose gate the caller opens, or the service.
+    private func nextReader(_ state: inout State) -> ThreadGate? {
+        if state.ended != nil { return nil }
+        let gate = state.requests.firstGate
+        switch state.role.next(threadWaits: gate != nil, wish: state.watch == nil ? [] : state.wish) {
+        case .nothing: return nil
+        case .nudgeThread: return gate
+        case .announce(let wish):
+            if let watch = state.watch { announce(wish, watch) }
+            return nil
+        }
     }
 
     /// Has the kernel tell the service once.

@@ -1,14 +1,21 @@
 // What a sender sends; by any thread.
 
 extension RemoteConnection {
-    /// Sends a packet, and waits for room if there is none.
+    /// Sends a message, and waits for room if there is none.
     func send(
+        _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
+    ) throws(MessagePortError) {
+        if let ended = state.withLock({ $0.ended }) { throw ended }
+        try transmit(frame, body, descriptors, before: deadline)
+    }
+
+    /// Sends a packet over a connection that was there a moment ago.
+    private func transmit(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         try limits.check(body, descriptors)
         var pause = GrowingPause.sending
         while true {
-            if let ended = state.withLock({ $0.ended }) { throw ended }
             switch socket.send(frame, body: body, descriptors: descriptors) {
             case .sent: return
             case .wouldBlock: try waitForRoom(before: deadline)
@@ -19,6 +26,7 @@ extension RemoteConnection {
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
             case .failed(let error): throw .system(error)
             }
+            if let ended = state.withLock({ $0.ended }) { throw ended }
         }
     }
 
@@ -57,27 +65,23 @@ extension RemoteConnection {
     }
 
     /// Notes a request, and sends it.
-    ///
-    /// - Returns: Its number.
     func begin(
         _ request: PendingRequest, _ body: RawSpan, id: UInt32, _ descriptors: [CInt],
         before deadline: ContinuousClock.Instant?
-    ) throws(MessagePortError) -> UInt64 {
-        let (number, ended) = state.withLock { state -> (UInt64, MessagePortError?) in
-            if let ended = state.ended { return (0, ended) }
-            let number = state.requests.nextNumber()
-            state.requests.add(request, number: number)
-            return (number, nil)
+    ) throws(MessagePortError) {
+        let ended = state.withLock { state in
+            if state.ended == nil { state.requests.add(request) }
+            return state.ended
         }
         if let ended { throw ended }
         do {
-            try send(Frame(kind: .request, id: id, number: number), body, descriptors, before: deadline)
+            let frame = Frame(kind: .request, id: id, number: request.number)
+            try transmit(frame, body, descriptors, before: deadline)
         } catch {
-            _ = state.withLock { $0.requests.giveUp(number) }
+            _ = state.withLock { $0.requests.giveUp(request) }
             seeThatSomebodyReads()
             throw error
         }
-        return number
     }
 
     /// Begins a thread's wait for a reply, unless this thread is the one to give it.
@@ -87,47 +91,52 @@ extension RemoteConnection {
         try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
-    /// Nobody waits for a request any more.
+    /// Nobody waits for a request any more, for this reason.
     ///
-    /// - Returns: False if it was answered meanwhile.
-    func giveUp(_ number: UInt64) -> Bool {
-        let wasWaitedFor = state.withLock { $0.requests.giveUp(number) }
-        // Again, and not only when its thread has stopped reading: then it was in the table still, and may have been taken for
-        // one that could read for the others.
+    /// - Returns: What it comes to: it may have been decided meanwhile.
+    @discardableResult
+    func giveUp(_ request: PendingRequest, _ reason: MessagePortError) -> PendingRequest.Outcome {
+        let waiter = state.withLock { state in
+            state.requests.giveUp(request) ? request.decide(.failure(reason)) : nil
+        }
+        waiter?.wake()
+        // Until now it was in the table, and may have been taken for one whose thread could read for the others.
         seeThatSomebodyReads()
-        return wasWaitedFor
+        guard let outcome = request.outcome else { preconditionFailure("what is in no table is decided") }
+        return outcome
     }
 
     /// Waits, on a thread, until a request is decided, and reads meanwhile if nobody else does.
     ///
-    /// - Returns: False if the deadline passed first.
-    func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) throws(MessagePortError)
-        -> Bool
+    /// - Returns: What was decided; nil if the deadline passed first.
+    func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) throws(SystemError)
+        -> PendingRequest.Outcome?
     {
-        defer { seeThatSomebodyReads() }
         let end = deadline.map { Moment($0) } ?? .never
         while true {
-            if request.isDecided { return true }
-            if !state.withLock({ $0.role.takeForThread() }) {
-                guard let gate = request.gateToWaitAt() else { return true }
-                // Again, now that there is a gate: who has read meanwhile saw nobody at one, and has told nobody.
-                if !state.withLock({ $0.role.takeForThread() }) {
-                    if !gate.wait(until: end) { return false }
-                    continue
-                }
+            switch state.withLock({ $0.turn(of: request) }) {
+            case .leave: return request.outcome
+            case .read: return try read(for: request, before: deadline)
+            case .wait(let gate): if !gate.wait(until: end) { return request.outcome }
             }
-            defer { state.withLock { $0.role.giveUp() } }
-            while !request.isDecided {
-                do {
-                    if try !socket.wait(for: .read, before: deadline) { return request.isDecided }
-                } catch {
-                    throw .system(error)
-                }
-                _ = readOne()
-                // Looked at here as well: where there is always something to be read, nobody waits for it.
-                if let deadline, deadline <= .now { return request.isDecided }
-            }
-            return true
         }
+    }
+
+    /// Reads until a request is decided, for all who wait.
+    private func read(for request: PendingRequest, before deadline: ContinuousClock.Instant?)
+        throws(SystemError) -> PendingRequest.Outcome?
+    {
+        defer { stopReading() }
+        guard let deadline else {
+            // The call that reads is the one that waits: the end of the connection wakes it, and decides the request.
+            while !request.isDecided { _ = readOne(waits: true) }
+            return request.outcome
+        }
+        while !request.isDecided, try socket.wait(for: .read, before: deadline) {
+            _ = readOne()
+            // Looked at here as well: where there is always something to be read, nobody waits for it.
+            if deadline <= .now { break }
+        }
+        return request.outcome
     }
 }

@@ -23,6 +23,28 @@ final class RemoteConnection: Sendable {
         /// Why nothing can be sent any more.
         var ended: MessagePortError?
 
+        /// What a thread does next that waits for a reply.
+        enum Turn {
+            /// Nothing: it is decided.
+            case leave
+            /// Reads, for all who wait.
+            case read
+            /// Waits until it is decided, or it is to look again.
+            case wait(ThreadGate)
+        }
+
+        /// Whose turn it is to read: this thread's if nobody else has it.
+        mutating func turn(of request: PendingRequest) -> Turn {
+            if request.isDecided { return .leave }
+            if role.takeForThread() {
+                _ = request.attach(.nobody)
+                return .read
+            }
+            let gate = ThreadGate()
+            _ = request.attach(.thread(gate))
+            return .wait(gate)
+        }
+
         /// What the service is needed for.
         var wish: ReaderRole.Wish {
             var wish: ReaderRole.Wish = watchers.isEmpty ? [] : .end
@@ -138,7 +160,7 @@ final class RemoteConnection: Sendable {
         // In a forked child the connection is its parent's, and so is what the service watches.
         if Fork.isChild { return }
         let ended = state.withLock {
-            state -> (requests: [PendingRequest], watchers: EndWatchers, watch: Watch?)? in
+            state -> (waiters: [PendingRequest.Waiter], watchers: EndWatchers, watch: Watch?)? in
             if state.ended != nil { return nil }
             state.ended = reason
             _ = state.life.end()
@@ -146,13 +168,14 @@ final class RemoteConnection: Sendable {
                 state.watchers = EndWatchers()
                 state.watch = nil
             }
-            return (state.requests.removeAll(), state.watchers, state.watch)
+            let waiters = state.requests.removeAll().map { $0.decide(.failure(reason)) }
+            return (waiters, state.watchers, state.watch)
         }
         guard let ended else { return }
         if let watch = ended.watch { watch.service.remove(watch.token, socket.descriptor) }
         // Wakes the thread that reads, which finds the end.
         socket.shutDown()
-        for request in ended.requests { _ = request.decide(.failure(reason)) }
+        for waiter in ended.waiters { waiter.wake() }
         ended.watchers.tell()
     }
 

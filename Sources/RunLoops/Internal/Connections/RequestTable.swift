@@ -10,21 +10,19 @@ struct RequestTable: Sendable {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// A thread that waits, and could read for itself and the others; the one with the oldest request.
+    /// Where a thread waits that could read for itself and the others; the one with the oldest request.
     ///
     /// O(*n*), *n* requests.
-    var firstThread: PendingRequest? {
-        waiting.lazy.filter { $0.value.isAtGate }.min { $0.key < $1.key }?.value
+    var firstGate: ThreadGate? {
+        if waiting.isEmpty { return nil }
+        return waiting.lazy.filter { $0.value.gate != nil }.min { $0.key < $1.key }?.value.gate
     }
 
-    /// The number of the next request that is made.
-    mutating func nextNumber() -> UInt64 {
+    /// Notes a request, and gives it the next number.
+    mutating func add(_ request: PendingRequest) {
         last += 1
-        return last
-    }
-
-    mutating func add(_ request: PendingRequest, number: UInt64) {
-        waiting[number] = request
+        request.number = last
+        waiting[last] = request
         if request.isTask { taskCount += 1 }
     }
 
@@ -37,13 +35,10 @@ struct RequestTable: Sendable {
         return request
     }
 
-    /// A reply has come for a request that was given up while it was taken.
-    mutating func countLate() { lateCount += 1 }
-
     /// Nobody waits for a request any more.
     ///
     /// - Returns: False if it was answered meanwhile.
-    mutating func giveUp(_ number: UInt64) -> Bool { remove(number) != nil }
+    mutating func giveUp(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
 
     /// The connection is over.
     ///
