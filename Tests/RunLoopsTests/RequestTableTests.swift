@@ -23,6 +23,19 @@ import Testing
         #expect(table.lateCount == 3)
     }
 
+    @Test(arguments: 0..<20)
+    func `each of many requests is found once, in whatever order the replies come`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var table = RequestTable()
+        let requests = (0..<50).map { _ in PendingRequest(isTask: false) }
+        for request in requests { table.add(request) }
+        for request in requests.shuffled(using: &random) {
+            #expect(table.take(request.number) === request)
+            #expect(table.take(request.number) == nil)
+        }
+        #expect(table.isEmpty && table.lateCount == 50)
+    }
+
     @Test func `of the threads that wait at a gate the one with the oldest request reads next`() {
         var table = RequestTable()
         let requests = (0..<4).map { PendingRequest(isTask: $0 == 0) }

@@ -1,6 +1,9 @@
+internal import DequeModule
+
 /// The requests of one connection that wait for a reply, by number.
 struct RequestTable: Sendable {
-    private var waiting: [UInt64: PendingRequest] = [:]
+    /// In the order of their numbers, which they were given in: most replies are for one of the first.
+    private var waiting: Deque<PendingRequest> = []
     private var last: UInt64 = 0
     /// How many of them are tasks', which cannot read for themselves.
     private(set) var taskCount = 0
@@ -15,14 +18,15 @@ struct RequestTable: Sendable {
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
         if waiting.isEmpty { return nil }
-        return waiting.lazy.filter { $0.value.gate != nil }.min { $0.key < $1.key }?.value.gate
+        for request in waiting { if let gate = request.gate { return gate } }
+        return nil
     }
 
     /// Notes a request, and gives it the next number.
     mutating func add(_ request: PendingRequest) {
         last += 1
         request.number = last
-        waiting[last] = request
+        waiting.append(request)
         if request.isTask { taskCount += 1 }
     }
 
@@ -45,15 +49,27 @@ struct RequestTable: Sendable {
     /// - Returns: Who waits in vain.
     mutating func removeAll() -> [PendingRequest] {
         defer {
-            waiting = [:]
+            waiting = []
             taskCount = 0
         }
-        return Array(waiting.values)
+        return Array(waiting)
     }
 
     private mutating func remove(_ number: UInt64) -> PendingRequest? {
-        let request = waiting.removeValue(forKey: number)
-        if let request, request.isTask { taskCount -= 1 }
+        guard let place = place(of: number) else { return nil }
+        let request = place == 0 ? waiting.removeFirst() : waiting.remove(at: place)
+        if request.isTask { taskCount -= 1 }
         return request
+    }
+
+    private func place(of number: UInt64) -> Int? {
+        var (low, high) = (0, waiting.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let found = waiting[middle].number
+            if found == number { return middle }
+            if found < number { low = middle + 1 } else { high = middle }
+        }
+        return nil
     }
 }
