@@ -146,7 +146,7 @@ extension MessagePortCore {
         guard let mode = loop.currentMode, let handler = input.handler(for: mode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
-        counters.add { $0.messages += 1 }
+        counters.messages.add()
         let isStream = packet.frame.kind == .message
         loop.inbox.counters.messages.add()
         loop.callHandler(origin) {

@@ -66,9 +66,10 @@ final class PortConnection: Sendable {
         to request: UInt64, _ body: RawSpan, id: UInt32, descriptors: [CInt]
     ) throws(MessagePortError) {
         Fork.check("MessagePort.ReplyRight.reply")
-        guard let limits = outbox.withLock({ $0.isEnded ? nil : $0.limits }) else { throw .ended }
+        let (limits, isFree) = outbox.withLock { ($0.isEnded ? nil : $0.limits, $0.kept.isEmpty) }
+        guard let limits else { throw .ended }
         try limits.check(body, descriptors)
-        try send(Frame(kind: .reply, id: id, number: request), body, descriptors)
+        try send(Frame(kind: .reply, id: id, number: request), body, descriptors, atOnce: isFree)
     }
 
     /// A right to reply has gone unused.
@@ -78,16 +79,21 @@ final class PortConnection: Sendable {
         do { try send(Frame(kind: .noReply, number: request)) } catch {}
     }
 
-    /// Sends a packet, or keeps it until there is room.
-    func send(_ frame: Frame, _ body: RawSpan = RawSpan(), _ descriptors: [CInt] = [])
-        throws(MessagePortError)
-    {
+    /// Sends a packet without a body, or keeps it until there is room.
+    func send(_ frame: Frame) throws(MessagePortError) {
+        let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.kept.isEmpty) }
+        if isEnded { throw .ended }
+        try send(frame, RawSpan(), [], atOnce: isFree)
+    }
+
+    /// Sends a packet at once, if none is kept and there is room, or keeps it.
+    private func send(
+        _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], atOnce: Bool
+    ) throws(MessagePortError) {
         // The right to reply is used up: a thread that ended in here would leave the requester waiting.
         let cancelling = Cancelling.putOff()
         defer { cancelling.goOn() }
-        let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.kept.isEmpty) }
-        if isEnded { throw .ended }
-        if isFree {
+        if atOnce {
             switch socket.send(frame, body: body, descriptors: descriptors) {
             case .sent: return
             // Means are waited for as room is: the loop finds that there is room, tries again, and takes it from there.
@@ -222,7 +228,14 @@ extension Frame.Limits {
 final class PortCounters: Sendable {
     private let counts = Guarded(MessagePort.Statistics())
 
+    /// Counted without the lock, by the thread that has the port's claim.
+    let messages = Counter()
+
     func add(_ change: (inout MessagePort.Statistics) -> Void) { counts.withLock { change(&$0) } }
 
-    var statistics: MessagePort.Statistics { counts.withLock { $0 } }
+    var statistics: MessagePort.Statistics {
+        var statistics = counts.withLock { $0 }
+        statistics.messages = messages.value
+        return statistics
+    }
 }
