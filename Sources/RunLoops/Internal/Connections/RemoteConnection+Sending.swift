@@ -116,26 +116,26 @@ extension RemoteConnection {
         while true {
             switch state.withLock({ $0.turn(of: request) }) {
             case .leave: return request.outcome
-            case .read: return try read(for: request, before: deadline)
+            case .read: return try read(for: request, until: end)
             case .wait(let gate): if !gate.wait(until: end) { return request.outcome }
             }
         }
     }
 
     /// Reads until a request is decided, for all who wait.
-    private func read(for request: PendingRequest, before deadline: ContinuousClock.Instant?)
-        throws(SystemError) -> PendingRequest.Outcome?
-    {
+    private func read(
+        for request: PendingRequest, until end: Moment
+    ) throws(SystemError) -> PendingRequest.Outcome? {
         defer { stopReading() }
-        guard let deadline else {
+        if end == .never {
             // The call that reads is the one that waits: the end of the connection wakes it, and decides the request.
             while !request.isDecided { _ = readOne(waits: true) }
             return request.outcome
         }
-        while !request.isDecided, try socket.wait(for: .read, before: deadline) {
+        while !request.isDecided, try socket.wait(for: .read, before: end.instant) {
             _ = readOne()
             // Looked at here as well: where there is always something to be read, nobody waits for it.
-            if deadline <= .now { break }
+            if end.instant <= .now { break }
         }
         return request.outcome
     }
