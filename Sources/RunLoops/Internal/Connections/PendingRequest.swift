@@ -4,7 +4,8 @@ internal import Synchronization
 ///
 /// It is in the table of its connection until it is decided, which is done by whoever takes it out.
 ///
-/// `@unchecked Sendable`: what changes is guarded by the state of its connection.
+/// `@unchecked Sendable`: what changes is guarded by the state of its connection. What was decided may be read without that,
+/// once ``isDecided`` says that it is there: it does not change again.
 final class PendingRequest: @unchecked Sendable {
     /// What its waiter gets.
     enum Outcome: Sendable {
@@ -33,12 +34,12 @@ final class PendingRequest: @unchecked Sendable {
     /// Whether a task waits, and no thread.
     let isTask: Bool
 
-    /// What the reply has, too; the one who sends it sets it.
+    /// What its reply has, too; the table's to give, before it is sent.
     var number: UInt64 = 0
 
     private var waiter = Waiter.nobody
-    /// Never changes once ``decision`` is there to be read.
     private var decided: Outcome?
+    /// Set after ``decided``, which it makes visible.
     private let decision = Atomic(false)
 
     init(isTask: Bool) { self.isTask = isTask }

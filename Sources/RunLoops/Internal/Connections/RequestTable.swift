@@ -62,6 +62,7 @@ struct RequestTable: Sendable {
         return request
     }
 
+    /// O(log *n*), *n* requests.
     private func place(of number: UInt64) -> Int? {
         var (low, high) = (0, waiting.count)
         while low < high {
