@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// One end of a connection on this machine that keeps packets apart: each is sent and received whole, or not at all.
 ///
-/// Nothing here waits but ``wait(for:before:)``, and ``receive(into:waits:)`` where it is to. A packet carries bytes and descriptors.
+/// Nothing here waits but ``wait(for:before:)``, and ``receive(into:waits:)`` where it is to. A packet carries bytes and
+/// descriptors.
 ///
 /// > Thread safety: any thread; what one thread sends arrives in its order.
 struct PacketSocket: ~Copyable, Sendable {

@@ -17,6 +17,7 @@ struct RequestTable: Sendable {
     ///
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
+        // Mostly: and to go through them counts a reference to them all.
         if waiting.isEmpty { return nil }
         for request in waiting { if let gate = request.gate { return gate } }
         return nil
