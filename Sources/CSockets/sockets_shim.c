@@ -48,10 +48,10 @@ int runloops_connect(int socket, const char *name, size_t length, bool is_abstra
     return connect(socket, (const struct sockaddr *)&address, size);
 }
 
-int runloops_set_non_blocking(int descriptor, bool is_non_blocking) {
+int runloops_set_blocking(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0) return -1;
-    return fcntl(descriptor, F_SETFL, is_non_blocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
+    return fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
 }
 
 // Newer than the headers of many systems. A few architectures number their options otherwise, and do without.

@@ -129,7 +129,6 @@ extension RemoteConnection {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 let waits = state.withLock { _ in request.attach(.task { continuation.resume() }) }
                 if !waits { continuation.resume() }
-                if Task.isCancelled { giveUp(request, .cancelled) }
             }
         } onCancel: {
             giveUp(request, .cancelled)

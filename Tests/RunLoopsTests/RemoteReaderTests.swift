@@ -40,6 +40,27 @@ import Testing
         #expect(outcome == nil && played.remote.lateReplyCount == 1)
     }
 
+    @Test func `a request that is decided while it waits to be sent is not begun anew`() throws {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        #expect(throws: MessagePortError.timedOut) {
+            while true { try played.remote.send(before: .distantPast) }
+        }
+        let request = PendingRequest(isTask: true)
+        let sending = try Threads(1) { _ in
+            try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
+        }
+        waitUntil("it is in the table") { connection.state.withLock { !$0.requests.isEmpty } }
+        // As a reader does when the port answers what it was not asked.
+        let waiter = connection.state.withLock { $0.requests.take(1)?.decide(.failure(.noReply)) }
+        #expect(waiter != nil)
+        // It cannot be sent any more, which is no news to its waiter.
+        played.end()
+        try sending.join()
+        guard case .failure(.noReply) = request.outcome else { throw Unexpected() }
+        #expect(connection.state.withLock { $0.requests.isEmpty && $0.requests.taskCount == 0 })
+    }
+
     @Test
     func `who reads for others reads sixty-four packets at a time, and leaves the rest to whoever is next`()
         throws
@@ -90,4 +111,6 @@ private final class PlayedPort {
     }
 
     func send(_ frame: Frame) { #expect(socket.send(frame) == .sent) }
+
+    func end() { socket.shutDown() }
 }

@@ -38,8 +38,8 @@ int runloops_bind(int socket, const char *name, size_t length, bool is_abstract)
 /// Returns -1 with errno.
 int runloops_connect(int socket, const char *name, size_t length, bool is_abstract, int64_t microseconds);
 
-/// Makes a socket non-blocking, or blocking. Returns -1 with errno.
-int runloops_set_non_blocking(int descriptor, bool is_non_blocking);
+/// Makes a non-blocking socket a blocking one. Returns -1 with errno.
+int runloops_set_blocking(int descriptor);
 
 /// Lets packets that are sent to a socket carry descriptors, or has the kernel refuse that to their senders; the
 /// connections of a listener begin as it is. Returns -1 with errno, also where the kernel has no such setting.

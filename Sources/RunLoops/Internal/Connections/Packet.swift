@@ -8,6 +8,8 @@ final class Packet: @unchecked Sendable {
     let memory: UnsafeMutableRawBufferPointer
 
     /// What has come in it: without the checks that a class's properties cost, which ``Confined`` argues.
+    ///
+    /// Of all this a user's code is given the descriptors alone, through a message, which is not copied.
     private let contents = Confined(Contents())
 
     private struct Contents: ~Copyable {

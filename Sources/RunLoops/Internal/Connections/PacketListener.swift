@@ -105,7 +105,8 @@ extension PacketSocket {
                     address.isAbstract, left)
             }
         }
-        if isPast { _ = try systemCall("fcntl") { runloops_set_non_blocking(number, false) } }
+        // Who has asked for a connection may wait in the call that reads: all other calls say that they do not wait.
+        if isPast { _ = try systemCall("fcntl") { runloops_set_blocking(number) } }
         self.init(adopting: socket)
     }
 }

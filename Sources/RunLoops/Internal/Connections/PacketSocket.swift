@@ -19,7 +19,7 @@ struct PacketSocket: ~Copyable, Sendable {
     /// closing it may take time.
     private let mayTakeTime: Atomic<Bool>
 
-    /// Takes over a connected socket, which may be non-blocking.
+    /// Takes over a connected socket, which is non-blocking unless it has asked for its connection.
     ///
     /// - Parameters:
     ///   - socket: The socket.

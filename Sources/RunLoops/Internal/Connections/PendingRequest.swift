@@ -2,10 +2,11 @@ internal import Synchronization
 
 /// A request that was made, and waits for its reply: on behalf of a thread, or of a task.
 ///
-/// It is in the table of its connection until it is decided, which is done by whoever takes it out.
+/// From when it is sent it is in the table of its connection, until it is decided, by whoever takes it out.
 ///
 /// `@unchecked Sendable`: what changes is guarded by the state of its connection. What was decided may be read without that,
-/// once ``isDecided`` says that it is there: it does not change again.
+/// once ``isDecided`` says that it is there: it does not change again. Its number changes only while the one who makes it sends
+/// it, who may read it without the lock.
 final class PendingRequest: @unchecked Sendable {
     /// What its waiter gets.
     enum Outcome: Sendable {
@@ -15,7 +16,7 @@ final class PendingRequest: @unchecked Sendable {
 
     /// Who is to be told that it is decided.
     enum Waiter: Sendable {
-        /// Nobody: whoever made it is still sending, or reads itself.
+        /// Nobody yet, or a thread that reads itself.
         case nobody
         /// A thread that waits at a gate, or is about to look again what it can do.
         case thread(ThreadGate)

@@ -228,7 +228,7 @@ extension Frame.Limits {
 final class PortCounters: Sendable {
     private let counts = Guarded(MessagePort.Statistics())
 
-    /// Counted without the lock, by the thread that has the port's claim.
+    /// Those of the statistics: counted without the lock, by the thread that has the port's claim.
     let messages = Counter()
 
     func add(_ change: (inout MessagePort.Statistics) -> Void) { counts.withLock { change(&$0) } }

@@ -64,7 +64,9 @@ extension RemoteConnection {
         if reads { readAll() }
     }
 
-    /// Notes a request, and sends it.
+    /// Notes a request, and sends it, unless it is decided before that: its waiter finds it so.
+    ///
+    /// If it throws, the request may be begun anew.
     func begin(
         _ request: PendingRequest, _ body: RawSpan, id: UInt32, _ descriptors: [CInt],
         before deadline: ContinuousClock.Instant?
@@ -78,9 +80,10 @@ extension RemoteConnection {
             let frame = Frame(kind: .request, id: id, number: request.number)
             try transmit(frame, body, descriptors, before: deadline)
         } catch {
-            _ = state.withLock { $0.requests.giveUp(request) }
+            let wasWaiting = state.withLock { $0.requests.giveUp(request) }
             seeThatSomebodyReads()
-            throw error
+            // Else it was decided meanwhile: by the end, or by a port that answers what it was not asked.
+            if wasWaiting { throw error }
         }
     }
 
@@ -100,8 +103,8 @@ extension RemoteConnection {
             state.requests.giveUp(request) ? request.decide(.failure(reason)) : nil
         }
         waiter?.wake()
-        // Until now it was in the table, and may have been taken for one whose thread could read for the others.
-        seeThatSomebodyReads()
+        // Until now it was in the table, and its thread may have been taken for one that could read for the others.
+        if !request.isTask { seeThatSomebodyReads() }
         guard let outcome = request.outcome else { preconditionFailure("what is in no table is decided") }
         return outcome
     }

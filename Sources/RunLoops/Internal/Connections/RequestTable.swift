@@ -17,7 +17,7 @@ struct RequestTable: Sendable {
     ///
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
-        // Mostly: and to go through them counts a reference to them all.
+        // As a rule, and to go through the list would count a reference to it.
         if waiting.isEmpty { return nil }
         for request in waiting { if let gate = request.gate { return gate } }
         return nil
@@ -33,6 +33,8 @@ struct RequestTable: Sendable {
 
     /// A reply has come, or word that there will be none.
     ///
+    /// O(*n*), *n* requests, unless it is for one of the first or the last.
+    ///
     /// - Returns: Who waits for it; nil if nobody does, and then it is counted as late.
     mutating func take(_ number: UInt64) -> PendingRequest? {
         let request = remove(number)
@@ -42,7 +44,9 @@ struct RequestTable: Sendable {
 
     /// Nobody waits for a request any more.
     ///
-    /// - Returns: False if it was answered meanwhile.
+    /// O(*n*), *n* requests, unless it is one of the first or the last.
+    ///
+    /// - Returns: False if it was decided meanwhile.
     mutating func giveUp(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
 
     /// The connection is over.
