@@ -16,6 +16,7 @@ let package = Package(
     name: "swift-run-loops",
     products: [
         .library(name: "RunLoops", targets: ["RunLoops"]),
+        .library(name: "MessagePorts", targets: ["MessagePorts"]),
         .library(name: "Notifications", targets: ["Notifications"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
@@ -26,14 +27,21 @@ let package = Package(
         .systemLibrary(
             name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
             providers: [.apt(["libevent-dev"])]),
+        .target(name: "CEventBase", dependencies: ["CLibEvent"]),
         .target(name: "CThreads"),
         .target(name: "CMainQueue"),
         .target(name: "CSockets"),
         .target(
             name: "RunLoops",
             dependencies: [
-                "CLibEvent", "CThreads", "CMainQueue", "CSockets",
+                "CLibEvent", "CEventBase", "CThreads", "CMainQueue",
                 .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "MessagePorts",
+            dependencies: [
+                "RunLoops", "CThreads", "CSockets", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(
@@ -53,37 +61,43 @@ let package = Package(
             name: "TestSupport", dependencies: ["RunLoops", "CAllocations", "CForking", "CFaults"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
-        .executableTarget(
-            name: "PlainMain", dependencies: ["RunLoops", "RunLoopsTesting", "CMainQueue", "TestSupport"],
-            path: "Tests/MainPrograms/PlainMain",
+        .target(
+            name: "TestExpectations", dependencies: ["RunLoops", "TestSupport"], path: "Tests/TestExpectations",
             swiftSettings: settings),
         .executableTarget(
-            name: "SyncMain", dependencies: ["RunLoops"], path: "Tests/MainPrograms/SyncMain",
+            name: "PlainMain", dependencies: ["RunLoops", "RunLoopsTesting", "CMainQueue", "TestSupport"],
+            path: "Tests/Programs/PlainMain",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "SyncMain", dependencies: ["RunLoops"], path: "Tests/Programs/SyncMain",
             swiftSettings: settings),
         .executableTarget(
             name: "AsyncMain", dependencies: ["RunLoops", "TestSupport"],
-            path: "Tests/MainPrograms/AsyncMain",
+            path: "Tests/Programs/AsyncMain",
             swiftSettings: settings),
         .executableTarget(
             name: "TopLevelMain", dependencies: ["RunLoops", "TestSupport"],
-            path: "Tests/MainPrograms/TopLevelMain", swiftSettings: settings),
+            path: "Tests/Programs/TopLevelMain", swiftSettings: settings),
         .executableTarget(
-            name: "PortPeer", dependencies: ["RunLoops", "TestSupport"],
-            path: "Tests/MainPrograms/PortPeer", swiftSettings: settings),
+            name: "PortPeer", dependencies: ["MessagePorts", "RunLoops", "CSockets", "TestSupport"],
+            path: "Tests/Programs/PortPeer", swiftSettings: settings),
         .executableTarget(
             name: "SuspendingMain", dependencies: ["RunLoops", "TestSupport"],
-            path: "Tests/MainPrograms/SuspendingMain", swiftSettings: settings),
+            path: "Tests/Programs/SuspendingMain", swiftSettings: settings),
         .executableTarget(
-            name: "RestartServer", dependencies: ["RunLoops", "TestSupport"],
-            path: "Tests/MainPrograms/RestartServer", swiftSettings: settings),
+            name: "RestartServer", dependencies: ["MessagePorts", "RunLoops", "TestSupport"],
+            path: "Tests/Programs/RestartServer", swiftSettings: settings),
         .testTarget(
-            name: "RunLoopsTests", dependencies: ["RunLoops", "CThreads", "TestSupport", "CSQLite"],
+            name: "RunLoopsTests", dependencies: ["RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations", "CSQLite"],
             swiftSettings: settings),
         .testTarget(
-            name: "NotificationsTests", dependencies: ["Notifications", "TestSupport"],
+            name: "MessagePortsTests", dependencies: ["MessagePorts", "RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
         .testTarget(
-            name: "RunLoopsTestingTests", dependencies: ["RunLoopsTesting", "Notifications", "TestSupport"],
+            name: "NotificationsTests", dependencies: ["Notifications", "TestSupport", "TestExpectations"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RunLoopsTestingTests", dependencies: ["RunLoopsTesting", "Notifications", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

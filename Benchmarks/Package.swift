@@ -29,6 +29,7 @@ let package = Package(
             dependencies: [
                 "CYardsticks", "CAllocationCounter", "CThreadControl",
                 .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "MessagePorts", package: "swift-run-loops"),
                 .product(name: "Notifications", package: "swift-run-loops"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),

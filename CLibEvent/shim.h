@@ -27,10 +27,5 @@ static inline void runloops_pause(void) {
 /// Asks for a cache line before it is read.
 static inline void runloops_prefetch(const void *address) { __builtin_prefetch(address); }
 
-/// Whether `mode`, from `stat`, is a kind of file that epoll accepts.
-static inline bool runloops_can_be_polled(mode_t mode) {
-    return !S_ISREG(mode) && !S_ISDIR(mode);
-}
-
 /// `POLLRDHUP`, the other end will not write any more, which needs _GNU_SOURCE to be seen.
 static const int runloops_poll_hang_up = 0x2000;

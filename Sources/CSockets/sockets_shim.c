@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -128,46 +130,125 @@ long runloops_send(
     return sent;
 }
 
-int runloops_receive(
-    int socket, bool waits, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
-    struct runloops_packet *packet) {
-    struct iovec part = {.iov_base = buffer, .iov_len = capacity};
-    union control control;
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof(control.bytes);
-    ssize_t length;
+/// Receives, or looks at, one packet; tries again where that says nothing of it.
+static ssize_t receive_packet(int socket, struct msghdr *message, int flags) {
     bool was_reset = false;
-    // MSG_TRUNC: the answer is the packet's length, not that of what fitted.
-    int flags = MSG_CMSG_CLOEXEC | MSG_TRUNC | (waits ? 0 : MSG_DONTWAIT);
     while (true) {
-        length = recvmsg(socket, &message, flags);
-        if (length >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset))) break;
+        size_t control_length = message->msg_controllen;
+        ssize_t length = recvmsg(socket, message, flags);
+        if (length >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset))) return length;
         // The other end has closed without reading all that was sent to it. The kernel tells that once, and before what
         // that end had sent.
         was_reset = errno == ECONNRESET;
+        message->msg_controllen = control_length;
     }
-    if (length < 0) return -1;
-    packet->length = (size_t)length;
-    packet->lacks_bytes = (message.msg_flags & MSG_TRUNC) != 0;
-    packet->lacks_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
-    packet->descriptor_count = 0;
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+}
+
+/// Lists the descriptors that have come with a packet. They are open already.
+static size_t list_descriptors(struct msghdr *message, int descriptors[runloops_most_descriptors]) {
+    size_t count = 0;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        // Those are open already: what has no room in the caller's list would be lost, and stay open.
         size_t size = header->cmsg_len - CMSG_LEN(0);
-        for (size_t place = 0; place + sizeof(int) <= size; place += sizeof(int)) {
-            int descriptor;
-            memcpy(&descriptor, CMSG_DATA(header) + place, sizeof(int));
-            if (packet->descriptor_count < runloops_most_descriptors) {
-                descriptors[packet->descriptor_count++] = descriptor;
-            } else {
-                close(descriptor);
-                packet->lacks_descriptors = true;
-            }
+        // The kernel puts all of them into one header, and at most as many as there is room for.
+        for (size_t place = 0; place + sizeof(int) <= size && count < runloops_most_descriptors; place += sizeof(int)) {
+            memcpy(&descriptors[count++], CMSG_DATA(header) + place, sizeof(int));
         }
     }
+    return count;
+}
+
+int runloops_receive(
+    int socket, bool waits, int permitted, void *buffer, size_t capacity,
+    int descriptors[runloops_most_descriptors], struct runloops_packet *packet) {
+    union control control;
+    *packet = (struct runloops_packet){0};
+    // MSG_TRUNC: the answer is the packet's length, not that of what fitted.
+    int flags = MSG_CMSG_CLOEXEC | MSG_TRUNC | (waits ? 0 : MSG_DONTWAIT);
+    if (permitted >= 0) {
+        // What recvmsg has no room for it closes, on this thread. While a packet is looked at, the kernel's queue keeps it
+        // with its descriptors, so nothing is closed for good.
+        struct msghdr look = {0};
+        if (permitted > 0) {
+            look.msg_control = control.bytes;
+            look.msg_controllen = CMSG_LEN(sizeof(int) * (size_t)permitted);
+        }
+        ssize_t length = receive_packet(socket, &look, flags | MSG_PEEK);
+        if (length < 0) return -1;
+        packet->length = (size_t)length;
+        packet->descriptor_count = permitted > 0 ? list_descriptors(&look, descriptors) : 0;
+        if ((look.msg_flags & MSG_CTRUNC) != 0) {
+            bool has_all = packet->descriptor_count == (size_t)permitted;
+            packet->exceeds_permitted = has_all;
+            packet->lacks_descriptors = !has_all;
+            return 0;
+        }
+        flags |= MSG_DONTWAIT;
+    }
+    struct iovec part = {.iov_base = buffer, .iov_len = capacity};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (permitted < 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof(control.bytes);
+    }
+    ssize_t length = receive_packet(socket, &message, flags);
+    if (length < 0) {
+        int code = errno;
+        // Nothing was received: what was looked at stays with the packet.
+        for (size_t place = 0; place < packet->descriptor_count; place++) close(descriptors[place]);
+        packet->descriptor_count = 0;
+        errno = code;
+        return -1;
+    }
+    packet->length = (size_t)length;
+    packet->lacks_bytes = (message.msg_flags & MSG_TRUNC) != 0;
+    if (permitted < 0) {
+        packet->lacks_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
+        packet->descriptor_count = list_descriptors(&message, descriptors);
+    }
     return 0;
+}
+
+bool runloops_is_drained(int socket) {
+    // An empty packet and the end are alike to recvmsg. Only a packet has a time, when the socket gives times.
+    int value = 1;
+    if (setsockopt(socket, SOL_SOCKET, SO_TIMESTAMP, &value, sizeof(value)) != 0) return false;
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(struct timeval))];
+    } control;
+    struct msghdr look = {.msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
+    ssize_t length = receive_packet(socket, &look, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+    // A socket that was never connected has received nothing.
+    if (length < 0) return errno == ENOTCONN;
+    return length == 0 && look.msg_controllen == 0 && (look.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+}
+
+size_t runloops_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    return limit.rlim_cur > INT_MAX ? INT_MAX : (size_t)limit.rlim_cur;
+}
+
+bool runloops_has_free_descriptors(void) {
+    struct pollfd entries[2 * runloops_most_descriptors];
+    const size_t count = sizeof(entries) / sizeof(entries[0]);
+    size_t limit = runloops_descriptor_limit();
+    if (limit < count) return false;
+    for (size_t place = 0; place < count; place++) {
+        entries[place] = (struct pollfd){.fd = (int)(limit - 1 - place)};
+    }
+    if (poll(entries, count, 0) != (int)count) return false;
+    for (size_t place = 0; place < count; place++) {
+        if (entries[place].revents != POLLNVAL) return false;
+    }
+    return true;
+}
+
+int64_t runloops_coarse_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 int runloops_wait_for_socket(int socket, enum runloops_awaited what, int64_t nanoseconds) {

@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,8 +19,10 @@
 struct slot {
     /// Where it writes; -1 for nowhere.
     _Atomic int writing_end;
-    /// How many handlers are on some stack.
+    /// How many handlers are on some stack. The thread that ends the source sleeps on it.
     _Atomic unsigned running;
+    /// True while a thread waits for `running` to become 0.
+    _Atomic bool awaited;
     /// How many signals found the pipe full.
     _Atomic unsigned unrecorded;
     /// The process that installed the handler; set before that. A handler of the source before may still read it.
@@ -51,6 +55,11 @@ static void record(struct slot *slot, int writing_end, int number, const siginfo
     while (written < 0 && errno == EINTR);
 }
 
+// By the system call, which a handler may make: no lock and no condition may be used there.
+static void futex(_Atomic unsigned *word, int operation, unsigned value) {
+    syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
     (void)context;
     int saved = errno;
@@ -69,7 +78,8 @@ static void handle(int number, siginfo_t *info, void *context) {
     atomic_fetch_add(&slot->running, 1);
     int writing_end = atomic_load(&slot->writing_end);
     if (writing_end >= 0) record(slot, writing_end, number, info);
-    atomic_fetch_sub(&slot->running, 1);
+    // In this order, against the opposite one of `wait_for_handlers`: either that sees 0, or we see that it waits.
+    if (atomic_fetch_sub(&slot->running, 1) == 1 && atomic_load(&slot->awaited)) futex(&slot->running, FUTEX_WAKE, INT_MAX);
     pthread_setcancelstate(cancelling, NULL);
     errno = saved;
 }
@@ -102,6 +112,17 @@ int runloops_signal_start(int number, int writing_end) {
     return code;
 }
 
+/// Sleeps until no handler runs.
+///
+/// A handler's thread may have lost its processor to the calling one. If that is a real-time thread, the other one runs only
+/// while it sleeps: yielding the processor is not enough.
+static void wait_for_handlers(struct slot *slot) {
+    atomic_store(&slot->awaited, true);
+    unsigned running;
+    while ((running = atomic_load(&slot->running)) != 0) futex(&slot->running, FUTEX_WAIT, running);
+    atomic_store(&slot->awaited, false);
+}
+
 void runloops_signal_stop(int number) {
     struct slot *slot = &slots[number];
     struct sigaction action;
@@ -116,8 +137,8 @@ void runloops_signal_stop(int number) {
     atomic_store(&slot->writing_end, -1);
     // In a forked child the count may be that of a thread that is not here.
     if (getpid() != slot->owner) return;
-    // The pipe is closed next, and its number may be somebody else's at once.
-    while (atomic_load(&slot->running) != 0) sched_yield();
+    // The pipe is closed next, and another descriptor may get its number at once.
+    wait_for_handlers(slot);
 }
 
 int runloops_signal_open(int number, struct runloops_signal_descriptors *descriptors, const char **call) {
@@ -184,27 +205,3 @@ unsigned runloops_signal_next(
 
 int runloops_first_real_time_signal(void) { return SIGRTMIN; }
 int runloops_last_real_time_signal(void) { return SIGRTMAX; }
-
-void runloops_say(const char *text, size_t length) {
-    sigset_t pipe, before, pending;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    ssize_t written = 0;
-    while (length > 0) {
-        // A signal that comes while a pipe is full ends the wait for room: nothing has gone then, or a part.
-        written = write(STDERR_FILENO, text, length);
-        if (written == 0 || (written < 0 && errno != EINTR)) break;
-        if (written < 0) continue;
-        text += written;
-        length -= (size_t)written;
-    }
-    if (written < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE)) {
-        // Ours, for this thread: taken before it could be delivered.
-        const struct timespec now = {0};
-        while (sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR) {
-        }
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}

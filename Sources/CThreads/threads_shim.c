@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 __thread struct runloops_thread_record runloops_thread_record = {0};
@@ -78,16 +79,45 @@ int runloops_schedule_fifo(int level) { return schedule(SCHED_FIFO, level); }
 
 bool runloops_has_process_fence = false;
 
+/// Whether the kernel has granted the fence at the start; never changed after that.
+static bool was_granted = false;
+
 // Before main: while there is one thread, the kernel need not wait for others.
 __attribute__((constructor)) static void ask_for_process_fence(void) {
-    runloops_has_process_fence = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    was_granted = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    runloops_has_process_fence = was_granted;
+}
+
+/// A filter of system calls was installed since the start, and refuses what the kernel has granted.
+///
+/// From now on the light half is a full fence by itself. Light halves that have still read the flag as true are waited for:
+/// such a half has executed its load before its store could be seen. No interrupt came in between, because a processor
+/// forgets what it has executed ahead of an interrupt, and the thread then reads the flag again. So nothing but a full
+/// store buffer lies between the two, and a processor empties that within microseconds, whatever it does next. If the thread
+/// was interrupted after its store, the load comes later, and finds what the heavy half has stored.
+static void give_up_process_fence(void) {
+    __atomic_store_n(&runloops_has_process_fence, false, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    // A thread that is cancelled in the sleep would leave the light halves unawaited.
+    int cancelling;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    struct timespec now, end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += 10000000;
+    if (end.tv_nsec >= 1000000000) end.tv_sec += 1, end.tv_nsec -= 1000000000;
+    // By the clock, so that a sleep which is refused or interrupted makes it no shorter.
+    do {
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
+    pthread_setcancelstate(cancelling, NULL);
 }
 
 void runloops_heavy_fence(void) {
+    static pthread_once_t given_up = PTHREAD_ONCE_INIT;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!runloops_has_process_fence) return;
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
-    // The light halves rely on it: to go on would be to call what was removed.
-    perror("RunLoops: the kernel refuses the membarrier that it granted at the start");
-    abort();
+    if (!was_granted) return;
+    if (runloops_process_fence_is_on() && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
+    // Every caller waits until the first one has given up, and with it for the light halves that ran then.
+    pthread_once(&given_up, give_up_process_fence);
 }

@@ -126,3 +126,8 @@ extension Notification: CustomStringConvertible {
     /// The name, and where the notification was made.
     public var description: String { "\(name.rawValue), made at \(fileID):\(line)" }
 }
+
+extension Notification.Name: CustomStringConvertible {
+    /// The name as a string.
+    public var description: String { rawValue }
+}

@@ -26,18 +26,12 @@ public final class NotificationCenter: Sendable {
     let everyName: ObserverMap<EveryName>
     /// Those who observe a type of message.
     let messages: ObserverMap<ObjectIdentifier>
-    private let methods = Guarded<[ObjectIdentifier: [MethodObservation]]>([:])
+    /// By the identity of the object that observes.
+    let objects = ForkSafe<[ObjectIdentifier: [ObjectObservation]]>([:])
 
     /// The only key of a map that has one.
     struct EveryName: ObserverKey {
         var shardHash: Int { 0 }
-    }
-
-    /// An observer that was registered with a method, to be removed by its identity.
-    private struct MethodObservation: Sendable {
-        let observer: WeakReference
-        let name: Notification.Name?
-        let registration: Registration
     }
 
     /// Makes a center, which nobody observes yet.
@@ -136,87 +130,6 @@ public final class NotificationCenter: Sendable {
         using handler: @escaping @Sendable (Notification) -> Void
     ) -> ObservationToken {
         ObservationToken(register(name, object, handler))
-    }
-
-    /// Registers a method of an object.
-    ///
-    /// The object is held weakly: it is kept alive while its method is called, and not called any more once it has died. It
-    /// need not be removed before. If the call has the last reference to it, it is destroyed on the thread that posts.
-    /// Registered twice, it is called twice.
-    ///
-    /// ```swift
-    /// center.addObserver(self, ScoreKeeper.scoreDidChange, name: .scoreDidChange)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - observer: Who observes.
-    ///   - method: The method, as `Type.method`.
-    ///   - name: What is observed; nil for everything.
-    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive, and once it has gone
-    ///     the method is not called any more.
-    ///
-    /// > Thread safety: any thread, and the method is called on the one that posts.
-    public func addObserver<Observer: AnyObject & Sendable>(
-        _ observer: Observer, _ method: @escaping @Sendable (Observer) -> (Notification) -> Void,
-        name: Notification.Name?, object: (any AnyObject & Sendable)? = nil
-    ) {
-        let id = ObjectIdentifier(observer)
-        let registration = register(name, object) { [weak self, weak observer] notification in
-            guard let observer else {
-                self?.forgetMethods(of: id)
-                return
-            }
-            method(observer)(notification)
-        }
-        let observation = MethodObservation(
-            observer: WeakReference(observer), name: name, registration: registration)
-        // Those of an object that has died, perhaps at this very address, will never be called.
-        forgetMethods(of: id)
-        methods.withLock { $0[id, default: []].append(observation) }
-    }
-
-    /// Ends the observations of an object that has died, and not those of one that has its identity now.
-    private func forgetMethods(of id: ObjectIdentifier) {
-        let (dead, observers) = methods.withLock { methods in
-            let all = methods[id] ?? []
-            // Kept until the lock is free: one of these may be the last reference by then.
-            let observers = all.map(\.observer.sendable)
-            let living = zip(all, observers).filter { $1 != nil }.map(\.0)
-            methods[id] = living.isEmpty ? nil : living
-            return (zip(all, observers).filter { $1 == nil }.map(\.0), observers)
-        }
-        withExtendedLifetime(observers) {
-            for observation in dead { observation.registration.remove() }
-        }
-    }
-
-    /// Ends the observations that were registered with a method of an object.
-    ///
-    /// As ``ObservationToken/remove()``: no call of them starts any more. Removing what is not registered is harmless.
-    /// Observations that have a token are not meant, whatever their handler holds.
-    ///
-    /// - Parameters:
-    ///   - observer: Who observes.
-    ///   - name: What was given as the name; nil for any.
-    ///   - object: What was given as the object; nil for any.
-    ///
-    /// > Thread safety: any thread.
-    public func removeObserver(
-        _ observer: some AnyObject & Sendable, name: Notification.Name? = nil,
-        object: (any AnyObject & Sendable)? = nil
-    ) {
-        let sender = object.map { ObjectIdentifier($0) }
-        let ended = methods.withLock { methods in
-            let id = ObjectIdentifier(observer)
-            let all = methods[id] ?? []
-            let isMeant = { (one: MethodObservation) in
-                (name == nil || one.name == name) && (sender == nil || one.registration.sender == sender)
-            }
-            let rest = all.filter { !isMeant($0) }
-            methods[id] = rest.isEmpty ? nil : rest
-            return all.filter(isMeant)
-        }
-        for observation in ended { observation.registration.remove() }
     }
 
     /// Ends an observation.

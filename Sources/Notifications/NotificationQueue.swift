@@ -194,3 +194,8 @@ extension NotificationQueue {
         case merge(@Sendable (_ old: Notification, _ new: Notification) -> Notification)
     }
 }
+
+extension NotificationQueue.NotificationCoalescing: CustomStringConvertible {
+    /// The names of the members, as in `[onName]`.
+    public var description: String { words(["onName": .onName, "onSender": .onSender]) }
+}

@@ -1,8 +1,17 @@
 internal import RunLoops
 
-/// Keeps an observation going: it ends when the last copy of its token goes, or when it is removed.
+/// The owner of an observation, which ends when the last copy of its token is destroyed, or when it is removed.
 ///
-/// A token that is not kept ends its observation at once. <doc:Delivery> says what the end means.
+/// A token that is not kept ends its observation at once. Keep it in a stored property of the object that observes, or in an
+/// ``ObservationBag`` there. A local variable is not enough by itself: in an optimized build Swift may destroy it, or an array
+/// that has the token, after its last use and not at the end of its scope. Use it there, with `defer { token.remove() }`.
+///
+/// ```swift
+/// let token = center.addObserver(forName: .didConnect) { note in log(note) }
+/// defer { token.remove() }
+/// ```
+///
+/// <doc:Delivery> says when no call of the handler starts any more.
 ///
 /// > Thread safety: any thread.
 public final class ObservationToken: Sendable {

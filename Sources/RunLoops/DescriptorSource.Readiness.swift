@@ -47,3 +47,15 @@ extension DescriptorSource {
         case edge
     }
 }
+
+extension DescriptorSource.Interest: CustomStringConvertible {
+    /// The names of the members, as in `[read, write]`.
+    public var description: String { words(["read": .read, "write": .write]) }
+}
+
+extension DescriptorSource.Readiness: CustomStringConvertible {
+    /// The names of the members, as in `[readable, hangUp]`.
+    public var description: String {
+        words(["readable": .readable, "writable": .writable, "hangUp": .hangUp, "error": .error])
+    }
+}

@@ -23,7 +23,7 @@ internal import Glibc
 ///
 /// A source does not own its descriptor, unless it is told to close it. Remove or invalidate the source
 /// *before* the descriptor is closed: a closed one that the loop comes upon ends the program, because its number
-/// may be somebody else's by then.
+/// may be another file's by then.
 ///
 /// <doc:Descriptors> shows a connection.
 ///
@@ -40,6 +40,20 @@ public final class DescriptorSource {
 
     /// False once it was invalidated, for good.
     public private(set) var isValid = true
+
+    /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode.
+    ///
+    /// The kernel refuses for lack of memory (`ENOMEM`), or because its user has too many descriptors watched (`ENOSPC`).
+    /// While a mode of the source runs, the loop tries again, after pauses that grow from a millisecond to a second. Nothing
+    /// is lost: what the descriptor is ready for is reported when it is watched again. The handler is called once for each
+    /// time that the loop begins to watch the source and is refused; it may invalidate the source. Without one, the loop
+    /// writes a line to standard error instead.
+    ///
+    /// The first time that the source is watched, when it is added, a refusal is an error of
+    /// ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` instead.
+    ///
+    /// > Thread safety: one thread: once the source is added, its loop's.
+    public var onWatchRefused: ((DescriptorSource, SystemError) -> Void)?
 
     private let closesDescriptor: Bool
     /// Says whether there was anything to serve.
@@ -88,7 +102,7 @@ public final class DescriptorSource {
     ///   - origin: Where the other source was made.
     ///   - handler: Serves that source, and says whether there was anything to serve: what made the descriptor ready may be
     ///     gone.
-    init(
+    package init(
         _ descriptor: CInt, interest: Interest, origin: SourceLocation,
         handler: @escaping (DescriptorSource, Readiness) -> Bool
     ) {
@@ -109,8 +123,9 @@ public final class DescriptorSource {
         if !isValid { return }
         let core = membership.loop?.requireCurrent("DescriptorSource.invalidate")
         isValid = false
-        let released = handler
+        let released = (handler, onWatchRefused)
         handler = nil
+        onWatchRefused = nil
         core?.removeFromLoop(self)
         if closesDescriptor { close(descriptor) }
         let onInvalidation = onInvalidation

@@ -141,3 +141,8 @@ public final class ManualSource: Sendable {
         }
     }
 }
+
+extension ManualSource: CustomStringConvertible {
+    /// The place where the source was made.
+    public var description: String { "manual source made at \(origin)" }
+}

@@ -96,7 +96,7 @@ public final class Port<Message: Sendable>: Sendable {
     /// Sends messages in order, several at a time where there is room: cheaper than one by one.
     ///
     /// - Parameters:
-    ///   - messages: What is sent.
+    ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
     ///   - deadline: When to give up; nil for never. With one that has passed it sends what fits.
     /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
     ///
@@ -173,5 +173,12 @@ extension RunLoop {
     public func remove<Message: Sendable>(_ port: Port<Message>, forMode mode: Mode) {
         let core = core("RunLoop.remove(port)", "perform a block on the loop and remove the port there")
         port.core.leave(core, mode)
+    }
+}
+
+extension Port: CustomStringConvertible {
+    /// The type of the messages, and the place where the port was made.
+    public var description: String {
+        "\(isValid ? "" : "invalid ")port of \(Message.self) made at \(core.origin)"
     }
 }

@@ -32,3 +32,8 @@ public struct PortQueueLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
     /// - Parameter value: How many messages; 1 to 1,000,000.
     public init(integerLiteral value: Int) { self.init(value) }
 }
+
+extension PortQueueLimit: CustomStringConvertible {
+    /// The number, or `unlimited`.
+    public var description: String { count.map { "\($0)" } ?? "unlimited" }
+}

@@ -7,11 +7,15 @@ public struct PortSendError<Message: Sendable>: Error {
     /// Why it was not sent.
     public let reason: PortSendRefusal
 
-    /// What was not sent, in order.
+    /// The messages that were not sent, in order.
     public let messages: [Message]
 
+    /// The port, which knows where it was made: one word, so that an error still travels in registers.
+    private let port: PortCore
+
     @usableFromInline
-    init(_ refusal: PortCore.Refusal, _ messages: [Message]) {
+    init(_ port: PortCore, _ refusal: PortCore.Refusal, _ messages: [Message]) {
+        self.port = port
         reason =
             switch refusal {
             case .timedOut: .timedOut
@@ -35,9 +39,14 @@ public enum PortSendRefusal: Hashable, Sendable {
 }
 
 extension PortSendError: CustomStringConvertible {
+    /// The port, with the place where it was made, and the reason, in words.
+    public var description: String { "port made at \(port.origin): \(reason)" }
+}
+
+extension PortSendRefusal: CustomStringConvertible {
     /// The reason, in words.
     public var description: String {
-        switch reason {
+        switch self {
         case .timedOut: "the port stayed full until the deadline"
         case .invalid: "the port has ended"
         case .wouldDeadlock: "the port is full, and its receiver is this thread, or waits for it"

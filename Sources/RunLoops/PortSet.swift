@@ -26,9 +26,16 @@
 /// > Thread safety: any thread. Of one that waits, others may add and remove members.
 public final class PortSet<Element: Sendable>: Sendable {
     let core = PortSetCore()
+    let origin: SourceLocation
 
     /// Makes an empty set.
-    public init() {}
+    ///
+    /// - Parameters:
+    ///   - fileID: The file in which it is made, for diagnostics.
+    ///   - line: The line on which it is made, for diagnostics.
+    public init(fileID: StaticString = #fileID, line: Int = #line) {
+        origin = SourceLocation(fileID, line)
+    }
 
     deinit { core.end() }
 
@@ -110,7 +117,11 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// > Thread safety: any thread. Not in asynchronous code, which it would block.
     @available(*, noasync, message: "this blocks the thread; add the ports to a loop instead")
     public func receive(before deadline: ContinuousClock.Instant? = nil) throws(PortSetError) -> Element {
-        switch try core.receive(before: deadline.map { Moment($0) } ?? .never) {
+        let reception: PortSetCore.Reception
+        do {
+            reception = try core.receive(before: deadline.map { Moment($0) } ?? .never)
+        } catch { throw error.about(.portSet(origin)) }
+        switch reception {
         case .message(let member, let message): return typed(member).receive(message)
         case .end(let member):
             guard let end = typed(member).end else { preconditionFailure("such a member says something") }
@@ -122,4 +133,9 @@ public final class PortSet<Element: Sendable>: Sendable {
         // Safe: `add` is the only way in.
         unsafe unsafeDowncast(member, to: ElementMember<Element>.self)
     }
+}
+
+extension PortSet: CustomStringConvertible {
+    /// The number of members, and the place where the set was made.
+    public var description: String { "port set of \(count) made at \(origin)" }
 }

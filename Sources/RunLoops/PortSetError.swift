@@ -3,17 +3,33 @@
 /// > Thread safety: a value.
 public enum PortSetError: Error, Hashable, Sendable {
     /// The deadline passed before a message came.
-    case timedOut
+    case timedOut(ErrorOrigin)
     /// The set has no members, or has none any more.
-    case noMembers
+    case noMembers(ErrorOrigin)
+}
+
+extension PortSetError {
+    /// ``timedOut(_:)`` without an origin: to compare with, and to throw yourself.
+    public static var timedOut: PortSetError { .timedOut(.unknown) }
+
+    /// ``noMembers(_:)`` without an origin: to compare with, and to throw yourself.
+    public static var noMembers: PortSetError { .noMembers(.unknown) }
+
+    /// This error, with an origin if it has none.
+    func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortSetError {
+        switch self {
+        case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self
+        case .noMembers(let known): known.isUnknown ? .noMembers(origin()) : self
+        }
+    }
 }
 
 extension PortSetError: CustomStringConvertible {
-    /// The reason, in words.
+    /// The origin, if it is known, and the reason, in words.
     public var description: String {
         switch self {
-        case .timedOut: "the deadline passed before a message came"
-        case .noMembers: "the set has no members"
+        case .timedOut(let origin): origin.describing("the deadline passed before a message came")
+        case .noMembers(let origin): origin.describing("the set has no members")
         }
     }
 }

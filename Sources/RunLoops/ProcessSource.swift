@@ -27,7 +27,7 @@ public final class ProcessSource {
     var watch: DescriptorSource?
     private var process: ProcessDescriptor?
     private var handler: ((ProcessSource, Ending) -> Void)?
-    private let origin: SourceLocation
+    let origin: SourceLocation
 
     /// Makes a source, which is in no loop yet but has hold of the process.
     ///
@@ -49,7 +49,9 @@ public final class ProcessSource {
         }
         self.processID = processID
         origin = SourceLocation(fileID, line)
-        process = try ProcessDescriptor(processID)
+        do {
+            process = try ProcessDescriptor(processID)
+        } catch { throw error.about(.process(processID, SourceLocation(fileID, line))) }
         self.handler = handler
     }
 

@@ -69,3 +69,8 @@ extension ReplyRight where Answer == Void {
     @discardableResult
     public func send() -> Bool { send(()) }
 }
+
+extension ReplyRight: CustomStringConvertible {
+    /// The place where the request was made.
+    public var description: String { "right to reply to the request made at \(origin)" }
+}

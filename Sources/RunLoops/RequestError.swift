@@ -5,36 +5,65 @@ public enum RequestError: Error, Hashable, Sendable {
     /// The right to reply has gone, and nobody has used it.
     ///
     /// The receiver may have served the request all the same.
-    case noReply
+    case noReply(ErrorOrigin)
     /// The port has ended, and nobody has used the right to reply.
     ///
     /// As a rule the request was still in the queue; a receiver that had it may have served it.
-    case invalid
+    case invalid(ErrorOrigin)
     /// The deadline passed before there was an answer.
     ///
     /// You cannot tell from this whether the request was served, or will be: retry only what may be done twice.
-    case timedOut
+    case timedOut(ErrorOrigin)
     /// The task that awaited the answer was cancelled.
     ///
     /// You cannot tell from this whether the request was served, or will be: retry only what may be done twice.
-    case cancelled
+    case cancelled(ErrorOrigin)
     /// The receiver's thread is the one that would wait: nothing was sent.
-    case wouldDeadlock
+    case wouldDeadlock(ErrorOrigin)
     /// The wait would be in a circle of threads that wait for each other, and none of them would ever go on.
     ///
     /// If another thread has closed the circle later, the request was sent, and may be served.
     case circle(WaitCircle)
 }
 
+extension RequestError {
+    /// ``noReply(_:)`` without an origin: to compare with, and to throw yourself.
+    public static var noReply: RequestError { .noReply(.unknown) }
+
+    /// ``invalid(_:)`` without an origin: to compare with, and to throw yourself.
+    public static var invalid: RequestError { .invalid(.unknown) }
+
+    /// ``timedOut(_:)`` without an origin: to compare with, and to throw yourself.
+    public static var timedOut: RequestError { .timedOut(.unknown) }
+
+    /// ``cancelled(_:)`` without an origin: to compare with, and to throw yourself.
+    public static var cancelled: RequestError { .cancelled(.unknown) }
+
+    /// ``wouldDeadlock(_:)`` without an origin: to compare with, and to throw yourself.
+    public static var wouldDeadlock: RequestError { .wouldDeadlock(.unknown) }
+
+    /// This error, with an origin if it has none.
+    func about(_ origin: @autoclosure () -> ErrorOrigin) -> RequestError {
+        switch self {
+        case .noReply(let known): known.isUnknown ? .noReply(origin()) : self
+        case .invalid(let known): known.isUnknown ? .invalid(origin()) : self
+        case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self
+        case .cancelled(let known): known.isUnknown ? .cancelled(origin()) : self
+        case .wouldDeadlock(let known): known.isUnknown ? .wouldDeadlock(origin()) : self
+        case .circle: self
+        }
+    }
+}
+
 extension RequestError: CustomStringConvertible {
-    /// The reason, in words.
+    /// The origin, if it is known, and the reason, in words.
     public var description: String {
         switch self {
-        case .noReply: "the right to reply was destroyed unused"
-        case .invalid: "the port has ended"
-        case .timedOut: "the deadline passed before there was an answer"
-        case .cancelled: "the task was cancelled before there was an answer"
-        case .wouldDeadlock: "the receiver's thread is the one that would wait"
+        case .noReply(let origin): origin.describing("the right to reply was destroyed unused")
+        case .invalid(let origin): origin.describing("the port has ended")
+        case .timedOut(let origin): origin.describing("the deadline passed before there was an answer")
+        case .cancelled(let origin): origin.describing("the task was cancelled before there was an answer")
+        case .wouldDeadlock(let origin): origin.describing("the receiver's thread is the one that would wait")
         case .circle(let circle): "the wait would never end: \(circle)"
         }
     }

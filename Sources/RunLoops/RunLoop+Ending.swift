@@ -32,6 +32,16 @@ extension LoopCore {
         if poller.isInKernel { requests.insert(.end) }
     }
 
+    /// Closes what the loop has opened; nothing of it is called or waits any more.
+    ///
+    /// By the end of the thread, and not by the last reference: a ``RunLoopThread`` that was joined holds the loop, and so
+    /// does for ever the stack of a thread that a handler has ended, or that was cancelled.
+    func closeDescriptors() {
+        watchedDescriptors.end()
+        poller.end()
+        inbox.wakeup.end()
+    }
+
     /// Calls what was asked for at the thread's end.
     func callEndHandlers() {
         // Taken out one by one: a handler may add another one.

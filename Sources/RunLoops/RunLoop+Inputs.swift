@@ -39,12 +39,15 @@ extension RunLoop {
     ///   - source: The source; in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
     /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor: it is closed (`EBADF`), or a regular
-    ///   file or directory (`EPERM`), or there is no room. The source is as it was before.
+    ///   file or directory (`EPERM`), or there is no room, or no descriptor left for the loop's first source to be
+    ///   watched with (`EMFILE`). The source is as it was before.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: DescriptorSource, forMode mode: Mode) throws(SystemError) {
         let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
-        try source.join(core, mode)
+        do { try source.join(core, mode) } catch {
+            throw error.about(.source(source.descriptor, source.origin))
+        }
     }
 
     /// Takes a descriptor out of a mode.
@@ -104,7 +107,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: SignalSource, forMode mode: Mode) throws(SystemError) {
         let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
-        try source.join(core, mode)
+        do { try source.join(core, mode) } catch { throw error.about(.signal(source.signal, source.origin)) }
     }
 
     /// Takes a source of signals out of a mode.
@@ -134,7 +137,9 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: ProcessSource, forMode mode: Mode) throws(SystemError) {
         let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
-        try source.join(core, mode)
+        do { try source.join(core, mode) } catch {
+            throw error.about(.process(source.processID, source.origin))
+        }
     }
 
     /// Takes the source of a process's end out of a mode.

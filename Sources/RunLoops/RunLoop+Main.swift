@@ -48,7 +48,7 @@ extension RunLoop {
     ///
     /// Called once, by whichever thread asks for the main loop first.
     func meetMainThread() {
-        if !MainQueue.isOffered { RunLoop.say(RunLoop.notOffered) }
+        if !MainQueue.isOffered { RunLoopDiagnostics.report(RunLoop.notOffered) }
         if runloops_is_main_thread() {
             // A simulation may have given the thread another loop for a while: afterwards whoever asks for the current one has
             // it become this one.
@@ -69,11 +69,11 @@ extension RunLoop {
     /// Tells that the main thread goes, if that is not what the program meant.
     static func reportAbandoned(_ core: LoopCore) {
         if MainQueue.mainThreadWasKept {
-            say(
+            RunLoopDiagnostics.report(
                 "RunLoop.adoptMain: the main thread was given away all the same, so this Swift runtime does not honour it; run RunLoop.main in a synchronous main"
             )
         } else if core.holdsSomething() {
-            say(
+            RunLoopDiagnostics.report(
                 "RunLoop.main: the main thread was given away, and what its loop holds is never served; an asynchronous main calls RunLoop.adoptMain() before its first await, and any other runs RunLoop.main in place of dispatchMain()"
             )
         }

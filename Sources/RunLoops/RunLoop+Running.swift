@@ -7,8 +7,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
     public func run() {
-        let core = core("RunLoop.run", "perform a block on the loop, which runs there, or use RunLoopThread")
-        _ = core.run(LoopCore.Activation(mode: .default, deadline: .never, returnsAfterSource: false))
+        run(in: .default)
     }
 
     /// Runs in the default mode until a deadline, until it is stopped, or until it holds nothing any more.
@@ -31,14 +30,14 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
     ///   - deadline: When the run ends if nothing was served.
-    /// - Returns: False if the mode holds nothing, from the start or any more; true otherwise, also if the deadline
-    ///   passed or the run was stopped.
+    /// - Returns: False if the run could not begin, because the mode holds nothing. True if it began, whatever has ended it:
+    ///   a source, the deadline, a ``stop()``, or that the mode holds nothing any more.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
     @discardableResult
     public func run(mode: Mode, before deadline: ContinuousClock.Instant) -> Bool {
-        run(in: mode, until: deadline, returnAfterSourceHandled: true) != .finished
+        begin(mode, until: deadline, returnsAfterSource: true) != nil
     }
 
     /// Runs in a mode until a deadline, until it is stopped, or until the mode holds nothing any more.
@@ -70,6 +69,15 @@ extension RunLoop {
     public func run(
         in mode: Mode, until deadline: ContinuousClock.Instant? = nil, returnAfterSourceHandled: Bool = false
     ) -> RunResult {
+        begin(mode, until: deadline, returnsAfterSource: returnAfterSourceHandled) ?? .finished
+    }
+
+    /// Makes a run.
+    ///
+    /// - Returns: Why it ended, or nil if it could not begin.
+    private func begin(
+        _ mode: Mode, until deadline: ContinuousClock.Instant?, returnsAfterSource: Bool
+    ) -> RunResult? {
         let core = core("RunLoop.run", "perform a block on the loop, which runs there, or use RunLoopThread")
         if mode == .common {
             misuse(
@@ -79,7 +87,7 @@ extension RunLoop {
         return core.run(
             LoopCore.Activation(
                 mode: mode, deadline: deadline.map { Moment($0) } ?? .never,
-                returnsAfterSource: returnAfterSourceHandled))
+                returnsAfterSource: returnsAfterSource))
     }
 
     /// Runs once in a mode, until a source or port was served or a deadline has passed.
@@ -98,7 +106,7 @@ extension RunLoop {
 
     /// Makes one pass in a mode without sleeping, and says when its next timer is due.
     ///
-    /// A ``stop()`` that waits is for this run, too, which makes no pass then.
+    /// A ``stop()`` that was sent while the loop was not running is for this run, which makes no pass then.
     ///
     /// - Parameter mode: The mode; not ``Mode/common``.
     /// - Returns: When the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it
@@ -112,6 +120,38 @@ extension RunLoop {
         if result == .finished { return nil }
         let core = core("RunLoop.limitDate", "perform a block on the loop, which runs there")
         return core.nextFire(in: mode)?.instant
+    }
+
+    /// Ends the innermost run, when its pass is over, with ``RunResult/stopped``.
+    ///
+    /// A stop that is sent while the loop runs is for the run that is the innermost one at that moment, and for no other:
+    /// - If that run ends for another reason, the stop is discarded. It does not end the next run, nor the outer one.
+    /// - If a handler sends a stop and then runs the loop, the inner run goes on, and the outer one ends after it.
+    /// - A run is on until its exit observers have returned. A stop from another thread that comes later is for the outer
+    ///   run, or for the next one.
+    ///
+    /// A stop that is sent while the loop does not run is remembered, and ends the next run before its first pass, whichever
+    /// member makes that run. Several stops before the loop looks are one.
+    ///
+    /// The thread of a ``RunLoopThread`` begins another run; ``RunLoopThread/stop()`` ends that.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func stop() {
+        Fork.check("RunLoop.stop")
+        // At once on the loop's own thread: another thread's stop that is on its way must not take this one along, into a run
+        // that begins in between.
+        if let core = coreIfCurrent { core.requests.insert(.stop) } else { inbox.request(.stop) }
+    }
+
+    /// Makes the loop make a pass, even if nothing is there to be done.
+    ///
+    /// Performing, signalling and sending wake the loop by themselves. Sent while the loop is not running,
+    /// it is remembered, and the next run does not sleep in its first pass.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func wakeUp() {
+        Fork.check("RunLoop.wakeUp")
+        inbox.request(.wakeUp)
     }
 
     /// The mode of the innermost run, or nil while the loop is not running.

@@ -48,7 +48,9 @@ extension RunLoop {
             // Too late to cancel means that the block runs: then its end is near, and its result is wanted.
             if !wait.cancel(PerformError.timedOut) { gate.wait() }
         }
-        return try wait.takeOutcome()
+        do { return try wait.takeOutcome() } catch let error as PerformError {
+            throw error.about(.loop(self))
+        }
     }
 
     /// Runs a block on the loop's thread and waits for its result, without blocking a thread.
@@ -70,9 +72,11 @@ extension RunLoop {
         _ block: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         let wait = AwaitedBlock<Result>()
-        return try await wait.outcome(before: .never, isolation: #isolation) {
-            post(wait, modes, fileID, line, block)
-        }
+        do {
+            return try await wait.outcome(before: .never, isolation: #isolation) {
+                post(wait, modes, fileID, line, block)
+            }
+        } catch let error as PerformError { throw error.about(.loop(self)) }
     }
 
     /// Runs a block on the loop's thread and waits for its result until a deadline, without blocking a thread.
@@ -96,9 +100,73 @@ extension RunLoop {
         _ block: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         let wait = AwaitedBlock<Result>()
-        return try await wait.outcome(before: Moment(deadline), isolation: #isolation) {
-            post(wait, modes, fileID, line, block)
-        }
+        do {
+            return try await wait.outcome(before: Moment(deadline), isolation: #isolation) {
+                post(wait, modes, fileID, line, block)
+            }
+        } catch let error as PerformError { throw error.about(.loop(self)) }
+    }
+
+    // For a block that is one call whose result need not be used, and is not `Sendable`, such as
+    // `Timer.scheduledTimer`. Disfavoured, so that every other block goes to the function that returns its result.
+
+    /// Runs a block on the loop's thread and waits until it has returned.
+    ///
+    /// As the one that returns the block's result. The compiler chooses this one if the block is a single call
+    /// whose result may be discarded and is not `Sendable`:
+    ///
+    /// ```swift
+    /// try worker.performAndWait { Timer.scheduledTimer(withTimeInterval: .seconds(1), repeats: true) { _ in tick() } }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - modes: The modes in which the block may run; at least one.
+    ///   - deadline: The time at which the wait ends if the block has not started; nil for never.
+    ///   - fileID: The file in which the block is given, for diagnostics.
+    ///   - line: The line on which the block is given, for diagnostics.
+    ///   - block: The block.
+    /// - Throws: What the block throws, or ``PerformError``: it has not started and never will, or it has ended the
+    ///   thread.
+    ///
+    /// > Thread safety: any thread.
+    @available(*, noasync, message: "this blocks the thread; await the asynchronous performAndWait instead")
+    @_disfavoredOverload
+    public func performAndWait(
+        inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant? = nil,
+        fileID: StaticString = #fileID, line: Int = #line,
+        discardingResultOf block: @escaping @Sendable () throws -> Void
+    ) throws {
+        // The block has no label here, so this is a call of the one that returns a result.
+        try performAndWait(inModes: modes, before: deadline, fileID: fileID, line: line, block)
+    }
+
+    /// Runs a block on the loop's thread and waits until it has returned, without blocking a thread.
+    ///
+    /// As the one that returns the block's result. The compiler chooses this one if the block is a single call
+    /// whose result may be discarded and is not `Sendable`, such as `Timer.scheduledTimer`.
+    ///
+    /// - Parameters:
+    ///   - modes: The modes in which the block may run; at least one.
+    ///   - deadline: The time at which the wait ends if the block has not started; nil for never.
+    ///   - fileID: The file in which the block is given, for diagnostics.
+    ///   - line: The line on which the block is given, for diagnostics.
+    ///   - block: The block.
+    /// - Throws: What the block throws, ``PerformError/timedOut(_:)``, ``PerformError/loopEnded(_:)``, or
+    ///   `CancellationError`.
+    ///
+    /// > Thread safety: any thread, and in any actor.
+    @_disfavoredOverload
+    nonisolated(nonsending) public func performAndWait(
+        inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant? = nil,
+        fileID: StaticString = #fileID, line: Int = #line,
+        discardingResultOf block: @escaping @Sendable () throws -> Void
+    ) async throws {
+        let wait = AwaitedBlock<Void>()
+        do {
+            try await wait.outcome(before: deadline.map { Moment($0) } ?? .never, isolation: #isolation) {
+                post(wait, modes, fileID, line, block)
+            }
+        } catch let error as PerformError { throw error.about(.loop(self)) }
     }
 
     private func post<Result: Sendable>(

@@ -29,3 +29,14 @@ extension RunLoop {
         public static let all = Activity(rawValue: 0x0FFF_FFFF)
     }
 }
+
+extension RunLoop.Activity: CustomStringConvertible {
+    /// The names of the moments, as in `[beforeWaiting, exit]`.
+    public var description: String {
+        if self == .all { return "[all]" }
+        return words([
+            "entry": .entry, "beforeTimers": .beforeTimers, "beforeSources": .beforeSources,
+            "beforeWaiting": .beforeWaiting, "afterWaiting": .afterWaiting, "exit": .exit,
+        ])
+    }
+}

@@ -25,6 +25,8 @@ extension RunLoop {
         public private(set) var isValid = true
 
         var membership = Membership()
+        /// The number of the last addition to a loop.
+        fileprivate(set) var addition: UInt64 = 0
         private var handler: ((Observer, Activity) -> Void)?
         private var isNotifying = false
         private let origin: SourceLocation
@@ -70,7 +72,7 @@ extension RunLoop {
             }
             let isNew = membership.loop == nil
             core.add(self, to: mode)
-            if isNew && membership.loop != nil { core.insert(self) }
+            if isNew && membership.loop != nil { addition = core.observers.add(self) }
         }
 
         func notify(_ activity: Activity, in core: LoopCore) {
@@ -90,23 +92,12 @@ extension RunLoop.Observer: LoopInput {
     var keepsModeAlive: Bool { false }
 
     func didLeave(_ loop: LoopCore) {
-        loop.forget(self)
+        loop.observers.remove(self, addition)
         if loop.hasEnded { invalidate() }
     }
 }
 
 extension LoopCore {
-    fileprivate func insert(_ observer: RunLoop.Observer) {
-        let position = observers.firstIndex { $0.order > observer.order } ?? observers.count
-        observers.insert(observer, at: position)
-        observedActivities.formUnion(observer.activities)
-    }
-
-    fileprivate func forget(_ observer: RunLoop.Observer) {
-        observers.removeAll { $0 === observer }
-        observedActivities = observers.reduce([]) { $0.union($1.activities) }
-    }
-
     /// This, if the caller is on the loop's thread.
     func requireCurrent(_ member: StaticString) -> LoopCore {
         Fork.check(member)
@@ -116,5 +107,12 @@ extension LoopCore {
             )
         }
         return self
+    }
+}
+
+extension RunLoop.Observer: CustomStringConvertible {
+    /// The moments, and the place where the observer was made.
+    public var description: String {
+        "\(isValid ? "" : "invalid ")observer of \(activities) made at \(origin)"
     }
 }

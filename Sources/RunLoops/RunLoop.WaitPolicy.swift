@@ -29,8 +29,12 @@ extension RunLoop {
 
         /// Spin this long before each sleep.
         ///
-        /// It pays where senders run on other processors meanwhile. A sender that the system has put on this
-        /// loop's processor runs only when the spin is over; ``adaptive`` notices that, this does not.
+        /// It pays where the loop has a processor of its own, and senders run on others. A sender that the system has put on
+        /// this loop's processor runs only when the spin is over; ``adaptive`` notices that, this does not.
+        ///
+        /// If the system takes the processor away from the loop while it spins, other threads want it. The loop then sleeps
+        /// at once, and does not spin for a hundred times as long as it was away, at most 10 s. Setting the policy ends
+        /// such a pause. The loop notices by its clock that it was away, if that was for more than 200 µs.
         ///
         /// Off where the process may use one processor only: what it waits for could not run.
         ///
@@ -41,6 +45,17 @@ extension RunLoop {
                 misuse("WaitPolicy.spin(for:): \(duration) is negative; use .park to sleep at once")
             }
             return WaitPolicy(kind: .spin(duration.nanosecondsRoundedUp))
+        }
+    }
+}
+
+extension RunLoop.WaitPolicy: CustomStringConvertible {
+    /// The policy, as in `spin for 0.001 seconds`.
+    public var description: String {
+        switch kind {
+        case .park: "park"
+        case .adaptive: "adaptive"
+        case .spin(let nanoseconds): "spin for \(Duration.nanoseconds(nanoseconds))"
         }
     }
 }

@@ -39,7 +39,7 @@ public final class RunLoop: Sendable {
     /// before anybody can have the loop, and taken by whoever finds that its thread has gone without it (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
-    private let storedName = Guarded("")
+    let storedName = Guarded("")
 
     /// What other modules keep for the loop and all threads.
     let sharedObjects = Guarded<[ObjectIdentifier: WeakObject]>([:])
@@ -50,11 +50,13 @@ public final class RunLoop: Sendable {
     private init(isMain: Bool) throws(SystemError) {
         Fork.check("RunLoop")
         try Fork.watch()
-        inbox = try Inbox()
+        inbox = try LoopOpening.withTurn { () throws(SystemError) in try Inbox() }
         self.isMain = isMain
         taskExecutor = TaskExecutor(inbox: inbox)
-        let core = try LoopCore(
-            inbox: inbox, executors: Executors(serial: self, task: taskExecutor), isMain: isMain)
+        let executors = Executors(serial: self, task: taskExecutor)
+        let core = try LoopOpening.withTurn { () throws(SystemError) in
+            try LoopCore(inbox: inbox, executors: executors, isMain: isMain)
+        }
         if isMain { core.mainQueue = try MainQueue(watchedBy: core.poller) }
         unsafe ownCore = core
         LoopRegistry.add(self)
@@ -151,6 +153,7 @@ public final class RunLoop: Sendable {
         unsafe loop.ownCore?.runLastJobs()
         runloops_thread_set_loop(nil)
         defer { unsafe loop.ownCore = nil }
+        unsafe loop.ownCore?.closeDescriptors()
         return unsafe loop.ownCore?.endNotice
     }
 
@@ -183,10 +186,11 @@ public final class RunLoop: Sendable {
         unsafe ownCore = nil
         core.end()
         letGoOfWhatWasKept()
+        core.closeDescriptors()
     }
 
     /// The calling thread's loop, if it has one.
-    static var existing: RunLoop? {
+    package static var existing: RunLoop? {
         // Safe: the slot holds the reference of `install`.
         unsafe runloops_thread_loop().map { unsafe Unmanaged<RunLoop>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -223,29 +227,6 @@ public final class RunLoop: Sendable {
     public var name: String {
         get { storedName.withLock { $0 } }
         set { storedName.withLock { $0 = newValue } }
-    }
-
-    /// Ends the innermost run, when its pass is over, with ``RunResult/stopped``.
-    ///
-    /// Sent while the loop is not running, it is remembered, and ends the next run before its first pass. Several
-    /// stops before the loop looks are one. The thread of a ``RunLoopThread`` begins another run; what ends that
-    /// is ``RunLoopThread/stop()``.
-    ///
-    /// > Thread safety: any thread. Not in a signal handler.
-    public func stop() {
-        Fork.check("RunLoop.stop")
-        inbox.request(.stop)
-    }
-
-    /// Makes the loop make a pass, even if nothing is there to be done.
-    ///
-    /// Performing, signalling and sending wake the loop by themselves. Sent while the loop is not running,
-    /// it is remembered, and the next run does not sleep in its first pass.
-    ///
-    /// > Thread safety: any thread. Not in a signal handler.
-    public func wakeUp() {
-        Fork.check("RunLoop.wakeUp")
-        inbox.request(.wakeUp)
     }
 
     // MARK: - Own thread

@@ -44,7 +44,7 @@ public final class RunLoopThread: Sendable {
 
     /// Starts a thread that serves the whole process: a test that drives the thread which starts it does not drive this one,
     /// and does not end it.
-    convenience init(servingProcess name: String) throws(SystemError) {
+    package convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }
 
@@ -86,6 +86,8 @@ public final class RunLoopThread: Sendable {
     public func stop() { runLoop.inbox.request(.end) }
 
     /// Waits until the thread has ended its loop.
+    ///
+    /// Then the loop's descriptors are closed, whatever has ended the thread.
     ///
     /// If the other thread waits for this one, directly or through others, it would be for ever. Then a wait in that
     /// circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
@@ -139,4 +141,9 @@ public final class RunLoopThread: Sendable {
             return true
         } catch { return false }
     }
+}
+
+extension RunLoopThread: CustomStringConvertible {
+    /// The name.
+    public var description: String { "run loop thread \"\(name)\"" }
 }

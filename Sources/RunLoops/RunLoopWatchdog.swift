@@ -109,7 +109,7 @@ extension RunLoopWatchdog.Report {
         duration = .nanoseconds(finding.nanoseconds)
         let word = loop.inbox.mailbox.current
         arrivals =
-            word.isClosed ? 0 : Int((word.sequence &- finding.sequence) & Mailbox.Word.sequenceMask)
+            word.isClosed ? 0 : Int((word.sequence &- finding.sequence) & Mailbox.Word.roomMask)
         let nextTimer = finding.look.nextTimer
         timerDelay =
             phase != .ended && nextTimer < now

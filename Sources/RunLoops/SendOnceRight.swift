@@ -51,7 +51,7 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
         if let refusal = core.sendOnce(node) {
             let message = node.move(Message.self)
             PortCore.discardSendOnceNode(node)
-            throw PortSendError(refusal, [message])
+            throw PortSendError(core, refusal, [message])
         }
     }
 }

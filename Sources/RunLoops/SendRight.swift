@@ -64,7 +64,7 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// As ``Port/send(contentsOf:before:)``.
     ///
     /// - Parameters:
-    ///   - messages: What is sent.
+    ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
     ///   - deadline: When to give up; nil for never. With one that has passed it sends what fits.
     /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
     ///
@@ -133,4 +133,9 @@ final class SendRightShare: Sendable {
     }
 
     deinit { core.dropSendRight() }
+}
+
+extension SendRight: CustomStringConvertible {
+    /// The place where the port was made.
+    public var description: String { "right to send to the port made at \(share.core.origin)" }
 }

@@ -30,7 +30,7 @@ public final class SignalSource {
     var watch: DescriptorSource?
     private var caught: CaughtSignal?
     private var handler: ((SignalSource, Arrival) -> Void)?
-    private let origin: SourceLocation
+    let origin: SourceLocation
 
     /// Makes a source, which is in no loop yet but has the signal.
     ///
@@ -55,10 +55,11 @@ public final class SignalSource {
         self.handler = handler
     }
 
-    /// Takes the source out of its loop for good, gives the signal back, and lets go of the handler.
+    /// Takes the source out of its loop for good, gives the signal back, and releases the handler.
     ///
-    /// No handler of it starts afterwards; signals that have come and have not been served are forgotten.
-    /// Again is harmless.
+    /// The handler does not start any more. Signals that have come and have not been served are forgotten. If the signal has
+    /// just interrupted other threads, the calling thread sleeps until they have written it down, some microseconds unless they
+    /// have no processor. A second call does nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("SignalSource.invalidate")
         isValid = false

@@ -13,6 +13,9 @@ public struct SystemError: Error, Hashable, Sendable {
     /// The call's `errno`.
     public let code: CInt
 
+    /// The source, port or file that the call was for, if it is known; it does not tell errors apart.
+    public let origin: ErrorOrigin
+
     /// Makes an error.
     ///
     /// - Parameters:
@@ -21,11 +24,24 @@ public struct SystemError: Error, Hashable, Sendable {
     public init(call: String, code: CInt) {
         self.call = call
         self.code = code
+        origin = .unknown
+    }
+
+    package init(call: String, code: CInt, origin: ErrorOrigin) {
+        self.call = call
+        self.code = code
+        self.origin = origin
+    }
+
+    /// This error, with an origin if it has none.
+    package func about(_ origin: @autoclosure () -> ErrorOrigin) -> SystemError {
+        self.origin.isUnknown ? SystemError(call: call, code: code, origin: origin()) : self
     }
 }
 
 extension SystemError: CustomStringConvertible {
-    /// The call, the system's words for the code, and the code, as in `eventfd: Too many open files (24)`.
+    /// The call, the system's words for the code, and the code, as in `eventfd: Too many open files (24)`,
+    /// behind the origin, if it is known.
     public var description: String {
         let words = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer -> String in
             // Safe: at most `count` bytes of our own buffer are written, zero-terminated.
@@ -34,6 +50,6 @@ extension SystemError: CustomStringConvertible {
             }
             return unsafe String(cString: start)
         }
-        return "\(call): \(words) (\(code))"
+        return origin.describing("\(call): \(words) (\(code))")
     }
 }

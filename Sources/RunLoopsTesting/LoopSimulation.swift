@@ -93,7 +93,7 @@ public final class LoopSimulation: Sendable {
         if length < .zero {
             fatalError("LoopSimulation.advance: \(length) is negative; time goes forward only")
         }
-        schedule.advance(to: now + length, in: mode)
+        schedule.advance(to: instant(after: length), in: mode)
     }
 
     /// Moves the clock forward at once, as if the process had been halted meanwhile, and then lets all loops run.
@@ -106,8 +106,14 @@ public final class LoopSimulation: Sendable {
     public func jump(by length: Duration, in mode: RunLoop.Mode = .default) {
         schedule.requireBody("LoopSimulation.jump")
         if length < .zero { fatalError("LoopSimulation.jump: \(length) is negative; time goes forward only") }
-        schedule.jump(to: now + length)
+        schedule.jump(to: instant(after: length))
         schedule.settle(in: mode)
+    }
+
+    /// So much later, or the distant future if that is before.
+    private func instant(after length: Duration) -> ContinuousClock.Instant {
+        let now = now
+        return now + min(length, now.duration(to: .distantFuture))
     }
 
     /// Lets the body's loop make one pass, in which it does not sleep; other loops may run before it.

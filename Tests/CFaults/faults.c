@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "next.h"
 
@@ -34,10 +35,12 @@ bool faults_bear_cancelling(void) {
 
 static __thread int refusal __attribute__((tls_model("initial-exec")));
 static __thread int listen_refusal __attribute__((tls_model("initial-exec")));
+static __thread int pipe_refusal __attribute__((tls_model("initial-exec")));
 static __thread unsigned uses __attribute__((tls_model("initial-exec")));
 
 void faults_refuse_watches(int code) { refusal = code; }
 void faults_refuse_listens(int code) { listen_refusal = code; }
+void faults_refuse_pipes(int code) { pipe_refusal = code; }
 unsigned faults_wall_clock_uses(void) { return uses; }
 
 static void note(clockid_t clock) {
@@ -50,7 +53,8 @@ static void note(clockid_t clock) {
         __atomic_store_n(&next, NEXT_OF(function), __ATOMIC_RELEASE)
 
 int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event) {
-    if (refusal != 0 && operation != EPOLL_CTL_DEL) {
+    // What is in a set has its memory and its place: the kernel refuses only what is new.
+    if (refusal != 0 && operation == EPOLL_CTL_ADD) {
         errno = refusal;
         return -1;
     }
@@ -65,6 +69,30 @@ int listen(int socket, int waiting) {
     }
     NEXT(listen);
     return next(socket, waiting);
+}
+
+/// Whether a pipe, or what stands for one, is refused.
+static bool refuses_pipes(void) {
+    if (pipe_refusal == 0) return false;
+    // libevent, which cannot do without, is left in the middle, with what it has.
+    faults_leave_stack();
+    errno = pipe_refusal;
+    return true;
+}
+
+int pipe(int ends[2]) {
+    NEXT(pipe);
+    return refuses_pipes() ? -1 : next(ends);
+}
+
+int pipe2(int ends[2], int flags) {
+    NEXT(pipe2);
+    return refuses_pipes() ? -1 : next(ends, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2]) {
+    NEXT(socketpair);
+    return refuses_pipes() ? -1 : next(domain, type, protocol, ends);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

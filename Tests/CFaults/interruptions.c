@@ -26,6 +26,15 @@ void faults_refuse(enum faults_call call, int code, unsigned times) { codes[call
 void faults_interrupt(enum faults_call call, unsigned times) { faults_refuse(call, EINTR, times); }
 unsigned faults_interruptions_left(enum faults_call call) { return left[call]; }
 
+static __thread bool holds_write __attribute__((tls_model("initial-exec")));
+static __thread int hold_reached __attribute__((tls_model("initial-exec")));
+static __thread int hold_released __attribute__((tls_model("initial-exec")));
+
+void faults_hold_write(int reached, int released) {
+    hold_reached = reached, hold_released = released;
+    holds_write = true;
+}
+
 static bool refuses(enum faults_call call) {
     if (left[call] == 0) return false;
     left[call] -= 1;
@@ -122,7 +131,19 @@ ssize_t read(int descriptor, void *bytes, size_t count) {
     return refuses(faults_read) ? -1 : HAND_ON(read, descriptor, bytes, count);
 }
 
+/// Also in a handler of a signal: it calls nothing else.
+static void hold(void) {
+    char byte = 0;
+    holds_write = false;
+    ssize_t count;
+    do count = HAND_ON(write, hold_reached, &byte, 1);
+    while (count < 0 && errno == EINTR);
+    do count = HAND_ON(read, hold_released, &byte, 1);
+    while (count < 0 && errno == EINTR);
+}
+
 ssize_t write(int descriptor, const void *bytes, size_t count) {
+    if (holds_write) hold();
     return refuses(faults_write) ? -1 : HAND_ON(write, descriptor, bytes, count);
 }
 

@@ -1,5 +1,6 @@
 import Notifications
 import RunLoops
+import TestExpectations
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import RunLoops
 import Synchronization
+import TestExpectations
 import TestSupport
 import Testing
 

@@ -34,6 +34,12 @@ import Testing
         #expect(note.description == "prices, made at NotificationsTests/NotificationTests.swift:\(line)")
     }
 
+    @Test func `names and coalescing masks print what they stand for`() {
+        #expect("\(Notification.Name("prices"))" == "prices")
+        let mask: NotificationQueue.NotificationCoalescing = [.onName, .onSender]
+        #expect("\(mask)" == "[onName, onSender]")
+    }
+
     @Test func `a notification may cross threads, with all that it refers to`() throws {
         // What is not `Sendable` does not compile.
         func requireSendable<Value: Sendable>(_: Value) {}

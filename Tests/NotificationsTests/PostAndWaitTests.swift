@@ -62,7 +62,12 @@ import Testing
         var notification = Notification(name: .a)
         notification.receipt = receipt
         center?.post(notification)
-        #expect(throws: PerformError.timedOut) { try receipt.wait(until: .distantPast, at: notification) }
+        let error = #expect(throws: PerformError.timedOut) {
+            try receipt.wait(until: .distantPast, at: notification)
+        }
+        let place =
+            "notification \"\(notification.name)\" made at \(notification.fileID):\(notification.line): "
+        #expect(error?.description.hasPrefix(place) == true)
         center = nil
         try receipt.wait(until: .hang, at: notification)
         #expect(token?.deliveryCounts?.undelivered == 0)

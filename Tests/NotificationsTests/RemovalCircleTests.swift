@@ -1,4 +1,5 @@
 import RunLoops
+import TestExpectations
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Glibc
 import Notifications
 import RunLoops
 import Synchronization
+import TestExpectations
 import TestSupport
 import Testing
 

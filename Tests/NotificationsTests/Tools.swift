@@ -37,9 +37,6 @@ final class Recorder: Sendable {
 }
 
 extension RunLoop {
-    /// Makes one pass without sleeping.
-    func pass(in mode: Mode = .default) { run(in: mode, until: .distantPast) }
-
     /// Gives a mode an input that is never ready, so that a run in it sleeps where it would finish.
     func keepAlive(_ mode: Mode = .default) { add(ManualSource {}, forMode: mode) }
 
@@ -47,11 +44,6 @@ extension RunLoop {
     func observe(_ activity: Activity, handler: @escaping () -> Void) {
         add(Observer(activities: activity) { _, _ in handler() }, forMode: .default)
     }
-}
-
-extension ExitTest.Result {
-    /// What the process wrote before it ended.
-    var message: String { String(decoding: standardErrorContent, as: UTF8.self) }
 }
 
 extension ObserverMap {

@@ -40,7 +40,7 @@ final class WatchedObserver: Sendable {
         case 0:
             let relay = Relay(self)
             self.relay.withLock { $0 = relay }
-            center.addObserver(relay, Relay.take, name: name, object: object)
+            center.addObserver(relay, name: name, object: object) { $0.take($1) }
         case 1:
             keep(center.addObserver(for: StressStage.Tick.self) { self.take($0.stream, $0.number, nil) })
         case 2, 3: keep(center.addObserver(forName: name, object: object) { self.take($0, onLoop: nil) })

@@ -1,6 +1,7 @@
 import Notifications
 import RunLoopsTesting
 import Synchronization
+import TestExpectations
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Notifications
 import RunLoops
 import RunLoopsTesting
+import TestExpectations
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsTesting
+import TestExpectations
 import TestSupport
 import Testing
 

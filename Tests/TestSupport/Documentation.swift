@@ -46,7 +46,7 @@ public enum Documentation {
     /// - Returns: Their text.
     /// - Throws: If a file cannot be read.
     public static func blocks(of page: String, missingIn target: String) throws -> [String] {
-        let programs = try files(under: "Tests/MainPrograms", endingIn: ".swift").filter {
+        let programs = try files(under: "Tests/Programs", endingIn: ".swift").filter {
             $0.contains("/Snippets/")
         }
         let snippets = try (files(under: "Tests/\(target)/Snippets", endingIn: ".swift") + programs)

@@ -21,6 +21,19 @@ public enum Faults {
         return try body()
     }
 
+    /// Has the kernel refuse every pipe and every pair of sockets, while something is done.
+    ///
+    /// - Parameters:
+    ///   - code: What it says.
+    ///   - body: What is done.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    public static func refusingPipes<Result>(_ code: CInt, _ body: () throws -> Result) rethrows -> Result {
+        faults_refuse_pipes(code)
+        defer { faults_refuse_pipes(0) }
+        return try body()
+    }
+
     /// Has the kernel refuse to listen, while something is done.
     ///
     /// - Parameters:

@@ -15,7 +15,8 @@ struct RunLoopBench: ParsableCommand {
         discussion: "Times are compared within one run only. The program fails if a count misses its "
             + "target or a message is lost, never because something took long.",
         subcommands: families.map { $0.command } + [
-            AllCommand.self, SoakCommand.self, ServePacketsCommand.self, HopsCommand.self,
+            AllCommand.self, SoakCommand.self, ServePacketsCommand.self, BurnCommand.self,
+            HopsCommand.self,
         ],
         defaultSubcommand: AllCommand.self)
 }

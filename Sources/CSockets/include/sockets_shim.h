@@ -9,14 +9,17 @@ enum { runloops_most_descriptors = 253 };
 
 /// What one call has received.
 struct runloops_packet {
-    /// How long the packet is, also where the buffer is shorter. 0 for the end of the connection or an empty packet.
+    /// The length of the packet, also where the buffer is shorter. 0 for the end of the connection or an empty packet.
     size_t length;
-    /// How many descriptors have come with it, all of them open.
+    /// The number of descriptors that are listed, all of them open.
     size_t descriptor_count;
-    /// Whether bytes did not fit.
+    /// True if bytes did not fit.
     bool lacks_bytes;
-    /// Whether the kernel could not hand over all descriptors: this process, or the system, may open no more.
+    /// True if the kernel could not open all descriptors, because this process may open no more. A packet that was looked at
+    /// first is still in the kernel's queue.
     bool lacks_descriptors;
+    /// True if the packet carries more descriptors than were permitted. It is still in the kernel's queue.
+    bool exceeds_permitted;
 };
 
 /// Who is at the other end.
@@ -63,11 +66,27 @@ long runloops_send(
     int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
     size_t descriptor_count);
 
-/// Receives one packet, and at most as many descriptors as one can carry, close-on-exec. Waits for it if it is to, and the
-/// socket is a blocking one. Returns -1 with errno, and nothing open.
+/// Receives one packet with its descriptors, close-on-exec. Waits for it if it is to, and the socket is a blocking one.
+/// Returns -1 with errno, and nothing open.
+///
+/// With a number of permitted descriptors from 0 on, it looks at the packet before it receives it, at the price of a system
+/// call, and leaves a packet with more where it is: then no descriptor is closed here. With -1 it receives at once: the kernel
+/// closes what this process cannot open, on this thread. Only one thread may receive from the socket at a time.
 int runloops_receive(
-    int socket, bool waits, void *buffer, size_t capacity, int descriptors[runloops_most_descriptors],
-    struct runloops_packet *packet);
+    int socket, bool waits, int permitted, void *buffer, size_t capacity,
+    int descriptors[runloops_most_descriptors], struct runloops_packet *packet);
+
+/// True if a socket that was shut down has nothing left to be read, so that closing it closes nothing else.
+bool runloops_is_drained(int socket);
+
+/// The number of descriptors that this process may have open: its soft limit.
+size_t runloops_descriptor_limit(void);
+
+/// True if this process can open the descriptors of two packets: the highest numbers below its limit are not in use.
+bool runloops_has_free_descriptors(void);
+
+/// Reads the cheapest clock there is, in nanoseconds. It is some milliseconds behind, and never goes backwards.
+int64_t runloops_coarse_time(void);
 
 /// What is waited for; all of them end with the other end, too.
 enum runloops_awaited { runloops_wait_to_read, runloops_wait_to_write, runloops_wait_for_end };

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <stddef.h>
-
-/// Writes to the standard error, and is not ended by SIGPIPE if nobody reads there any more.
-void runloops_say(const char *text, size_t length);
-
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,7 +39,7 @@ int runloops_signal_start(int number, int writing_end);
 
 /// Puts back what was there before, unless other code has replaced the handler since.
 ///
-/// When it returns, no handler writes any more.
+/// When it returns, no handler writes any more. It sleeps until those that run on other threads have returned.
 void runloops_signal_stop(int number);
 
 /// Takes the next signal, and says how many it stands for: more than one if there was no room for some. 0 for none.

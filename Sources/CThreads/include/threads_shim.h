@@ -40,19 +40,28 @@ static inline bool runloops_thread_has_number(void) { return runloops_thread_rec
 static inline void *runloops_thread_driver(void) { return runloops_thread_record.driver; }
 static inline void runloops_thread_set_driver(void *driver) { runloops_thread_record.driver = driver; }
 
-/// Whether the kernel makes every thread of the process pass a full fence when one asks for it.
+/// True while the kernel makes every thread of the process pass a full fence when one asks for it. It may become false.
 extern bool runloops_has_process_fence;
 
-/// The cheap half of a pair of fences: what the thread has stored before is seen by others before what it loads
-/// after, as far as `runloops_heavy_fence` on another thread can tell.
-///
-/// It keeps the compiler from changing the order; the processor is held to it by the other half.
-static inline void runloops_light_fence(void) {
-    if (__builtin_expect(runloops_has_process_fence, 1)) __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    else __atomic_thread_fence(__ATOMIC_SEQ_CST);
+static inline bool runloops_process_fence_is_on(void) {
+    return __atomic_load_n(&runloops_has_process_fence, __ATOMIC_RELAXED);
 }
 
-/// The dear half: a full fence on every thread of the process that runs, some microseconds.
+/// The light half of a pair of fences: other threads see what the thread has stored before it loads what comes after,
+/// as far as `runloops_heavy_fence` on another thread can tell.
+///
+/// It keeps the compiler from changing the order. The heavy half makes the processor keep it, if the kernel can do that.
+static inline void runloops_light_fence(void) {
+    // The flag is read after the store: `give_up_process_fence` relies on it.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!__builtin_expect(runloops_process_fence_is_on(), 1)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/// The heavy half: a full fence on every running thread of the process, which takes some microseconds.
+///
+/// If the kernel refuses it after it was granted at the start, the first call takes some ten milliseconds, and from then on
+/// each half is a full fence of its own thread.
 void runloops_heavy_fence(void);
 
 /// Whether the calling thread is the process's first.

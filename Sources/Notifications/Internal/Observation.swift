@@ -26,8 +26,8 @@ class Observation: @unchecked Sendable {
     /// That object, if it was given as such: an identity is worth something only while it lives.
     private let object: WeakReference?
 
-    /// Those who wait for the last call to return, and whether it has.
-    private let end = Guarded(End())
+    /// The waits for the last call to return, and whether it has.
+    private let end = ForkSafe(End())
 
     private struct End {
         var hasCome = false

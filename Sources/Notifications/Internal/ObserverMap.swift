@@ -1,4 +1,4 @@
-internal import RunLoops
+internal import CThreads
 internal import Synchronization
 
 /// Who observes what, by key, for many threads at once.
@@ -11,12 +11,15 @@ internal import Synchronization
 @safe
 final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     /// Alone on its cache lines, a pair as processors fetch them: with the padding 128 bytes.
+    ///
+    /// A thread that changes the table, or something in it, holds the fork lock of the shard's address: a forked child may add
+    /// and remove, whatever the other threads of its parent did. The lock lies on cache lines of its own.
     private struct Shard: ~Copyable {
         /// The address of the table, which the shard holds; 0 for none.
         let table = Atomic<UInt>(0)
-        /// Held by whoever changes the table, or something in it.
-        let changing = Guarded(())
-        private let padding = InlineArray<13, UInt64>(repeating: 0)
+        private let padding = InlineArray<15, UInt64>(repeating: 0)
+
+        static var size: Int { 128 }
     }
 
     private let shards: UnsafeMutablePointer<Shard>
@@ -33,7 +36,10 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     ///   - shardCount: How many shards; a power of two.
     ///   - nextSequence: Numbers the observations.
     init(shardCount: Int, nextSequence: @escaping @Sendable () -> UInt64) {
-        unsafe shards = .allocate(capacity: shardCount)
+        precondition(MemoryLayout<Shard>.stride == Shard.size, "a shard has its cache lines for itself")
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: shardCount * Shard.size, alignment: Shard.size)
+        unsafe shards = memory.bindMemory(to: Shard.self, capacity: shardCount)
         for index in 0..<shardCount { unsafe (shards + index).initialize(to: Shard()) }
         lastShard = shardCount - 1
         self.nextSequence = nextSequence
@@ -143,7 +149,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         let hash = hash(of: key)
         let shard = Int(truncatingIfNeeded: hash >> 48) & lastShard
         var replaced = Replaced()
-        let result = unsafe shards[shard].changing.withLock { _ in
+        let result = locked(shard) {
             let held = unsafe table(at: shards[shard].table.load(ordering: .relaxed))
             let before = unsafe held?.takeUnretainedValue()
             var table = before
@@ -158,6 +164,13 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         }
         replaced.release()
         return result
+    }
+
+    private func locked<Result>(_ shard: Int, _ body: () -> Result) -> Result {
+        // Safe: only the address counts.
+        unsafe runloops_fork_lock(shards + shard)
+        defer { unsafe runloops_fork_unlock(shards + shard) }
+        return body()
     }
 
     /// Registers an observation, last in order.

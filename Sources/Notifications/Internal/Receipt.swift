@@ -51,14 +51,18 @@ final class Receipt: Sendable {
             contents.isPosted = true
             return (contents.isForPoster, contents.isOver)
         }
-        if isForPoster { throw .wouldDeadlock }
-        if !isOver { try waitForLoops(until: deadline, at: notification) }
-        if contents.withLock({ $0.wasLost }) { throw .loopEnded }
+        let origin = {
+            ErrorOrigin.named(
+                "notification", notification.name.rawValue, SourceLocation(notification.fileID, notification.line))
+        }
+        if isForPoster { throw .wouldDeadlock(origin()) }
+        if !isOver { try waitForLoops(until: deadline, at: notification, origin) }
+        if contents.withLock({ $0.wasLost }) { throw .loopEnded(origin()) }
     }
 
-    private func waitForLoops(until deadline: ContinuousClock.Instant, at notification: Notification)
-        throws(PerformError)
-    {
+    private func waitForLoops(
+        until deadline: ContinuousClock.Instant, at notification: Notification, _ origin: () -> ErrorOrigin
+    ) throws(PerformError) {
         let wait = ThreadWait(
             in: "NotificationCenter.postAndWait", fileID: notification.fileID, line: notification.line,
             refuse: { self.refuse($0) }, for: { self.stillWaitsFor })
@@ -66,7 +70,7 @@ final class Receipt: Sendable {
         if deadline > RunLoop.now, let circle = wait.begin() { throw .circle(circle) }
         let isOver = gate.wait(until: deadline)
         wait.end()
-        if !isOver { throw .timedOut }
+        if !isOver { throw .timedOut(origin()) }
         if let circle = contents.withLock({ $0.circle }) { throw .circle(circle) }
     }
 

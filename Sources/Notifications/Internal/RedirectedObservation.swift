@@ -12,6 +12,8 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
     }
 
     override func releaseHandler() {
+        // A forked child has no thread on which the handler could be destroyed, so it keeps it.
+        if Fork.isChild { return }
         if runLoop.isCurrent { return super.releaseHandler() }
         // What a handler holds may belong to the loop's thread, and is destroyed there, also if the block is let go of without
         // having run. If the thread has ended, nobody is left whom it could disturb.

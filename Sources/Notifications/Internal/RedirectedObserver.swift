@@ -197,6 +197,8 @@ final class RedirectedObserver: Sendable {
     ///
     /// When the last poster has returned, so that this comes behind all of it.
     func outliveDeliveries() {
+        // In a forked child nothing arrives.
+        if Fork.isChild { return }
         // What is sent to a limited observer counts its references. Not asked whether the lane is empty: a delivery that has
         // just arrived may not have counted its reference yet, for the compiler may move that behind its word to the lane.
         guard case .unlimited = capacity.kind else { return }
@@ -207,6 +209,8 @@ final class RedirectedObserver: Sendable {
 
     /// Nobody is called any more, and nobody waits for room any more.
     func remove() {
+        // In a forked child nothing waits to be delivered, and locks that other threads of its parent held stay taken.
+        if Fork.isChild { return _ = observation.remove() }
         wasRemoved.store(true, ordering: .releasing)
         forget()
         // The turns that the loop was given find nothing.

@@ -3,6 +3,6 @@
 /// `fatalError`, because release builds drop the messages of `precondition`.
 ///
 /// - Parameter message: `Type.method: what was wrong; what to do instead`.
-func misuse(_ message: @autoclosure () -> String) -> Never {
+package func misuse(_ message: @autoclosure () -> String) -> Never {
     fatalError(message())
 }

@@ -1,10 +1,10 @@
 /// Where in the user's code something was made.
-struct SourceLocation: Sendable, CustomStringConvertible {
-    let fileID: StaticString
-    let line: UInt32
+package struct SourceLocation: Sendable, CustomStringConvertible {
+    package let fileID: StaticString
+    package let line: UInt32
 
     @inline(__always)
-    init(_ fileID: StaticString, _ line: Int) {
+    package init(_ fileID: StaticString, _ line: Int) {
         self.fileID = fileID
         self.line = UInt32(truncatingIfNeeded: line)
     }
@@ -24,5 +24,5 @@ struct SourceLocation: Sendable, CustomStringConvertible {
     /// What is called at a thread's end.
     static var endHandler: SourceLocation { SourceLocation("the end of a thread", 0) }
 
-    var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
+    package var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
 }

@@ -16,7 +16,7 @@ enum Step: UInt8, CaseIterable {
     // The wait.
     case spins, polls, sleeps, wakes
     // PortCore.
-    case closedLooks, windowLooks, windowMoves, handsOut, waitingLooks, waitingStores, portCloses
+    case closedLooks, roomLooks, roomMoves, handsOut, waitingLooks, waitingStores, portCloses
     // SlabCache.
     case slabsAreTaken, slabComesBack, nodesAreReleased
     // The end of a loop.

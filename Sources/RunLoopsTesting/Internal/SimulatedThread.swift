@@ -43,10 +43,9 @@ final class SimulatedThread: Sendable {
     func takeTurn(_ patience: Duration) -> Answer {
         if case .ended = answer { return .ended }
         turn.signal()
-        let (seconds, attoseconds) = patience.components
-        let end =
-            DispatchTime.now() + .seconds(Int(clamping: seconds))
-            + .nanoseconds(Int(attoseconds / 1_000_000_000))
+        // Within what an Int64 can count, at which the time to wait is for ever.
+        let nanoseconds = patience.attoseconds / 1_000_000_000
+        let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
         if answered.wait(timeout: end) != .success {
             fatalError(
                 "LoopSimulation: \(name) has the turn and does not give it back; let threads wait by means of run loops only, or give the simulation more patience"

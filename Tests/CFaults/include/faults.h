@@ -16,5 +16,8 @@ void faults_refuse_watches(int code);
 /// From now on `listen` refuses the calling thread with this errno; 0 for as the kernel likes.
 void faults_refuse_listens(int code);
 
+/// From now on the calling thread is refused every pipe and every pair of sockets with this errno; 0 for as the kernel likes.
+void faults_refuse_pipes(int code);
+
 /// How often the calling thread has read the wall clock, or made something that waits by it.
 unsigned faults_wall_clock_uses(void);

@@ -31,3 +31,7 @@ void faults_refuse(enum faults_call call, int code, unsigned times);
 
 /// How many of these are still to come.
 unsigned faults_interruptions_left(enum faults_call call);
+
+/// The next `write` by the calling thread first writes a byte to `reached`, and then blocks until it has read one from
+/// `released`.
+void faults_hold_write(int reached, int released);

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// What the methods of a class print: a class in a function cannot use what belongs to the function.
+/// The lines that the methods of a class print: a class in a function cannot use what belongs to the function.
 private let print = Printed()
 
 /// The code of the article "Delivery".
@@ -20,16 +20,55 @@ private let print = Printed()
         #expect(print.lines == ["first: com.example.didConnect", "second", "the post has returned"])
     }
 
-    @Test func `a method is called until its object is removed`() {
+    @Test func `an object observes until it is removed`() {
         let center = NotificationCenter()
         final class Screen: Sendable {
             func showConnection(_ note: Notification) { print("connected") }
         }
 
         let screen = Screen()
-        center.addObserver(screen, Screen.showConnection, name: .didConnect)
+        center.addObserver(screen, name: .didConnect) { screen, note in screen.showConnection(note) }
         center.post(name: .didConnect)
         center.removeObserver(screen)
+        center.post(name: .didConnect)
+        #expect(print.lines == ["connected"])
+    }
+
+    @MainActor @Test func `a method of the main actor is called on the main loop`() {
+        let center = NotificationCenter()
+        @MainActor final class Window {
+            func showConnection(_ note: Notification) {}
+        }
+        let window = Window()
+        let token = center.addObserver(forName: .didConnect, on: .main) { note in
+            MainActor.assumeIsolated { window.showConnection(note) }
+        }
+        token.remove()
+    }
+
+    @Test func `the tokens in a bag end with its owner`() {
+        let center = NotificationCenter()
+        final class Monitor: Sendable {
+            private let observations = ObservationBag()
+            func start(_ center: NotificationCenter) {
+                observations.add(center.addObserver(forName: .didConnect) { _ in print("connected") })
+            }
+        }
+
+        let monitor = Monitor()
+        monitor.start(center)
+        withExtendedLifetime(monitor) {}
+    }
+
+    @Test func `a bag that is emptied at the end of its scope lasts until there`() {
+        let print = Printed()
+        let center = NotificationCenter()
+        do {
+            let observations = ObservationBag()
+            defer { observations.removeAll() }
+            observations.add(center.addObserver(forName: .didConnect) { _ in print("connected") })
+            center.post(name: .didConnect)
+        }
         center.post(name: .didConnect)
         #expect(print.lines == ["connected"])
     }

@@ -7,6 +7,9 @@ final class FairnessWatch: @unchecked Sendable {
     // Safe because only the loop's thread touches what changes, until it signals the end.
     /// How late each fire was, in nanoseconds.
     private(set) var delays: [Int64] = []
+    /// The points of the timer's grid after the first fire, and those of them at which it has fired.
+    private(set) var points = 0
+    var fires: Int { delays.count - 1 }
     /// How often the descriptor's handler was called.
     private(set) var reads = 0
     /// Passes between two of its calls.
@@ -50,8 +53,8 @@ final class FairnessWatch: @unchecked Sendable {
             passes = loop.statistics.passes - first.statistics.passes
             messages = (feeder?.count ?? 0) - first.messages
             // Each point of the grid has fired, or is counted as missed.
-            let points = Int(first.date.duration(to: date) / .milliseconds(1))
-            gridError = points - (delays.count - 1) - timer.missedFireCount
+            points = Int(first.date.duration(to: date) / .milliseconds(1))
+            gridError = points - fires - timer.missedFireCount
             isOver.signal()
         }
         loop.add(timer, forMode: .default)

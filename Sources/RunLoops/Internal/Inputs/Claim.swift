@@ -33,8 +33,3 @@ struct Claim: ~Copyable, Sendable {
     /// Ordered with what the caller looks at afterwards: a port's end that saw the claim still held is seen by it.
     func giveUp() { holder.store(0, ordering: .sequentiallyConsistent) }
 }
-
-/// A claim in an object of its own, for those who look at it and do not keep what it is the claim of.
-final class SharedClaim: Sendable {
-    let claim = Claim()
-}

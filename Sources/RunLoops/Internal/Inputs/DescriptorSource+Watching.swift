@@ -31,6 +31,8 @@ extension DescriptorSource {
         var isServing = false
         /// The kernel reported it again while the handler was on the stack.
         var becameReadyMeanwhile = false
+        /// Whether the kernel has refused to put it into its set.
+        var refusal = Refusal.none
         /// Where the source stands in the loop's list of descriptors.
         var position = 0
     }
@@ -45,15 +47,11 @@ extension DescriptorSource: LoopInput {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
         }
         if membership.loop == nil {
-            guard core.triggers.admits(trigger, of: descriptor) else {
-                misuse(
-                    "RunLoop.add(source): the \(self) is \(trigger)-triggered, and another one in this loop watches that "
-                        + "descriptor otherwise; give all of them one trigger, and invalidate those of a closed descriptor"
-                )
+            try enterDescriptor(core)
+            do { try startWatching(core) } catch {
+                _ = core.watchedDescriptors.leave(descriptor)
+                throw error
             }
-            try requirePollable()
-            try startWatching(core)
-            core.triggers.join(descriptor, trigger)
             watch.position = core.descriptors.count
             core.descriptors.append(self)
         }
@@ -61,12 +59,21 @@ extension DescriptorSource: LoopInput {
         update(in: core)
     }
 
-    /// Throws what epoll would, before libevent asks it: libevent would write a warning of its own.
-    private func requirePollable() throws(SystemError) {
-        var status = stat()
-        // Safe: the kernel fills our own value.
-        _ = try systemCall("fstat") { unsafe fstat(descriptor, &status) }
-        if !runloops_can_be_polled(status.st_mode) { throw SystemError(call: "epoll_ctl", code: EPERM) }
+    /// Has the loop remember which file the descriptor is.
+    private func enterDescriptor(_ core: LoopCore) throws(SystemError) {
+        switch try core.watchedDescriptors.join(descriptor, trigger) {
+        case .admitted: break
+        case .otherTrigger:
+            misuse(
+                "RunLoop.add(source): the \(self) is \(trigger)-triggered, and another one in this loop watches "
+                    + "that descriptor otherwise; give all of them one trigger")
+        case .otherFile:
+            let other = core.descriptors.first { $0.descriptor == descriptor }
+            guard let other else {
+                preconditionFailure("a descriptor that is known has a source in the loop")
+            }
+            other.endForClosedDescriptor()
+        }
     }
 
     private func startWatching(_ core: LoopCore) throws(SystemError) {
@@ -88,7 +95,9 @@ extension DescriptorSource: LoopInput {
     func didLeave(_ loop: LoopCore) {
         setWatched(false, in: loop)
         watch.event = nil
-        loop.triggers.leave(descriptor)
+        let wasOpen = loop.watchedDescriptors.leave(descriptor)
+        // At its end the loop asks the kernel no more, so it does not matter which comes first.
+        if !wasOpen && !loop.hasEnded { endForClosedDescriptor() }
         let last = loop.descriptors.removeLast()
         if last !== self {
             loop.descriptors[watch.position] = last
@@ -111,15 +120,18 @@ extension DescriptorSource: LoopInput {
     }
 
     private func setWatched(_ wanted: Bool, in core: LoopCore) {
+        if !wanted { watch.refusal = .none }
         if wanted == watch.isOn { return }
+        if wanted {
+            if watch.refusal != .none && !core.watchRetry.isDue { return core.watchRetry.leaveOut() }
+            if !core.watchedDescriptors.holds(descriptor) { endForClosedDescriptor() }
+            do throws(SystemError) { try watch.event?.watch() } catch { return wasRefused(error, in: core) }
+            watch.refusal = .none
+        } else {
+            watch.event?.unwatch()
+        }
         watch.isOn = wanted
         core.poller.watchCount += wanted ? 1 : -1
-        do {
-            if wanted { try watch.event?.watch() } else { watch.event?.unwatch() }
-        } catch {
-            fatalError(
-                "RunLoop: \(error) for the \(self), which it watched before; was the descriptor closed?")
-        }
     }
 
     /// The kernel reports the descriptor.
@@ -140,13 +152,22 @@ extension DescriptorSource: LoopInput {
     ///
     /// - Returns: Whether there was anything to serve.
     func serve(in core: LoopCore) -> Bool {
+        if case .untold(let error) = watch.refusal {
+            tellRefusal(error, in: core)
+            return false
+        }
         if let relay {
             relay()
             return false
         }
         guard let handler else { return false }
         let readiness = currentReadiness()
-        if readiness.isEmpty { return false }
+        if readiness.isEmpty {
+            // Another handler has emptied it; or the number is another file's by now, and the kernel reports the one that
+            // the source watched, because a copy of it is open.
+            if !core.watchedDescriptors.holds(descriptor) { endForClosedDescriptor() }
+            return false
+        }
         watch.isServing = true
         var handled = false
         core.callHandler(origin, as: .descriptor) { handled = handler(self, readiness) }
@@ -171,14 +192,19 @@ extension DescriptorSource: LoopInput {
         // Safe: the kernel reads and fills our own value.
         while unsafe poll(&entry, 1, 0) == -1 && errno == EINTR {}
         let events = CInt(entry.revents)
-        if events & POLLNVAL != 0 {
-            misuse("RunLoop: the descriptor of the \(self) was closed; invalidate the source first")
-        }
+        if events & POLLNVAL != 0 { endForClosedDescriptor() }
         var readiness: Readiness = []
         if events & POLLIN != 0 { readiness.insert(.readable) }
         if events & POLLOUT != 0 { readiness.insert(.writable) }
         if events & (POLLHUP | runloops_poll_hang_up) != 0 { readiness.insert(.hangUp) }
         if events & POLLERR != 0 { readiness.insert(.error) }
         return readiness
+    }
+
+    /// Ends the program: the loop has found that the source watches nothing any more, or what it must not.
+    private func endForClosedDescriptor() -> Never {
+        misuse(
+            "RunLoop: the descriptor of the \(self) was closed; invalidate the source first, and close the descriptor then"
+        )
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// The handler stays with its loop, so it may hold what is confined to the loop's thread: what others have is
 /// a number.
-struct EndWatcher: Sendable {
+package struct EndWatcher: Sendable {
     /// Not held: the loop of a thread that has ended goes, and with it the handler.
     private let loop: WeakObject
     private let number: Int
@@ -11,7 +11,7 @@ struct EndWatcher: Sendable {
     /// Keeps a handler with the calling thread's loop.
     ///
     /// A loop that has ended lets go of it at once.
-    init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
+    package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
         self.loop = WeakObject(loop)
         self.origin = origin
         number = EndWatcher.handlers(of: loop).add(handler)
@@ -25,7 +25,7 @@ struct EndWatcher: Sendable {
     /// Has the handler called.
     ///
     /// Any thread. If the loop has ended, or ends before it has done so, the handler is not called.
-    func tell() {
+    package func tell() {
         guard let loop = unsafe loop.object as? RunLoop else { return }
         let number = number
         loop.perform(fileID: origin.fileID, line: Int(origin.line)) {
@@ -55,12 +55,14 @@ struct EndWatcher: Sendable {
 }
 
 /// Those who wait to be told of one end, of which some may go without having been told.
-struct EndWatchers: Sendable {
+package struct EndWatchers: Sendable {
     private var watchers: [EndWatcher] = []
     /// At how many those that have gone are let go of next.
     private var limit = 8
 
-    mutating func add(_ watcher: EndWatcher) {
+    package init() {}
+
+    package mutating func add(_ watcher: EndWatcher) {
         if watchers.count >= limit {
             watchers.removeAll { $0.isGone }
             limit = max(8, 2 * watchers.count)
@@ -68,8 +70,8 @@ struct EndWatchers: Sendable {
         watchers.append(watcher)
     }
 
-    var isEmpty: Bool { watchers.isEmpty }
+    package var isEmpty: Bool { watchers.isEmpty }
 
     /// Tells all, in the order in which they came.
-    func tell() { for watcher in watchers { watcher.tell() } }
+    package func tell() { for watcher in watchers { watcher.tell() } }
 }

@@ -3,8 +3,7 @@ struct Membership {
     /// The loop, while the input is in one of its modes.
     var loop: LoopCore?
 
-    /// The modes that the input is in, in no order.
-    var modes: [RunLoop.Mode] = []
+    private var list = ModeList()
 
     /// Whether the input was added to the common modes, and so joins the modes that become common later.
     var followsCommon = false
@@ -12,7 +11,29 @@ struct Membership {
     /// Where the input stands in the loop's list.
     var position = 0
 
-    func contains(_ mode: RunLoop.Mode) -> Bool { modes.contains(mode) }
+    /// The modes that the input is in, in no order.
+    var modes: [RunLoop.Mode] { list.modes }
+
+    @inline(__always)
+    func contains(_ mode: RunLoop.Mode) -> Bool { list.contains(mode) }
+
+    /// Notes that the input has joined a mode.
+    ///
+    /// - Returns: False if it is there already.
+    mutating func join(_ mode: RunLoop.Mode) -> Bool {
+        if list.contains(mode) { return false }
+        list.append(mode)
+        return true
+    }
+
+    /// Notes that the input has left a mode.
+    ///
+    /// - Returns: False if it is not there.
+    mutating func leave(_ mode: RunLoop.Mode) -> Bool {
+        guard let place = list.place(of: mode) else { return false }
+        list.remove(at: place)
+        return true
+    }
 }
 
 /// Something that a loop serves in the modes it was added to.

@@ -1,44 +1,60 @@
 /// What is called in a mode, or in all common ones.
-protocol ModeHandler {
+package protocol ModeHandler {
     /// The mode that it was given for; ``RunLoop/Mode/common`` for the common ones.
     var mode: RunLoop.Mode { get }
 }
 
 /// The handlers of an input that may have another one in each mode.
 ///
-/// A value, for one thread. What goes is given to the caller, who lets go of it when all is in order: what a handler holds may
-/// be the user's, and may come back to the input while it is destroyed.
-struct ModeHandlers<Handler: ModeHandler> {
-    /// Those of single modes.
+/// A value, for one thread. A removed handler is given to the caller, which releases it when all is in order: what a handler
+/// holds may be the user's, and may come back to the input while it is destroyed.
+package struct ModeHandlers<Handler: ModeHandler> {
+    /// The modes that have a handler of their own.
+    private var modes = ModeList()
+    /// These handlers, each at its mode's place.
     private var single: [Handler] = []
     private var common: Handler?
 
+    package init() {}
+
     /// Keeps a handler, unless its mode has one.
-    mutating func add(_ handler: Handler) {
+    package mutating func add(_ handler: Handler) {
         if handler.mode == .common {
             if common == nil { common = handler }
-        } else if !single.contains(where: { $0.mode == handler.mode }) {
+        } else if !modes.contains(handler.mode) {
+            modes.append(handler.mode)
             single.append(handler)
         }
     }
 
-    /// Takes out the handler of a mode, or all of those that are common.
+    /// Removes the handler of a mode, or those of all modes that are common.
     ///
-    /// - Returns: What has gone, and perhaps others.
-    mutating func remove(for mode: RunLoop.Mode, in modes: ModeTable) -> [Handler] {
-        let before = single
-        guard mode == .common else {
-            single = before.filter { $0.mode != mode }
-            return before
+    /// - Parameters:
+    ///   - mode: The mode, or ``RunLoop/Mode/common``.
+    ///   - commonModes: The modes of the loop that are common.
+    /// - Returns: The removed handlers.
+    package mutating func remove(
+        for mode: RunLoop.Mode, whereCommon commonModes: @autoclosure () -> [RunLoop.Mode]
+    ) -> [Handler] {
+        guard mode == .common else { return remove(for: mode).map { [$0] } ?? [] }
+        var removed: [Handler] = []
+        if let common { removed.append(common) }
+        common = nil
+        for mode in commonModes() {
+            if let handler = remove(for: mode) { removed.append(handler) }
         }
-        defer { common = nil }
-        single = before.filter { !modes.isCommon($0.mode) }
-        return before + [common].compactMap { $0 }
+        return removed
     }
 
-    /// What is called in a mode: its own handler before the common one.
-    func handler(for mode: RunLoop.Mode) -> Handler? {
-        for handler in single where handler.mode == mode { return handler }
-        return common
+    private mutating func remove(for mode: RunLoop.Mode) -> Handler? {
+        guard let place = modes.place(of: mode) else { return nil }
+        modes.remove(at: place)
+        let last = single.removeLast()
+        if place == single.count { return last }
+        defer { single[place] = last }
+        return single[place]
     }
+
+    /// The handler that is called in a mode: its own before the common one.
+    package func handler(for mode: RunLoop.Mode) -> Handler? { modes.place(of: mode).map { single[$0] } ?? common }
 }

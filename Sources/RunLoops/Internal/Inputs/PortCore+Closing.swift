@@ -5,27 +5,28 @@ internal import Synchronization
 extension PortCore {
     /// Destroys what is queued and refuses everything from now on.
     ///
-    /// Any thread; again is harmless.
+    /// Any thread; calling it twice is harmless.
     func close() {
         step(.portCloses)
         if closedFlag.exchange(true, ordering: .sequentiallyConsistent) { return }
         let (nodes, signal) = mailbox.close()
         destroyAll(nodes)
-        let released = waitingSenders.withLock { waiting in
+        var released = waitingSenders.withLock { waiting in
             waitingCount.store(0, ordering: .sequentiallyConsistent)
             return waiting.closeAll()
         }
-        for sender in released { sender.tell(.closed) }
+        released.tellAll(.closed)
 
         if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) {
-            // The receiver's own thread: gone at once.
+            // The receiver's own thread: the port leaves its loop at once.
             if let signal { _ = Signal.takeRetained(signal) }
             if let input = unsafe input { input.membership.loop?.removeFromLoop(input) }
-        } else if let signal = signal ?? bell.ring() {
-            // The loop sleeps on it, or would: it finds the port closed and lets go of it.
+        } else if let signal = signal ?? bell.nudge() {
+            // The receiver sleeps on it, or is about to: it finds the port closed and releases it. A nudge and not a ring: a
+            // receiver that is just arming the bell would take a ring for a signal.
             Signal.send(signal)
         }
-        // If a loop or a set has the port and is busy with it, it finds it closed by itself.
+        // If a loop or a set has the port and is busy with it, it finds by itself that the port is closed.
         destroyWhatIsLeft()
         endRights()
     }

@@ -6,12 +6,12 @@ extension PortCore {
     @inlinable @inline(__always)
     func post<Message: Sendable>(_ message: consuming Message) throws(PortSendError<Message>) {
         if Message.self == Void.self {
-            if let refusal = ring() { throw PortSendError(refusal, [message]) }
+            if let refusal = ring() { throw PortSendError(self, refusal, [message]) }
             return
         }
         let node = PortCore.makeNode()
         node.store(message)
-        if let refusal = send(node) { throw PortCore.takeBack(node, refusal) }
+        if let refusal = send(node) { throw takeBack(node, refusal) }
     }
 
     @inlinable @inline(__always)
@@ -21,37 +21,41 @@ extension PortCore {
         if Message.self == Void.self { return try post(message) }
         let node = PortCore.makeNode()
         node.store(message)
-        if let refusal = send(node, before: deadline) { throw PortCore.takeBack(node, refusal) }
+        if let refusal = send(node, before: deadline) { throw takeBack(node, refusal) }
     }
 
     @usableFromInline
-    static func takeBack<Message: Sendable>(_ node: Node, _ refusal: Refusal) -> PortSendError<Message> {
+    func takeBack<Message: Sendable>(_ node: Node, _ refusal: Refusal) -> PortSendError<Message> {
         let message = node.move(Message.self)
-        discard(node)
-        return PortSendError(refusal, [message])
+        PortCore.discard(node)
+        return PortSendError(self, refusal, [message])
     }
 
     @inlinable @inline(__always)
     func post<Message: Sendable>(
         contentsOf messages: some Collection<Message>, before deadline: ContinuousClock.Instant?
     ) throws(PortSendError<Message>) {
-        var rest = messages[...]
-        while !rest.isEmpty {
-            if Message.self == Void.self {
-                if let refusal = ring() { throw PortSendError(refusal, Array(rest)) }
-                return
-            }
-            let part = rest.prefix(room(for: rest.count))
-            rest = rest.dropFirst(part.count)
+        // Iterated once, and never asked for its count: a collection may say one thing and give another, and room that is taken
+        // for messages that are not there would be lost for good.
+        var rest = messages.makeIterator()
+        if Message.self == Void.self {
+            guard let first = rest.next() else { return }
+            if let refusal = ring() { throw PortSendError(self, refusal, [first] + IteratorSequence(rest)) }
+            return
+        }
+        var room = 0
+        while room == 0 {
+            let most = roomAtOnce()
+            room = most
             var newest: Node?
-            var iterator = part.makeIterator()
-            while let node = Node.packing(&iterator) {
+            while let node = Node.packing(&rest, within: &room) {
                 // Linked newest to oldest, as the receiver takes them.
                 node.next = newest
                 newest = node
             }
-            guard let refusal = send(newest, part.count, before: deadline) else { continue }
-            throw PortSendError(refusal, PortCore.takeBack(newest) + rest)
+            if let refusal = send(newest, most - room, before: deadline) {
+                throw PortSendError(self, refusal, PortCore.takeBack(newest) + IteratorSequence(rest))
+            }
         }
     }
 

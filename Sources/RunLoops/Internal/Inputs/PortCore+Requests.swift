@@ -9,7 +9,7 @@ extension PortCore {
         _ message: (ReplyRight<Answer>) -> Message
     ) throws(RequestError) -> Answer {
         let end = try beginRequest(before: deadline)
-        if isReceivedHere { throw .wouldDeadlock }
+        if isReceivedHere { throw .wouldDeadlock(.port(self.origin)) }
         let reply = AwaitedReply<Answer>()
         let gate = ThreadGate()
         reply.begin(.thread(gate))
@@ -27,7 +27,7 @@ extension PortCore {
         if !gate.wait(until: end) { reply.decide(.failure(.timedOut)) }
         wait.end()
         if let sender { withdraw(sender) }
-        return try reply.takeOutcome()
+        return try outcome(of: reply)
     }
 
     /// Sends a message with a right to reply, and awaits what becomes of it.
@@ -63,16 +63,21 @@ extension PortCore {
         }
         alarm?.cancel()
         if let sender { withdraw(sender) }
-        return try reply.takeOutcome()
+        return try outcome(of: reply)
     }
 
     private func beginRequest(before deadline: ContinuousClock.Instant?) throws(RequestError) -> Moment {
         Fork.check("Port.request")
-        if isClosed { throw .invalid }
+        if isClosed { throw .invalid(.port(origin)) }
         guard let deadline else { return .never }
         let end = Moment(deadline)
-        if end <= Moment.now() { throw .timedOut }
+        if end <= Moment.now() { throw .timedOut(.port(origin)) }
         return end
+    }
+
+    /// The answer, or an error that names the port.
+    private func outcome<Answer: Sendable>(of reply: AwaitedReply<Answer>) throws(RequestError) -> Answer {
+        do { return try reply.takeOutcome() } catch { throw error.about(.port(origin)) }
     }
 
     /// A node that carries what a requester sends.
@@ -99,7 +104,7 @@ extension PortCore {
         }
         let chain = Mailbox.Chain(node)
         if limit == 0 || waitingCount.load(ordering: .relaxed) == 0 {
-            switch tryPush(chain) {
+            switch push(chain) {
             case .queued: return nil
             case .queuedToArmed(let signal):
                 if let signal { Signal.send(signal) }
@@ -108,7 +113,7 @@ extension PortCore {
                 end()
                 destroyUnsent(node)
                 return nil
-            case .raced: break
+            case .full, .raced: break
             }
         }
         let sender = WaitingSenders.Sender(chain) { outcome in

@@ -67,7 +67,7 @@ extension PortCore {
             if let signal { Signal.send(signal) }
             return true
         case .closed: return false
-        case .raced: preconditionFailure("push repeats until it is decided")
+        case .full, .raced: preconditionFailure("push asks for no room, and repeats until it is decided")
         }
     }
 

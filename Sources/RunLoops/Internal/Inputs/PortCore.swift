@@ -7,14 +7,16 @@ internal import Synchronization
 /// sends it to the loop.
 @usableFromInline
 final class PortCore: Sendable {
-    /// Where senders push, and beside it what else every sender reads and writes.
-    let mailbox = Mailbox()
-
-    /// The count of messages at which the port is full, as far as senders know: what was handed out when
-    /// somebody last looked, plus the limit.
+    /// Where senders push; its word carries the room that is left.
     ///
-    /// Kept so that senders need not read what the receiver writes each time.
-    private let window: Atomic<UInt64>
+    /// That is less than the room there is, by the messages handed out since a sender last looked: so senders need not read
+    /// what the receiver writes each time.
+    let mailbox: Mailbox
+
+    /// The number of messages handed out whose room is in the mailbox again.
+    ///
+    /// Written under the lock of `waitingSenders`.
+    let roomReturned = Atomic<UInt64>(0)
 
     /// Keeps what senders write off the cache lines of what all sides read for each message: two lines, because processors
     /// fetch them in pairs.
@@ -66,7 +68,7 @@ final class PortCore: Sendable {
         move: @escaping @Sendable (Node.Slot, Node) -> Void
     ) {
         self.limit = UInt64(limit ?? 0)
-        window = Atomic(UInt64(limit ?? 0))
+        mailbox = Mailbox(room: UInt64(limit ?? 0))
         self.merges = merges
         self.origin = origin
         destroyMessage = destroy
@@ -125,15 +127,15 @@ final class PortCore: Sendable {
     @inline(__always)
     private func send(_ chain: Mailbox.Chain, before deadline: () -> Moment) -> Refusal? {
         Fork.check("Port.send")
-        // Whoever waits was here first.
+        // Senders that wait were here first.
         if limit == 0 || waitingCount.load(ordering: .relaxed) == 0 {
-            switch tryPush(chain) {
+            switch push(chain) {
             case .queued: return nil
             case .queuedToArmed(let signal):
                 if let signal { Signal.send(signal) }
                 return nil
             case .closed: return .invalid
-            case .raced: break
+            case .full, .raced: break
             }
         }
         return waitForRoom(chain, deadline())
@@ -147,42 +149,5 @@ final class PortCore: Sendable {
         if isClosed { return .invalid }
         if let signal = bell.ring() { Signal.send(signal) }
         return nil
-    }
-
-    /// How many of `wanted` messages to send at once: what fits now, and one where nothing does.
-    @usableFromInline
-    func room(for wanted: Int) -> Int {
-        if limit == 0 { return wanted }
-        if waitingCount.load(ordering: .relaxed) > 0 { return 1 }
-        let sequence = mailbox.acquireCurrent().sequence
-        let left = (handedOut.load(ordering: .acquiring) &+ limit &- sequence) & Mailbox.Word.sequenceMask
-        // Between the two readings others may have sent and the receiver handed out; and a batch of more than the
-        // limit would wait for ever.
-        return max(1, min(wanted, Int(min(left, limit))))
-    }
-
-    /// Pushes if there is room; `.raced` means that there is none.
-    func tryPush(_ chain: Mailbox.Chain) -> Mailbox.Push {
-        while true {
-            step(.pushLooks)
-            let seen = mailbox.acquireCurrent()
-            // The window is read after the word: so it is not less than the word's count, and the 20 bits of
-            // the count tell how far apart they are. If the word changes meanwhile, the push fails.
-            if limit > 0 && !seen.isClosed {
-                step(.windowLooks)
-                let known = window.load(ordering: .acquiring)
-                if (known &- seen.sequence) & Mailbox.Word.sequenceMask < UInt64(chain.count) {
-                    let actual = handedOut.load(ordering: .sequentiallyConsistent) + limit
-                    if actual == known { return .raced }
-                    step(.windowMoves)
-                    _ = window.compareExchange(
-                        expected: known, desired: actual, ordering: .acquiringAndReleasing)
-                    continue
-                }
-            }
-            let push = mailbox.tryPush(chain, onto: seen)
-            if case .raced = push { continue }
-            return push
-        }
     }
 }

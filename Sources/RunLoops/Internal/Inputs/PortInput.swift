@@ -27,7 +27,7 @@ final class PortInput: SignalledInput {
     /// - Returns: What has gone, for the caller to let go of when all is in order.
     func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
         hasLeftAMode = true
-        return handlers.remove(for: mode, in: loop.modes)
+        return handlers.remove(for: mode, whereCommon: loop.modes.common)
     }
 
     /// Asks to be told of the next message, and sees those that came before.

@@ -1,10 +1,18 @@
 /// The senders that wait at a full port, in the order in which they came.
+///
+/// Each operation takes the same time however many wait, and allocates nothing.
 struct WaitingSenders {
-    /// One who waits, a thread or a task, with what it wants to send.
-    final class Sender: Sendable {
+    /// A thread or a task that waits, with the messages that it wants to send.
+    ///
+    /// `@unchecked Sendable`: the lock of the line guards `state`; the links belong to the ``List`` that the sender is in.
+    final class Sender: @unchecked Sendable {
         let chain: Mailbox.Chain
-        /// Called, without a lock, when it has left the line by what others did.
+        /// Called without a lock once others have taken the sender out of the line.
         let tell: @Sendable (Outcome) -> Void
+
+        fileprivate var state = State.outside
+        fileprivate var previous: Sender?
+        fileprivate var next: Sender?
 
         init(_ chain: Mailbox.Chain, tell: @escaping @Sendable (Outcome) -> Void) {
             self.chain = chain
@@ -12,7 +20,16 @@ struct WaitingSenders {
         }
     }
 
-    /// What became of a sender that has left the line.
+    /// The place of a sender.
+    fileprivate enum State {
+        /// It has not come into the line, or has left it by itself.
+        case outside
+        case inLine
+        /// Others have taken it out of the line.
+        case takenOut(Outcome)
+    }
+
+    /// The reason why others have taken a sender out of the line.
     enum Outcome {
         case sent
         case closed
@@ -20,50 +37,96 @@ struct WaitingSenders {
         case refused
     }
 
-    private var line: [Sender] = []
-    /// What became of those that have left the line by what others did.
-    ///
-    /// Each of them must still call ``leave(_:)``, which forgets it.
-    private var outcomes: [ObjectIdentifier: Outcome] = [:]
+    private var line = List()
 
     var count: Int { line.count }
     var first: Sender? { line.first }
 
-    mutating func append(_ sender: Sender) { line.append(sender) }
+    mutating func append(_ sender: Sender) {
+        sender.state = .inLine
+        line.append(sender)
+    }
 
-    /// The first sender's message has been queued.
+    /// The first sender's messages have been queued.
     mutating func firstWasSent() -> Sender {
-        let sender = line.removeFirst()
-        outcomes[ObjectIdentifier(sender)] = .sent
+        guard let sender = line.popFirst() else {
+            preconditionFailure("a sender that has sent was in the line")
+        }
+        sender.state = .takenOut(.sent)
         return sender
     }
 
-    /// The port has died.
-    mutating func closeAll() -> [Sender] {
-        let all = line
-        for sender in all { outcomes[ObjectIdentifier(sender)] = .closed }
-        line = []
+    /// The port has ended.
+    mutating func closeAll() -> List {
+        var all = List()
+        while let sender = line.popFirst() {
+            sender.state = .takenOut(.closed)
+            all.append(sender)
+        }
         return all
     }
 
-    func contains(_ sender: Sender) -> Bool { line.contains { $0 === sender } }
+    func contains(_ sender: Sender) -> Bool {
+        switch sender.state {
+        case .inLine: true
+        case .outside, .takenOut: false
+        }
+    }
 
-    /// A sender is told to stop waiting.
+    /// Takes out a sender that must not wait any more.
     ///
-    /// - Returns: False if it was not in the line any more.
+    /// - Returns: False if it was not in the line.
     mutating func refuse(_ sender: Sender) -> Bool {
-        guard let index = line.firstIndex(where: { $0 === sender }) else { return false }
-        line.remove(at: index)
-        outcomes[ObjectIdentifier(sender)] = .refused
+        if !contains(sender) { return false }
+        line.remove(sender)
+        sender.state = .takenOut(.refused)
         return true
     }
 
     /// A sender stops waiting.
     ///
-    /// - Returns: What had become of it, or nil if it was in the line still: then its message is its own.
+    /// - Returns: The reason why others had taken it out, or nil if it was in the line still: then its messages are its own.
     mutating func leave(_ sender: Sender) -> Outcome? {
-        if let outcome = outcomes.removeValue(forKey: ObjectIdentifier(sender)) { return outcome }
-        line.removeAll { $0 === sender }
+        switch sender.state {
+        case .takenOut(let outcome): return outcome
+        case .inLine: line.remove(sender)
+        case .outside: break
+        }
+        sender.state = .outside
         return nil
+    }
+}
+
+extension WaitingSenders {
+    /// Senders in order, linked through themselves: each is in one list at a time.
+    struct List {
+        private(set) var first: Sender?
+        private var last: Sender?
+        private(set) var count = 0
+
+        mutating func append(_ sender: Sender) {
+            sender.previous = last
+            if let last { last.next = sender } else { first = sender }
+            last = sender
+            count += 1
+        }
+
+        mutating func popFirst() -> Sender? {
+            guard let sender = first else { return nil }
+            remove(sender)
+            return sender
+        }
+
+        /// Takes out a sender that is in this list.
+        mutating func remove(_ sender: Sender) {
+            if let previous = sender.previous { previous.next = sender.next } else { first = sender.next }
+            if let next = sender.next { next.previous = sender.previous } else { last = sender.previous }
+            sender.previous = nil
+            sender.next = nil
+            count -= 1
+        }
+
+        /// Takes all out, and tells each.
+        mutating func tellAll(_ outcome: Outcome) { while let sender = popFirst() { sender.tell(outcome) } }
     }
 }

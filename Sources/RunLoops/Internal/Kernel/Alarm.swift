@@ -6,24 +6,31 @@ internal import Glibc
 /// The kernel is told only when it must be: of a moment earlier than the one it knows, or of the next one
 /// when that has passed. A moment that moves later is left alone: one surplus wake-up costs less than a
 /// system call for every timer that is cancelled in time.
-struct Alarm: ~Copyable {
-    let descriptor: CInt
+package struct Alarm: ~Copyable {
+    /// -1 once it has ended.
+    package private(set) var descriptor: CInt
 
     /// The moment that the kernel knows; `never` if it has passed, or none was set.
     private var armed = Moment.never
 
-    init() throws(SystemError) {
+    package init() throws(SystemError) {
         descriptor = try systemCall("timerfd_create") {
             timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC) | CInt(TFD_NONBLOCK))
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Closes the descriptor: the loop's thread ends, and waits no more.
+    mutating func end() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
 
     /// Makes sure that a sleep ends at `moment`, or before.
     ///
     /// - Returns: Whether it took a system call.
-    mutating func set(_ moment: Moment) -> Bool {
+    package mutating func set(_ moment: Moment) -> Bool {
         if moment >= armed { return false }
         armed = moment
         var setting = itimerspec()
@@ -40,5 +47,5 @@ struct Alarm: ~Copyable {
     }
 
     /// Says that the kernel has announced the moment.
-    mutating func hasFired() { armed = .never }
+    package mutating func hasFired() { armed = .never }
 }

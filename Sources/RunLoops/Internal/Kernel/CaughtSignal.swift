@@ -14,7 +14,7 @@ struct CaughtSignal: ~Copyable {
     private let descriptors: runloops_signal_descriptors
 
     /// Who has which signal in this process.
-    private static let owners = Guarded<[CInt: SourceLocation]>([:])
+    private static let owners = ForkSafe<[CInt: SourceLocation]>([:])
 
     /// Takes a signal.
     ///
@@ -54,7 +54,8 @@ struct CaughtSignal: ~Copyable {
         // A thread that ended in here would leave the signal taken.
         let cancelling = Cancelling.putOff()
         defer { cancelling.goOn() }
-        // In this order: a handler must not write to a number that is somebody else's, nor a new owner start before.
+        // In this order: a handler must not write to a descriptor's number that is in use again, and a new owner must not start
+        // before the end of the old one.
         runloops_signal_stop(number)
         CaughtSignal.close(descriptors)
         CaughtSignal.giveUp(number)

@@ -1,5 +1,5 @@
 internal import CLibEvent
-internal import DequeModule
+package import DequeModule
 internal import Glibc
 
 /// Descriptors that are watched together, behind one that a loop watches.
@@ -8,50 +8,58 @@ internal import Glibc
 /// same however many there are.
 ///
 /// > Thread safety: any thread.
-final class EpollSet: Sendable {
+package final class EpollSet: Sendable {
     /// Readable while something in the set is ready.
-    let descriptor: CInt
+    package let descriptor: CInt
 
     /// What a descriptor is watched for, and what is reported of it.
-    struct Interest: OptionSet, Sendable {
-        let rawValue: UInt32
+    package struct Interest: OptionSet, Sendable {
+        package let rawValue: UInt32
+
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+
         /// Something can be read, or nothing will ever come any more.
-        static let reading = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
+        package static let reading = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         /// Nothing will ever come any more.
-        static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
-        static let writing = Interest(rawValue: EPOLLOUT.rawValue)
+        package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
+        package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
         /// Reported when it has become ready anew.
-        static let edge = Interest(rawValue: EPOLLET.rawValue)
+        package static let edge = Interest(rawValue: EPOLLET.rawValue)
         /// Reported once, until the interest is stated again.
-        static let once = Interest(rawValue: EPOLLONESHOT.rawValue)
+        package static let once = Interest(rawValue: EPOLLONESHOT.rawValue)
     }
 
     /// One descriptor that is ready.
-    struct Report: Sendable {
+    package struct Report: Sendable {
         /// What it was added with.
-        let token: UInt64
-        let readiness: Interest
+        package let token: UInt64
+        package let readiness: Interest
+
+        package init(token: UInt64, readiness: Interest) {
+            self.token = token
+            self.readiness = readiness
+        }
     }
 
-    init() throws(SystemError) {
+    package init() throws(SystemError) {
         descriptor = try systemCall("epoll_create1") { epoll_create1(CInt(EPOLL_CLOEXEC)) }
     }
 
     deinit { close(descriptor) }
 
-    func add(_ watched: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
+    package func add(_ watched: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
         try control(EPOLL_CTL_ADD, watched, interest, token)
     }
 
-    func change(_ watched: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
+    package func change(_ watched: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
         try control(EPOLL_CTL_MOD, watched, interest, token)
     }
 
     /// Takes a descriptor out, before it is closed.
-    func remove(_ watched: CInt) {
-        // The kernel cannot refuse what is in the set, and the rest is nothing to do.
-        _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, nil)
-    }
+    ///
+    /// - Returns: False if it was not in the set, or was closed before: the kernel cannot refuse what is in the set.
+    @discardableResult
+    package func remove(_ watched: CInt) -> Bool { epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, nil) == 0 }
 
     private func control(
         _ operation: CInt, _ watched: CInt, _ interest: Interest, _ token: UInt64
@@ -64,7 +72,7 @@ final class EpollSet: Sendable {
     }
 
     /// Appends what is ready now, without waiting: each descriptor once, and none twice before all had their turn.
-    func report(to reports: inout Deque<Report>) {
+    package func report(to reports: inout Deque<Report>) {
         // Safe: the kernel fills at most as many as there is room for.
         unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             let count = unsafe epoll_wait(descriptor, events.baseAddress, CInt(events.count), 0)

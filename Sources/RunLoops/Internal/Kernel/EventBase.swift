@@ -1,15 +1,23 @@
+internal import CEventBase
 internal import CLibEvent
 internal import Glibc
 
 /// A libevent base on epoll, without locks, without libevent's timers.
 ///
-/// `@safe`: the pointer is libevent's own, from `init` to `deinit`, and never leaves this file's types.
+/// `@safe`: the pointer is libevent's own, from `init` to `end` or `deinit`, and never leaves this file's types.
 @safe
 struct EventBase: ~Copyable {
-    fileprivate let pointer: OpaquePointer
+    /// Nil once it has ended.
+    fileprivate private(set) var pointer: OpaquePointer?
 
+    /// Makes a base.
+    ///
+    /// The calling thread has the turn of ``LoopOpening``.
+    ///
+    /// - Throws: `SystemError` if the kernel refuses a descriptor, or there is no memory.
     init() throws(SystemError) {
-        try EventBase.requireDescriptors(3)
+        EventLog.takeOver()
+        try LoopOpening.requireDescriptors(3)
         guard let config = unsafe event_config_new() else {
             throw SystemError(call: "event_config_new", code: ENOMEM)
         }
@@ -17,29 +25,26 @@ struct EventBase: ~Copyable {
         // Neither locks nor cached times: one thread, and no timers of libevent's.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue))
-        // Nor does what somebody has put into the environment choose how to poll.
+        // The environment does not choose how to poll.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_IGNORE_ENV.rawValue))
         // Edge triggering excludes every way to poll but epoll.
         unsafe event_config_require_features(config, CInt(EV_FEATURE_ET.rawValue))
-        errno = 0
-        guard let base = unsafe event_base_new_with_config(config) else {
-            throw SystemError(call: "epoll_create1", code: errno == 0 ? ENOMEM : errno)
+        var wasLeft = false
+        guard let base = unsafe runloops_make_event_base(config, &wasLeft) else {
+            let code = errno
+            if wasLeft { LoopOpening.lostDescriptor() }
+            throw SystemError(call: wasLeft ? "pipe2" : "epoll_create1", code: code == 0 ? ENOMEM : code)
         }
         unsafe pointer = base
     }
 
-    deinit { unsafe event_base_free(pointer) }
+    deinit { if let pointer = unsafe pointer { unsafe event_base_free(pointer) } }
 
-    /// Throws if so many descriptors cannot be opened now.
-    ///
-    /// libevent ends the process when the pipe that it opens with every base is refused, so it is asked for
-    /// one only after this. Another thread may still take the last descriptors in between.
-    private static func requireDescriptors(_ count: Int) throws(SystemError) {
-        var opened: [CInt] = []
-        defer { for descriptor in opened { close(descriptor) } }
-        for _ in 0..<count {
-            opened.append(try systemCall("pipe2") { eventfd(0, CInt(EFD_CLOEXEC)) })
-        }
+    /// Closes its descriptors, after the last event of it was freed.
+    mutating func end() {
+        guard let ended = unsafe pointer else { return }
+        unsafe pointer = nil
+        unsafe event_base_free(ended)
     }
 
     /// Notes what is ready, by calling the events' callbacks.
@@ -52,6 +57,7 @@ struct EventBase: ~Copyable {
         // Once in either case: without it libevent asks again until nothing is ready, which for a level-triggered
         // descriptor that nobody has read is never.
         let flags = blocking ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK
+        guard let pointer = unsafe pointer else { preconditionFailure("a loop that has ended does not wait") }
         // Safe: the base is ours, on the one thread that uses it, and not inside one of its own callbacks.
         let result = unsafe event_base_loop(pointer, flags)
         if result < 0 {
@@ -74,7 +80,10 @@ struct Event: ~Copyable {
         callback: event_callback_fn
     ) throws(SystemError) {
         let flags = Int16(interest | EV_PERSIST)
-        guard let event = unsafe event_new(base.pointer, descriptor, flags, callback, context) else {
+        guard let base = unsafe base.pointer else {
+            preconditionFailure("an event is made before its base ends")
+        }
+        guard let event = unsafe event_new(base, descriptor, flags, callback, context) else {
             throw SystemError(call: "event_new", code: ENOMEM)
         }
         unsafe pointer = event

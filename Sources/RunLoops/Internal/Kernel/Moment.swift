@@ -6,19 +6,19 @@ internal import Glibc
 /// `ContinuousClock` reads the same clock on Linux, and the kernel timer is set on it, so an instant means
 /// the same to the caller, to the loop and to the kernel. Eight bytes and plain comparisons, where
 /// `ContinuousClock.Instant` takes sixteen and a 128-bit subtraction.
-struct Moment: Comparable, Hashable, Sendable {
-    var nanoseconds: Int64
+package struct Moment: Comparable, Hashable, Sendable {
+    package var nanoseconds: Int64
 
     /// Later than every other moment; nothing is ever due then.
     ///
     /// Computed: a constant that is made when it is first read would hang a forked child, if another thread of its parent was
     /// just making it.
-    static var never: Moment { Moment(nanoseconds: .max) }
+    package static var never: Moment { Moment(nanoseconds: .max) }
 
-    static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
+    package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// Reads the clock, which is a test's own on threads that a test drives.
-    static func now() -> Moment {
+    package static func now() -> Moment {
         if ThreadDriver.isPresent { return driven() }
         var time = timespec()
         // Safe: the kernel fills our own value; it cannot fail for a clock that exists since Linux 2.6.39.
@@ -35,8 +35,15 @@ struct Moment: Comparable, Hashable, Sendable {
         return Moment(driver.now())
     }
 
+    /// The nanoseconds from now until this moment; 0 if it has passed, `Int64.max` if it never comes.
+    package var nanosecondsLeft: Int64 {
+        if self == .never { return .max }
+        let (left, overflow) = nanoseconds.subtractingReportingOverflow(Moment.now().nanoseconds)
+        return overflow ? 0 : max(left, 0)
+    }
+
     /// This much later, or `never` where that cannot be counted.
-    func advanced(by nanoseconds: Int64) -> Moment {
+    package func advanced(by nanoseconds: Int64) -> Moment {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         if overflow { return nanoseconds > 0 ? .never : Moment(nanoseconds: .min) }
         return Moment(nanoseconds: sum)
@@ -50,19 +57,19 @@ private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
     /// The first whole nanosecond that is not before `instant`: what is set to it is never early.
-    init(_ instant: ContinuousClock.Instant) {
+    package init(_ instant: ContinuousClock.Instant) {
         self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
     }
 
     /// The moment as an instant; `never` is ``ContinuousClock/Instant/distantFuture``.
-    var instant: ContinuousClock.Instant {
+    package var instant: ContinuousClock.Instant {
         self == .never ? .distantFuture : epoch.advanced(by: .nanoseconds(nanoseconds))
     }
 }
 
 extension Duration {
     /// The length in nanoseconds, rounded away from the past, and held within what an `Int64` can count.
-    var nanosecondsRoundedUp: Int64 {
+    package var nanosecondsRoundedUp: Int64 {
         // Not `components`, which traps where the seconds are more than an `Int64` can count. Division drops the fraction, so
         // only a positive one rounds.
         let (whole, fraction) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)

@@ -8,7 +8,8 @@ final class Poller {
     // In this order, because they are destroyed in it: an event is freed before its base.
     private var wakeupEvent: Event?
     private var alarmEvent: Event?
-    let base: EventBase
+    /// Without the checks that a class's properties cost, as is the next one.
+    private let ownBase: Confined<EventBase>
     /// Set before each sleep: without the checks that a class's properties cost, which ``Confined`` argues.
     private let alarm: Confined<Alarm>
 
@@ -26,12 +27,12 @@ final class Poller {
     /// - Throws: `SystemError` if the kernel refuses one of them.
     init(wakeup: CInt) throws(SystemError) {
         alarm = Confined(try Alarm())
-        base = try EventBase()
+        ownBase = Confined(try EventBase())
         let interest = EV_READ | EV_ET
-        let wakeupEvent = try unsafe Event(base, wakeup, interest, context: nil) { _, _, _ in }
+        let wakeupEvent = try unsafe Event(ownBase.value, wakeup, interest, context: nil) { _, _, _ in }
         // Safe: the callback runs only inside `wait` and `poll`, while this object is in use.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let alarmEvent = try unsafe Event(base, alarm.value.descriptor, interest, context: context) {
+        let alarmEvent = try unsafe Event(ownBase.value, alarm.value.descriptor, interest, context: context) {
             _, _, context in
             guard let context = unsafe context else { return }
             unsafe Unmanaged<Poller>.fromOpaque(context).takeUnretainedValue().alarm.value.hasFired()
@@ -40,6 +41,20 @@ final class Poller {
         try alarmEvent.watch()
         self.wakeupEvent = consume wakeupEvent
         self.alarmEvent = consume alarmEvent
+    }
+
+    /// What events are made for.
+    var base: EventBase { @inline(__always) _read { yield ownBase.value } }
+
+    /// Closes the kernel's objects, when all events of others were freed.
+    ///
+    /// By the end of the thread, and not of this object: a thread that a handler has ended, or that was cancelled, never lets
+    /// go of what its stack holds.
+    func end() {
+        wakeupEvent = nil
+        alarmEvent = nil
+        ownBase.value.end()
+        alarm.value.end()
     }
 
     /// Sleeps until something is ready, at the latest at `moment`.
@@ -56,7 +71,7 @@ final class Poller {
 
     private func askKernel(blocking: Bool) {
         isInKernel = true
-        base.wait(blocking: blocking)
+        ownBase.value.wait(blocking: blocking)
         isInKernel = false
     }
 }

@@ -1,13 +1,35 @@
-internal import CThreads
+internal import CLibEvent
 internal import Glibc
 
-extension RunLoop {
-    /// Tells whoever runs the program something that no caller can be told.
+/// The standard error of the process.
+enum StandardError {
+    /// Writes a line, and blocks until it is written.
     ///
-    /// That nobody may read it is not worth ending for, neither by an error nor by a signal.
-    static func say(_ message: String) {
-        let line = Array((message + "\n").utf8)
-        // Safe: the function reads our own array.
-        unsafe runloops_say(line, line.count)
+    /// Call it on a thread that serves nothing else and blocks SIGPIPE.
+    ///
+    /// - Returns: False if the kernel refuses.
+    static func write(_ line: String) -> Bool {
+        var rest = Array((line + "\n").utf8)[...]
+        while !rest.isEmpty {
+            // Safe: the kernel reads our own bytes.
+            let written = unsafe rest.withUnsafeBytes { bytes in
+                unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+            }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+                continue
+            }
+            if written < 0 && errno == EINTR { continue }
+            if written < 0 && errno == EAGAIN && waitForRoom() { continue }
+            return false
+        }
+        return true
+    }
+
+    /// Waits where a process has made the open file description one that does not block.
+    private static func waitForRoom() -> Bool {
+        var entry = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        // Safe: the kernel fills our own value.
+        return unsafe poll(&entry, 1, -1) >= 0 || errno == EINTR
     }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// `errno` is read before anything else can change it.
 @inline(__always)
-func systemCall(_ name: StaticString, _ call: () -> CInt) throws(SystemError) -> CInt {
+package func systemCall(_ name: StaticString, _ call: () -> CInt) throws(SystemError) -> CInt {
     while true {
         let result = call()
         if result != -1 { return result }

@@ -68,7 +68,7 @@ final class Inbox: Sendable {
             writeWakeup()
             return true
         case .closed: return false
-        case .raced: preconditionFailure("push repeats until it is decided")
+        case .full, .raced: preconditionFailure("push asks for no room, and repeats until it is decided")
         }
     }
 

@@ -9,28 +9,40 @@ internal import Synchronization
 /// fails, or the push finds the word armed and its sender signals. No wake-up can fall between, and no
 /// second flag or fence is needed.
 ///
-/// > Thread safety: ``push(_:)``, ``tryPush(_:onto:)`` and ``close()`` from any thread; ``take()``,
-/// > ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
+/// The word also carries the room that is left. A push takes its room in the exchange that queues its nodes, so a
+/// sender's check and its push are one step: if the exchange succeeds, the room that the sender saw is the room that there
+/// is, however long the sender was stalled between the two and however often the word has changed meanwhile. Only
+/// ``addRoom(_:)`` gives room back.
+///
+/// > Thread safety: ``push(_:)``, ``pushIfRoom(_:)``, ``tryPush(_:onto:)``, ``addRoom(_:)`` and ``close()`` from any
+/// > thread; ``take()``, ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
 struct Mailbox: ~Copyable, Sendable {
     /// Changed by compare-and-exchange, and once more by the exchange that closes it.
     ///
     /// A push releases its nodes to the take that acquires them; the exchanges of other pushes in
     /// between continue that release.
-    private let word = Atomic<UInt64>(0)
+    private let word: Atomic<UInt64>
 
-    /// What became of a push.
+    /// Makes an empty mailbox.
+    ///
+    /// - Parameter room: The number of nodes that ``pushIfRoom(_:)`` may queue before ``addRoom(_:)``; below 2²⁰.
+    init(room: UInt64 = 0) { word = Atomic(Word(room: room).bits) }
+
+    /// The outcome of a push.
     enum Push {
-        /// Queued; the receiver is awake, or somebody else has signalled it.
+        /// Queued; the receiver is awake, or another sender has signalled it.
         case queued
         /// Queued, and the receiver had armed the mailbox with this: the caller now owns it and signals.
         case queuedToArmed(signal: Node?)
         /// Refused: the mailbox is closed, and the nodes are still the caller's.
         case closed
+        /// Refused: there is too little room, and the nodes are still the caller's.
+        case full
         /// Refused: another thread changed the word meanwhile; look again.
         case raced
     }
 
-    /// What the word says now.
+    /// The word as it is now.
     ///
     /// A guess, until a push onto it succeeds.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
@@ -39,6 +51,9 @@ struct Mailbox: ~Copyable, Sendable {
     func acquireCurrent() -> Word { Word(bits: word.load(ordering: .acquiring)) }
 
     /// Adds nodes, newest on top, if the word is still what the caller saw.
+    ///
+    /// The word may have changed and changed back. That harms nothing: the nodes are queued onto the word as it is, and
+    /// only the word is asked who is signalled and what room is left.
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
         chain.oldest.link(to: seen.isArmed ? nil : seen.node)
@@ -54,7 +69,7 @@ struct Mailbox: ~Copyable, Sendable {
         return seen.isArmed ? .queuedToArmed(signal: seen.node) : .queued
     }
 
-    /// Adds nodes, newest on top.
+    /// Adds nodes, newest on top, without regard to room.
     @inline(__always)
     func push(_ chain: Chain) -> Push {
         while true {
@@ -62,6 +77,34 @@ struct Mailbox: ~Copyable, Sendable {
             let push = tryPush(chain, onto: current)
             if case .raced = push { continue }
             return push
+        }
+    }
+
+    /// Adds nodes, newest on top, if there is room for all of them.
+    @inline(__always)
+    func pushIfRoom(_ chain: Chain) -> Push {
+        while true {
+            step(.pushLooks)
+            let seen = current
+            if seen.room < UInt64(chain.count) { return seen.isClosed ? .closed : .full }
+            let push = tryPush(chain, onto: seen)
+            if case .raced = push { continue }
+            return push
+        }
+    }
+
+    /// Gives back room that a push has taken.
+    ///
+    /// A closed mailbox stays as it is.
+    func addRoom(_ count: UInt64) {
+        var seen = current
+        while !seen.isClosed {
+            step(.roomMoves)
+            let (exchanged, original) = word.weakCompareExchange(
+                expected: seen.bits, desired: seen.adding(room: count).bits,
+                successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+            if exchanged { return }
+            seen = Word(bits: original)
         }
     }
 
@@ -88,13 +131,17 @@ struct Mailbox: ~Copyable, Sendable {
     /// - Returns: False if there is a node already, or the mailbox is closed: then nothing has changed.
     func arm(with signal: Node? = nil) -> Bool {
         step(.armLooks)
-        let seen = current
-        if seen.node != nil || seen.isArmed || seen.isClosed { return false }
-        step(.armExchanges)
-        return word.compareExchange(
-            expected: seen.bits, desired: seen.armed(with: signal).bits,
-            successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed
-        ).exchanged
+        var seen = current
+        while seen.node == nil && !seen.isArmed && !seen.isClosed {
+            step(.armExchanges)
+            let (exchanged, original) = word.compareExchange(
+                expected: seen.bits, desired: seen.armed(with: signal).bits,
+                successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+            if exchanged { return true }
+            // Again if only the room has changed: the receiver takes a failure for mail.
+            seen = Word(bits: original)
+        }
+        return false
     }
 
     /// Takes back the arming.
@@ -160,7 +207,7 @@ extension Mailbox {
             count = 1
         }
 
-        /// A node that the mailbox does not count.
+        /// A node that takes no room.
         init(uncounted node: Node) {
             newest = node
             oldest = node
@@ -174,63 +221,6 @@ extension Mailbox {
             var oldest = newest
             while let older = oldest.next { oldest = older }
             self.oldest = oldest
-        }
-    }
-
-    /// The word's parts.
-    ///
-    /// | bits | part |
-    /// |---|---|
-    /// | 0–41 | the newest node, or what the mailbox is armed with: an address without its six zero bits |
-    /// | 42–61 | how many nodes that count were ever pushed, modulo 2²⁰ |
-    /// | 62 | armed |
-    /// | 63 | closed |
-    struct Word: Equatable {
-        let bits: UInt64
-
-        private static let addressShift: UInt64 = 6
-        private static let addressMask: UInt64 = 1 << 42 - 1
-        private static let sequenceShift: UInt64 = 42
-        static let sequenceMask: UInt64 = 1 << 20 - 1
-        private static let armedBit: UInt64 = 1 << 62
-        private static let closedBit: UInt64 = 1 << 63
-
-        static let closed = Word(bits: closedBit)
-
-        var isClosed: Bool { bits & Word.closedBit != 0 }
-        var isArmed: Bool { bits & Word.armedBit != 0 }
-
-        /// The newest node; in an armed word what it was armed with.
-        var node: Node? {
-            // Safe: the address was that of a node when it was put in, and a word that changed since fails
-            // the exchange that would give the caller the node.
-            unsafe UnsafeMutableRawPointer(bitPattern: UInt(bits & Word.addressMask) << Word.addressShift)
-                .map { unsafe Node($0) }
-        }
-
-        /// How many nodes that count were ever pushed, modulo 2²⁰.
-        var sequence: UInt64 { bits >> Word.sequenceShift & Word.sequenceMask }
-
-        func pushing(_ chain: Chain) -> Word {
-            Word(sequence: sequence &+ UInt64(chain.count), node: chain.newest)
-        }
-
-        var emptied: Word { Word(sequence: sequence, node: nil) }
-
-        func armed(with signal: Node?) -> Word {
-            Word(bits: Word(sequence: sequence, node: signal).bits | Word.armedBit)
-        }
-
-        init(bits: UInt64) { self.bits = bits }
-
-        private init(sequence: UInt64, node: Node?) {
-            let address = unsafe UInt64(UInt(bitPattern: node?.address))
-            bits = address >> Word.addressShift | (sequence & Word.sequenceMask) << Word.sequenceShift
-        }
-
-        /// Whether a node at this address can be told from another: user space of 48 bits, 64-byte aligned.
-        static func canHold(_ address: UnsafeMutableRawPointer) -> Bool {
-            UInt64(UInt(bitPattern: address)) & ~(addressMask << addressShift) == 0
         }
     }
 }

@@ -42,21 +42,28 @@ extension Node {
         holdsInline(type) ? max(1, payloadCapacity / MemoryLayout<Message>.stride) : 1
     }
 
-    /// Puts the next messages into a node of the calling thread, as many as it holds.
+    /// Puts the next messages into a node of the calling thread, as many as it holds and as have room.
     ///
-    /// - Returns: The node, or nil if there is no message left.
+    /// - Parameters:
+    ///   - messages: The messages. Those that are not put in stay there.
+    ///   - room: The number of messages that have room; the number of those put in is taken from it.
+    /// - Returns: The node, or nil if there is no room, or no message left.
     @inlinable @inline(__always)
-    static func packing<Message>(_ messages: inout some IteratorProtocol<Message>) -> Node? {
-        guard let first = messages.next() else { return nil }
+    static func packing<Message>(
+        _ messages: inout some IteratorProtocol<Message>, within room: inout Int
+    ) -> Node? {
+        guard room > 0, let first = messages.next() else { return nil }
         let node = PortCore.makeNode()
         node.store(first)
+        let most = min(room, capacity(for: Message.self))
         var count = 1
-        while count < capacity(for: Message.self), let message = messages.next() {
+        while count < most, let message = messages.next() {
             // Safe: the slot has room, for one more fits inline, and nobody else has the node yet.
             unsafe node.slot(count, of: Message.self).initialize(to: message)
             count += 1
         }
         if count > 1 { node.becomePack(of: count) }
+        room -= count
         return node
     }
 

@@ -125,11 +125,16 @@ protocol SignalledInput: LoopInput {
 }
 
 /// What became of serving an input.
-struct Served {
+package struct Served {
     /// Whether a handler was called.
-    var calledHandler = false
+    package var calledHandler = false
     /// Whether more is there already: then the input is served again in the next pass.
-    var hasMore = false
+    package var hasMore = false
+
+    package init(calledHandler: Bool = false, hasMore: Bool = false) {
+        self.calledHandler = calledHandler
+        self.hasMore = hasMore
+    }
 }
 
 /// The two places of a pass at which signalled inputs are served.

@@ -6,15 +6,15 @@ internal import Synchronization
 /// A sender takes the next node of its thread's current slab: no malloc, no search. A receiver counts the
 /// nodes it has finished with, per slab, and the last one of a slab sends the whole slab back to the cache
 /// it came from. So a message costs one addition on each side, and the exchange between threads is one per
-/// slab. A burst takes as many slabs as it needs; beyond ``spareLimit`` they go back to malloc when they
-/// are empty.
+/// slab. A burst takes as many slabs as it needs. Once empty, up to ``spareLimit`` of them wait for reuse, and
+/// the others are freed: so a queue of steady length allocates nothing, however long it is.
 ///
 /// A slab remembers its cache, so the cache outlives its thread until the last of its slabs has come back.
 ///
 /// > Thread safety: ``takeNode()`` and ``close()`` from the cache's thread; slabs come back from any.
 @safe
 struct SlabCache {
-    /// How many slabs of one thread may wait for reuse: some 4,000 messages.
+    /// The number of empty slabs of one thread that may wait for reuse: some 4,000 messages.
     static let spareLimit = 64
 
     /// `@safe`: made by `create`, and freed only when neither the thread nor a slab needs it.
@@ -29,6 +29,8 @@ struct SlabCache {
         var spares: Slab?
         /// A stack of slabs that came back: the address of the newest one, or 1 once the thread has ended.
         let returned = Atomic<UInt>(0)
+        /// The number of slabs in the two lists above.
+        let idle = Atomic<Int>(0)
         /// The slabs that exist, and 1 for the thread.
         let users = Atomic<Int>(1)
     }
@@ -83,6 +85,7 @@ struct SlabCache {
         let slab: Slab
         if let spare = unsafe storage.pointee.spares {
             unsafe storage.pointee.spares = spare.next
+            unsafe storage.pointee.idle.subtract(1, ordering: .relaxed)
             slab = spare
         } else {
             slab = unsafe Slab.create(for: SlabCache(storage: storage))
@@ -95,7 +98,8 @@ struct SlabCache {
     /// Takes in a slab of which every node has been released.
     fileprivate func giveBack(_ slab: Slab) {
         slab.reset()
-        if unsafe storage.pointee.users.load(ordering: .relaxed) <= SlabCache.spareLimit {
+        // Counted before it is in the list, so that the owner never counts down what is not counted yet.
+        if unsafe storage.pointee.idle.add(1, ordering: .relaxed).oldValue < SlabCache.spareLimit {
             var newest = unsafe storage.pointee.returned.load(ordering: .relaxed)
             while newest != SlabCache.closed {
                 slab.next = Slab(address: newest)
@@ -108,6 +112,7 @@ struct SlabCache {
                 newest = original
             }
         }
+        unsafe storage.pointee.idle.subtract(1, ordering: .relaxed)
         slab.destroy()
         release()
     }

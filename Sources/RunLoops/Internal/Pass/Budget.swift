@@ -3,7 +3,7 @@
 /// 128 messages or 250 µs, whichever comes first; a pass has one budget for blocks and one for ports, which
 /// makes 256 messages or 500 µs at most. The clock is read before the second message and then ever less
 /// often, so a lone message costs no reading, and slow handlers are noticed soon.
-struct Budget {
+package struct Budget {
     // Computed, for the sake of forked children, as `Moment.never` is.
     static var messages: Int { 128 }
     static var nanoseconds: Int64 { 250_000 }
@@ -22,11 +22,11 @@ struct Budget {
     private var isOverdue = false
 
     /// Whether the next message would be refused, as far as is known without asking the clock.
-    var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
+    package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
     /// Whether one more message may be served.
     @inline(__always)
-    mutating func spend(now: () -> Moment = Moment.now) -> Bool {
+    package mutating func spend(now: () -> Moment = Moment.now) -> Bool {
         if untilLook == 0 && !look(now) { return false }
         untilLook &-= 1
         return true

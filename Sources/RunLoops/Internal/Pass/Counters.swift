@@ -20,11 +20,13 @@ struct LongestHandler {
 }
 
 /// A number that one thread counts up and others may read.
-struct Counter: ~Copyable, Sendable {
+package struct Counter: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
 
-    var value: Int { count.load(ordering: .relaxed) }
+    package init() {}
+
+    package var value: Int { count.load(ordering: .relaxed) }
 
     /// Adds without a locked instruction: there is one writer.
-    func add(_ number: Int = 1) { count.store(value &+ number, ordering: .relaxed) }
+    package func add(_ number: Int = 1) { count.store(value &+ number, ordering: .relaxed) }
 }

@@ -5,12 +5,14 @@ internal import DequeModule
 extension LoopCore {
     /// Makes the kernel watch the descriptors of the current mode, and only those.
     ///
-    /// Between two waits in one mode this is one comparison.
+    /// Between two waits in one mode this is one comparison, unless the kernel has refused some.
     func watchDescriptors() {
         if watchedMode == currentMode { return }
         watchedMode = currentMode
         guard let mode = currentMode else { return }
+        watchRetry.beginLook()
         for source in descriptors { source.setWanted(source.membership.contains(mode), in: self) }
+        if watchRetry.endLook() { watchedMode = nil }
     }
 
     /// Calls the handlers of the descriptors that were ready when the step began.

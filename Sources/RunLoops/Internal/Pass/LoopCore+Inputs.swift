@@ -7,7 +7,8 @@ extension LoopCore {
     @discardableResult
     func add(_ input: any LoopInput, to mode: RunLoop.Mode) -> Bool {
         if hasEnded { return false }
-        if input.membership.loop == nil {
+        let isNew = input.membership.loop == nil
+        if isNew {
             input.membership.loop = self
             input.membership.position = inputs.count
             inputs.append(input)
@@ -20,15 +21,16 @@ extension LoopCore {
             join(input, mode)
         }
         guard input.membership.modes.count > before else { return false }
-        // It may have been put aside.
-        manualSources.modeDidChange()
-        ports.modeDidChange()
+        if !isNew {
+            // It may have been put aside for not being in this mode.
+            manualSources.modeDidChange()
+            ports.modeDidChange()
+        }
         return true
     }
 
     private func join(_ input: any LoopInput, _ mode: RunLoop.Mode) {
-        if input.membership.contains(mode) { return }
-        input.membership.modes.append(mode)
+        guard input.membership.join(mode) else { return }
         if input.keepsModeAlive { modes.countInput(in: mode, by: 1) }
     }
 
@@ -59,9 +61,7 @@ extension LoopCore {
     }
 
     private func leave(_ input: any LoopInput, _ mode: RunLoop.Mode) {
-        guard let index = input.membership.modes.firstIndex(of: mode) else { return }
-        input.membership.modes.swapAt(index, input.membership.modes.count - 1)
-        input.membership.modes.removeLast()
+        guard input.membership.leave(mode) else { return }
         if input.keepsModeAlive { modes.countInput(in: mode, by: -1) }
     }
 
@@ -115,7 +115,7 @@ extension LoopCore {
         step(.hasEnded)
     }
 
-    /// Whether something is here, or on its way, that a loop which ends now never serves.
+    /// True if something is here, or on its way, that a loop which ends now never serves.
     func holdsSomething() -> Bool {
         takeMail()
         return !inputs.isEmpty || !blocks.isEmpty

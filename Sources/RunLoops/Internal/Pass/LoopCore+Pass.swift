@@ -10,7 +10,9 @@ extension LoopCore {
     }
 
     /// Makes passes in one mode until there is a reason to end.
-    func run(_ activation: Activation) -> RunLoop.RunResult {
+    ///
+    /// - Returns: The reason, or nil if the run did not begin: the mode holds nothing.
+    func run(_ activation: Activation) -> RunLoop.RunResult? {
         let interrupted = pauseHandler()
         defer { resumeHandler(interrupted) }
         depth += 1
@@ -24,8 +26,14 @@ extension LoopCore {
         defer { if outerMode == nil { waiting.runEnds() } }
 
         takeMail()
-        if isFinished && requests.isDisjoint(with: [.stop, .end]) { return .finished }
+        // A stop that came while the outer run was the innermost one is for that run, and waits for it here. Without an outer
+        // run it was sent while none was on, and is for this one.
+        let stopsOuterRun = outerMode != nil && requests.remove(.stop) != nil
+        defer { if stopsOuterRun { requests.insert(.stop) } }
+        if isFinished && requests.isDisjoint(with: [.stop, .end]) { return nil }
 
+        // After the exit observers: a stop that comes up to here was for this run, whatever has ended it.
+        defer { discardStop() }
         notifyObservers(.entry)
         defer { notifyObservers(.exit) }
         takeMail()
@@ -34,12 +42,13 @@ extension LoopCore {
         mainQueue?.lookNext()
         while true {
             let handledSource = pass(activation)
-            guard let result = exitCheck(activation, handledSource: handledSource) else { continue }
-            // A stop was for this run, whatever ended it, and not for the one outside it. Without one outside it is
-            // kept for the next run: whoever sent it may have meant that.
-            if outerMode != nil { requests.remove(.stop) }
-            return result
+            if let result = exitCheck(activation, handledSource: handledSource) { return result }
         }
+    }
+
+    private func discardStop() {
+        takeMail()
+        requests.remove(.stop)
     }
 
     /// One pass.
@@ -62,7 +71,7 @@ extension LoopCore {
         performPassEndWork()
         if willSleep && (!callsAtPassEnd || isQuiet(until: activation.deadline)) {
             // Known before they are called: an observer may take itself out, too, and all else that the loop waits for.
-            let callsSome = observedActivities.contains(.beforeWaiting) || !idleWork.isEmpty
+            let callsSome = observers.activities.contains(.beforeWaiting) || !idleWork.isEmpty
             notifyObservers(.beforeWaiting)
             performIdleWork()
             sleep(until: activation.deadline, afterCalls: callsSome)
@@ -149,6 +158,7 @@ extension LoopCore {
     /// Everything that depends on the mode is looked at again.
     private func changeMode(to mode: RunLoop.Mode?) {
         // Asked anew also for the mode of an outer run: it may have become common meanwhile.
+        modes.run(in: mode)
         modeIsCommon = mode.map { modes.isCommon($0) } ?? false
         // What was put aside was put aside for this very mode: nothing of it is in line again.
         if currentMode == mode { return }

@@ -2,12 +2,15 @@
 
 extension LoopCore {
     func notifyObservers(_ activity: RunLoop.Activity) {
-        if observedActivities.isDisjoint(with: activity) { return }
+        if observers.activities.isDisjoint(with: activity) { return }
         guard let mode = currentMode else { return }
-        // The list is the one of now: who is added to the loop meanwhile is called from the next moment on.
-        for observer in observers
-        where observer.activities.contains(activity) && observer.membership.contains(mode) {
-            observer.notify(activity, in: self)
+        // The list is the one of now: an observer that is added meanwhile is called from the next moment on, also if it was
+        // removed before.
+        for entry in observers.inOrder() {
+            guard let observer = entry.observer, observer.addition == entry.number else { continue }
+            if observer.activities.contains(activity) && observer.membership.contains(mode) {
+                observer.notify(activity, in: self)
+            }
         }
     }
 
@@ -30,10 +33,11 @@ extension LoopCore {
             case .job, .preferredJob:
                 let job = node.takeJob(&releaser)
                 callHandler(.job, as: .job) { run(job) }
-            case .block, .blockInModes, .signal, .control:
+            case .block, .blockInModes:
                 let message = node.move(BlockMessage.self)
                 releaser.release(node)
                 callHandler(message.origin, message.body)
+            case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
             }
         }
     }

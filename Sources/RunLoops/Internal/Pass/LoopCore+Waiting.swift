@@ -6,7 +6,13 @@ internal import Synchronization
 
 /// How a loop waits, and what it has learned about waiting.
 struct Waiting {
-    var policy = RunLoop.WaitPolicy.adaptive
+    var policy = RunLoop.WaitPolicy.adaptive {
+        // What is set anew is tried at once.
+        didSet { pause = SpinPause() }
+    }
+    /// A longer time between two readings of a spin's clock says that the loop was preempted; a test has another one.
+    var longestGap = SpinPause.longestGap
+    var pause = SpinPause()
     fileprivate var budget = SpinBudget()
     /// When the loop was last woken, for the gap between two wake-ups.
     fileprivate var lastWork = Moment(nanoseconds: 0)
@@ -37,6 +43,17 @@ struct Waiting {
 
     /// The loop is not awake any more, even if a run has not returned.
     mutating func threadEnds() { if isAwake { runEnds() } }
+
+    /// The clock was read twice in a row while the loop spun.
+    ///
+    /// - Returns: True if the loop was preempted in between.
+    fileprivate mutating func hasRead(_ now: Moment, after last: Moment) -> Bool {
+        let gap = now.nanoseconds - last.nanoseconds
+        if gap <= longestGap { return false }
+        // An adaptive loop spins for so short a time that its budget is enough to hold it back.
+        if policy.kind != .adaptive { pause.preempted(for: gap, at: now) }
+        return true
+    }
 
     /// How long to spin now, in nanoseconds.
     fileprivate mutating func spinLength() -> Int64 {
@@ -72,7 +89,7 @@ extension LoopCore {
             // Observers and idle work have added something: only look.
             pollNow()
         } else {
-            let wake = min(deadline, timers.nextWake ?? .never)
+            let wake = min(deadline, timers.nextWake ?? .never, watchRetry.moment)
             if let driver = ThreadDriver.current {
                 beDriven(by: driver, until: wake)
             } else if !spin(until: wake) {
@@ -140,16 +157,20 @@ extension LoopCore {
 
     /// Watches the mailbox for a while without being armed, so that senders make no system call.
     ///
+    /// Gives up as soon as the loop was preempted, and does nothing as long as a pause lasts.
+    ///
     /// - Returns: Whether there is something to do.
     private func spin(until wake: Moment) -> Bool {
         let length = waiting.spinLength()
         if length == 0 { return false }
         let start = Moment.now()
         now = start
+        if start < waiting.pause.end { return false }
         let end = min(start.advanced(by: length), wake)
         // Those of an outer run's mode stay in the list, and are no reason to end this wait.
         let readyBefore = readyDescriptors.count
         var found = false
+        var wasPreempted = false
         repeat {
             if poller.watchCount > 0 && now >= waiting.nextLook || mainQueue?.isDue(at: now) == true {
                 poller.poll()
@@ -167,8 +188,13 @@ extension LoopCore {
                 }
                 runloops_pause()
             }
-            if !found { now = Moment.now() }
-        } while !found && now < end
+            // In a spin that has lasted, what was found may have come while the loop was preempted; in a short one the clock
+            // is not worth its reading.
+            if found && now.nanoseconds - start.nanoseconds <= waiting.longestGap { break }
+            let last = now
+            now = Moment.now()
+            wasPreempted = waiting.hasRead(now, after: last)
+        } while !found && !wasPreempted && now < end
         if found {
             inbox.counters.spinHits.add()
             waiting.budget.hit()

@@ -25,11 +25,10 @@ final class LoopCore {
     let ports = ReadyQueue()
     /// Timers that came due while a mode ran that they are not in.
     var overdueTimers: [Timer] = []
-    var observers: [RunLoop.Observer] = []
-    /// The moments that some observer wants, in any mode.
-    var observedActivities = RunLoop.Activity()
+    var observers = ObserverList()
     var descriptors: [DescriptorSource] = []
-    var triggers = WatchedTriggers()
+    var watchedDescriptors = WatchedDescriptors()
+    var watchRetry = WatchRetry()
     /// The mode whose descriptors the kernel watches.
     var watchedMode: RunLoop.Mode?
 

@@ -4,7 +4,7 @@ package import Glibc
 ///
 /// A pthread mutex, and not the standard library's `Mutex`: where several threads want that one, the kernel hands it
 /// over by writing the word itself, which the thread sanitizer cannot see, so it reports what is guarded as
-/// races. This one costs the same.
+/// races. This one costs the same. It inherits priorities as that one does: see ``InheritingMutex``.
 ///
 /// Locks are leaves: the body calls no handler, and as a rule makes no system call and takes no other lock. An exception is
 /// argued where it is: those are the turn of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
@@ -20,18 +20,16 @@ package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
 
     @inlinable
     package init(_ value: Value) {
-        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex = InheritingMutex.make()
         unsafe storage = .allocate(capacity: 1)
-        unsafe pthread_mutex_init(mutex, nil)
         unsafe storage.initialize(to: value)
     }
 
     @inlinable
     deinit {
         unsafe storage.deinitialize(count: 1)
-        unsafe pthread_mutex_destroy(mutex)
         unsafe storage.deallocate()
-        unsafe mutex.deallocate()
+        unsafe InheritingMutex.destroy(mutex)
     }
 
     /// Looks at the value, or changes it, alone.
@@ -39,8 +37,19 @@ package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
     package borrowing func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        unsafe pthread_mutex_lock(mutex)
+        // Costs the same as locking it while it is free.
+        if unsafe pthread_mutex_trylock(mutex) != 0 { waitToLock() }
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try unsafe body(&storage.pointee)
+    }
+
+    /// Locks the mutex, which is not free.
+    ///
+    /// A forked child ends with a message: the thread that holds the mutex may be one of its parent's, and would never unlock
+    /// it.
+    @usableFromInline @inline(never)
+    package borrowing func waitToLock() {
+        Fork.check("RunLoop")
+        unsafe pthread_mutex_lock(mutex)
     }
 }

@@ -13,9 +13,8 @@ package final class ThreadGate: @unchecked Sendable {
     private var isOpen = false
 
     package init() {
-        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex = InheritingMutex.make()
         unsafe condition = .allocate(capacity: 1)
-        unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -26,9 +25,8 @@ package final class ThreadGate: @unchecked Sendable {
     deinit {
         // Safe: nobody waits, or there would be a reference.
         unsafe pthread_cond_destroy(condition)
-        unsafe pthread_mutex_destroy(mutex)
         unsafe condition.deallocate()
-        unsafe mutex.deallocate()
+        unsafe InheritingMutex.destroy(mutex)
     }
 
     /// Lets through whoever waits, and whoever will.
@@ -57,10 +55,12 @@ package final class ThreadGate: @unchecked Sendable {
 
     /// Waits until the gate is open, or a deadline has passed.
     ///
+    /// If the deadline passes while the machine sleeps, the wait ends at most a second after the machine is awake again.
+    ///
     /// Outside of a simulation the thread is not cancelled meanwhile.
     ///
     /// - Returns: False if the deadline passed first.
-    func wait(until deadline: Moment) -> Bool {
+    package func wait(until deadline: Moment) -> Bool {
         // Who would open it is not in a forked child.
         Fork.check("RunLoop")
         if let driver = ThreadDriver.current {
@@ -77,16 +77,29 @@ package final class ThreadGate: @unchecked Sendable {
                 unsafe pthread_cond_wait(condition, mutex)
                 continue
             }
-            let left = deadline.nanoseconds.subtractingReportingOverflow(Moment.now().nanoseconds)
-            if left.partialValue <= 0 || left.overflow { return false }
-            // The condition's clock stands still while the machine sleeps, ours does not: looked at again then.
+            guard let length = ThreadGate.waitLength(until: deadline, at: .now()) else { return false }
             var end = timespec()
             unsafe clock_gettime(CLOCK_MONOTONIC, &end)
-            let nanoseconds = Int64(end.tv_nsec) + left.partialValue % 1_000_000_000
-            end.tv_sec += Int(left.partialValue / 1_000_000_000 + nanoseconds / 1_000_000_000)
-            end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+            let nanoseconds = end.tv_nsec + Int(length)
+            end.tv_sec += nanoseconds / 1_000_000_000
+            end.tv_nsec = nanoseconds % 1_000_000_000
             unsafe pthread_cond_timedwait(condition, mutex, &end)
         }
         return true
+    }
+
+    /// The time that a thread waits at most before it looks at the clock again, in nanoseconds.
+    static let longestWait: Int64 = 1_000_000_000
+
+    /// The time that a thread waits next, in nanoseconds.
+    ///
+    /// No condition waits by the clock of ``Moment``: the condition's clock stands still while the machine sleeps. So one wait
+    /// is short, and after a sleep that the deadline has passed in, the thread goes on within ``longestWait``.
+    ///
+    /// - Returns: The time, or nil if the deadline has passed.
+    static func waitLength(until deadline: Moment, at now: Moment) -> Int64? {
+        if now >= deadline { return nil }
+        let (left, overflow) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)
+        return overflow ? longestWait : min(left, longestWait)
     }
 }

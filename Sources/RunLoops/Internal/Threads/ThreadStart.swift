@@ -65,7 +65,12 @@ final class ThreadStart: Sendable {
             throw SystemError(call: "pthread_create", code: code)
         }
         ready.wait()
-        guard let result = outcome.withLock({ $0 }) else {
+        // Taken out: this lives as long as the thread, and is not to keep the loop.
+        let taken = outcome.withLock { outcome in
+            defer { outcome = nil }
+            return outcome
+        }
+        guard let result = taken else {
             preconditionFailure("the thread says how it went before it opens the gate")
         }
         return try result.get()

@@ -76,7 +76,7 @@ package final class ThreadWait: Sendable {
     }
 
     /// The observers that the calling thread calls, told by the module that has them called.
-    package static let callsHere = Guarded<HoldingSource?>(nil)
+    package static let callsHere = ForkSafe<HoldingSource?>(nil)
 
     /// Begins the wait, unless it would close a circle.
     ///

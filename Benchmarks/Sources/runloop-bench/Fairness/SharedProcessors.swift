@@ -1,0 +1,83 @@
+internal import RunLoops
+
+/// Isolates the ticks that a loop misses because it shares two processors with eight busy processes: a loop that sleeps, and
+/// one that would spin from each tick to the next.
+///
+/// Read "delivered" first: the kernel decides how many a loop that sleeps gets, and one that spins should get as many.
+struct SharedProcessors: Part {
+    private enum Way: String, CaseIterable {
+        case park = "park"
+        case spin = "spin(for: 2 ms)"
+
+        var policy: RunLoop.WaitPolicy { self == .park ? .park : .spin(for: .milliseconds(2)) }
+    }
+
+    private static let processes = 8
+
+    /// A loop for each, because a loop learns from what it has met.
+    private let threads: [Way: RunLoopThread]
+    private let numbers: [Way: ThreadNumber]
+    private var delivered = RoundFigures<Way>()
+
+    private(set) var stage = ""
+
+    init() throws {
+        var threads: [Way: RunLoopThread] = [:]
+        var numbers: [Way: ThreadNumber] = [:]
+        for way in Way.allCases {
+            let thread = try RunLoopThread(name: "ticks")
+            threads[way] = thread
+            numbers[way] = try thread.runLoop.performAndWait {
+                RunLoop.current.waitPolicy = way.policy
+                return ThreadNumber.current
+            }
+        }
+        (self.threads, self.numbers) = (threads, numbers)
+    }
+
+    mutating func measure(round: Int, in session: Session) throws {
+        let processors = Array(session.machine.processors.prefix(2))
+        if processors.count < 2 { return }
+        for number in numbers.values { number.pin(to: processors) }
+        let busy = try BusyProcesses(Self.processes, on: processors)
+        defer { busy.stop() }
+        let length = session.length(.seconds(2), quick: .milliseconds(500))
+        for way in round % 2 == 0 ? Way.allCases : Way.allCases.reversed() {
+            stage = way.rawValue
+            guard let thread = threads[way] else { continue }
+            let watch = try FairnessWatch(thread.runLoop, length: length, feeder: nil)
+            // The first round warms up: the loop that spins finds out that it is disturbed.
+            if round >= 0 { delivered.add(Double(watch.fires) / Double(watch.points), of: way) }
+        }
+    }
+
+    var remarks: [String] {
+        [
+            "A timer of 1 ms on a loop that may use two processors, which eight busy processes want as well: the share of the "
+                + "points of its grid at which it has fired, and not later together with others."
+        ]
+    }
+
+    var charts: [Chart] { [] }
+
+    var tables: [Table] {
+        var table = Table(
+            title: "Ticks of 1 ms that are delivered beside eight busy processes on two processors",
+            columns: [.init("delivered", "delivered", .ratio)])
+        table.rows = Way.allCases.map { way in
+            var row = Table.Row(name: way.rawValue)
+            row.add(delivered.spread(way), as: "delivered")
+            return row
+        }
+        return [table]
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-F2", "1 ms ticks delivered with 8 busy processes on two CPUs, spin ÷ park", .atLeast(0.97),
+                stretch: .atLeast(1), figure: delivered.ratio(.spin, to: .park),
+                note: machine.processors.count < 2 ? "needs two CPUs" : nil)
+        ]
+    }
+}

@@ -1,0 +1,42 @@
+#include "event_base_shim.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/// Where the calling thread goes on instead of ending the process, while it makes a base.
+static __thread sigjmp_buf *way_out;
+static __thread int refusal;
+
+static void on_fatal_error(int code) {
+    if (way_out != NULL) {
+        refusal = errno;
+        siglongjmp(*way_out, 1);
+    }
+    // What libevent does where no function was given: it has this number for its own assertions.
+    if (code == (int)0xdeaddead) abort();
+    exit(code);
+}
+
+// Before main, and once: a function that the program gives libevent for its own use comes later, and stays.
+__attribute__((constructor)) static void take_fatal_errors(void) { event_set_fatal_callback(on_fatal_error); }
+
+struct event_base *runloops_make_event_base(const struct event_config *config, bool *was_left) {
+    sigjmp_buf here;
+    *was_left = false;
+    if (sigsetjmp(here, 0) != 0) {
+        // All frames that were left are C, and libevent's: a base without locks is made without taking one.
+        way_out = NULL;
+        *was_left = true;
+        // The message that libevent has written in between may have changed it.
+        errno = refusal == ENFILE || refusal == ENOMEM || refusal == ENOBUFS ? refusal : EMFILE;
+        return NULL;
+    }
+    way_out = &here;
+    errno = 0;
+    struct event_base *base = event_base_new_with_config(config);
+    way_out = NULL;
+    return base;
+}

@@ -1,0 +1,73 @@
+internal import Glibc
+internal import RunLoops
+
+/// A name that this process has, and the socket that listens under it.
+///
+/// The name goes with this value, or with the process.
+struct PortRegistration: ~Copyable, Sendable {
+    let name: PortName
+    let listener: PacketListener
+    /// Nil for an abstract name, which is the socket's own.
+    private let hold: NameHold?
+
+    /// Takes a name.
+    init(_ name: PortName, in place: PortNames.Place) throws(PortNameError) {
+        if name.isAbstract {
+            listener = try PortRegistration.listen(toAbstract: name)
+            hold = nil
+        } else {
+            let hold = try NameHold(name, in: NameDirectory(place, makes: true))
+            listener = try hold.listen()
+            self.hold = consume hold
+        }
+        self.name = name
+    }
+
+    private static func listen(toAbstract name: PortName) throws(PortNameError) -> PacketListener {
+        do {
+            return try PacketListener(PacketListener.Address(bytes: name.bytes, isAbstract: true))
+        } catch {
+            throw error.code == EADDRINUSE ? .taken(name) : .refused(error)
+        }
+    }
+}
+
+extension PortNames {
+    /// Takes a name, and listens under it.
+    ///
+    /// - Throws: ``PortNameError/taken(_:)`` if a port that is alive has it.
+    func register(_ name: PortName) throws(PortNameError) -> PortRegistration {
+        try PortRegistration(name, in: place)
+    }
+
+    /// Connects to the port that has a name.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - deadline: When to give up if the port has no room for a connection; nil for never.
+    /// - Returns: The connection.
+    /// - Throws: ``PortNameError/unknown(_:)``, at once, if no port has it.
+    func connect(
+        to name: PortName, before deadline: ContinuousClock.Instant?
+    ) throws(PortNameError) -> PacketSocket {
+        do {
+            if name.isAbstract {
+                let address = PacketListener.Address(bytes: name.bytes, isAbstract: true)
+                return try PacketSocket(address, before: deadline)
+            }
+            let directory = try NameDirectory(place, makes: false)
+            return try PacketSocket(directory.address(of: name.bytes), before: deadline)
+        } catch let error as SystemError {
+            switch error.code {
+            case ENOENT, ECONNREFUSED: throw .unknown(name)
+            case EAGAIN: throw .timedOut(name)
+            default: throw .refused(error)
+            }
+        } catch let error as PortNameError {
+            if case .refused(let refusal) = error, refusal.code == ENOENT { throw .unknown(name) }
+            throw error
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import CSockets
+internal import Glibc
+internal import RunLoops
+internal import Synchronization
+
+/// One end of a connection on this machine that keeps packets apart: each is sent and received whole, or not at all.
+///
+/// Nothing here waits but ``wait(for:before:)``, and ``receive(into:waits:)`` where it is to. A packet carries bytes and
+/// descriptors.
+///
+/// > Thread safety: any thread; what one thread sends arrives in its order.
+struct PacketSocket: ~Copyable, Sendable {
+    /// How many descriptors a packet carries at most.
+    static let mostDescriptors = Frame.mostDescriptors
+
+    /// What a loop watches.
+    let descriptor: CInt
+
+    /// True if packets that wait to be read may carry descriptors, which the other end has chosen: then closing the socket may
+    /// take time.
+    private let mayHoldDescriptors: Atomic<Bool>
+
+    /// The account of the other end; nil until it is known.
+    var account: DescriptorAccount?
+
+    /// Takes over a connected socket, which is non-blocking unless it has asked for its connection.
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - mayHoldDescriptors: True if the other end is another process, and may have sent descriptors.
+    init(adopting socket: consuming OwnedDescriptor, mayHoldDescriptors: Bool = false) {
+        descriptor = socket.release()
+        self.mayHoldDescriptors = Atomic(mayHoldDescriptors)
+    }
+
+    deinit {
+        if !mayHoldDescriptors.load(ordering: .relaxed) || Fork.isChild {
+            close(descriptor)
+            return
+        }
+        // The last owner of a socket closes the descriptors of the packets in its queue. Once it is shut down no more packets
+        // come, so one that is empty then closes nothing else.
+        shutDown()
+        if runloops_is_drained(descriptor) {
+            close(descriptor)
+        } else {
+            DescriptorCloser.close(
+                [descriptor], for: account ?? DescriptorAccount(of: nil), wereCounted: false)
+        }
+    }
+
+    /// From now on packets that come may carry descriptors.
+    ///
+    /// Those of a ``PacketListener`` do not before, where the kernel can see to that.
+    borrowing func admitDescriptors() {
+        mayHoldDescriptors.store(true, ordering: .relaxed)
+        _ = runloops_admit_descriptors(descriptor, true)
+    }
+
+    /// Makes two that are connected with each other.
+    static func pair() throws(SystemError) -> Pair {
+        var ends: [CInt] = [0, 0]
+        // Safe: the kernel fills our array of two.
+        _ = try systemCall("socketpair") { unsafe runloops_socket_pair(&ends) }
+        return Pair(
+            near: PacketSocket(adopting: OwnedDescriptor(ends[0])),
+            far: PacketSocket(adopting: OwnedDescriptor(ends[1])))
+    }
+
+    /// Two ends of one connection.
+    struct Pair: ~Copyable {
+        var near: PacketSocket
+        var far: PacketSocket
+    }
+
+    /// Who is at the other end.
+    var peer: PeerCredentials {
+        get throws(SystemError) {
+            let socket = descriptor
+            var peer = runloops_peer()
+            // Safe: the function fills our own value.
+            _ = try systemCall("getsockopt") { unsafe runloops_peer_of(socket, &peer) }
+            return PeerCredentials(processID: peer.process, userID: peer.user, groupID: peer.group)
+        }
+    }
+
+    /// How many bytes one packet may have: what has not been received yet is the sender's to account for.
+    var mostBytes: Int {
+        get throws(SystemError) {
+            let socket = descriptor
+            // What the kernel keeps back of the space for a packet, in `unix_dgram_sendmsg`.
+            return Int(try systemCall("getsockopt") { runloops_sending_space(socket) }) - 32
+        }
+    }
+
+    /// Asks for space to send packets of so many bytes; the kernel gives what the system's `wmem_max` allows.
+    borrowing func makeRoom(forPacketsOf bytes: Int) throws(SystemError) {
+        let socket = descriptor
+        let space = CInt(clamping: bytes + 64)
+        _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
+    }
+
+    /// Ends the connection for both ends, for good, and whoever waits for it here; what was sent is still received.
+    borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+    /// Waits until there is something to read, or room to send; in any case until the other end is gone.
+    ///
+    /// - Returns: False if the deadline passes first.
+    borrowing func wait(
+        for direction: Direction, before deadline: ContinuousClock.Instant?
+    ) throws(SystemError) -> Bool {
+        let end = deadline.map { Moment($0) } ?? .never
+        while true {
+            let left = end.nanosecondsLeft
+            let code = runloops_wait_for_socket(descriptor, direction.shim, end == .never ? -1 : left)
+            if code == 0 { return true }
+            if code < 0 {
+                let error = errno
+                if error != EINTR { throw SystemError(call: "ppoll", code: error) }
+            } else if left == 0 {
+                return false
+            }
+        }
+    }
+
+    /// What is waited for.
+    enum Direction {
+        case read, write
+        /// Nothing but the other end's end.
+        case end
+
+        fileprivate var shim: runloops_awaited {
+            switch self {
+            case .read: runloops_wait_to_read
+            case .write: runloops_wait_to_write
+            case .end: runloops_wait_for_end
+            }
+        }
+    }
+}

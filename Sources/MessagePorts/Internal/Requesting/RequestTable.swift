@@ -1,0 +1,82 @@
+internal import DequeModule
+internal import RunLoops
+
+/// The requests of one connection that wait for a reply, by number.
+struct RequestTable: Sendable {
+    /// In the order of their numbers, which they were given in: most replies are for one of the first.
+    private var waiting: Deque<PendingRequest> = []
+    private var last: UInt64 = 0
+    /// How many of them are tasks', which cannot read for themselves.
+    private(set) var taskCount = 0
+
+    /// How many replies came to requests that nobody waited for any more.
+    private(set) var lateCount = 0
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// Where a thread waits that could read for itself and the others; the one with the oldest request.
+    ///
+    /// O(*n*), *n* requests.
+    var firstGate: ThreadGate? {
+        // As a rule, and to go through the list would count a reference to it.
+        if waiting.isEmpty { return nil }
+        for request in waiting { if let gate = request.gate { return gate } }
+        return nil
+    }
+
+    /// Notes a request, and gives it the next number.
+    mutating func add(_ request: PendingRequest) {
+        last += 1
+        request.number = last
+        waiting.append(request)
+        if request.isTask { taskCount += 1 }
+    }
+
+    /// A reply has come, or word that there will be none.
+    ///
+    /// O(*n*), *n* requests, unless it is for one of the first or the last.
+    ///
+    /// - Returns: Who waits for it; nil if nobody does, and then it is counted as late.
+    mutating func take(_ number: UInt64) -> PendingRequest? {
+        let request = remove(number)
+        if request == nil { lateCount += 1 }
+        return request
+    }
+
+    /// Nobody waits for a request any more.
+    ///
+    /// O(*n*), *n* requests, unless it is one of the first or the last.
+    ///
+    /// - Returns: False if it was decided meanwhile.
+    mutating func giveUp(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
+
+    /// The connection is over.
+    ///
+    /// - Returns: Who waits in vain.
+    mutating func removeAll() -> [PendingRequest] {
+        defer {
+            waiting = []
+            taskCount = 0
+        }
+        return Array(waiting)
+    }
+
+    private mutating func remove(_ number: UInt64) -> PendingRequest? {
+        guard let place = place(of: number) else { return nil }
+        let request = place == 0 ? waiting.removeFirst() : waiting.remove(at: place)
+        if request.isTask { taskCount -= 1 }
+        return request
+    }
+
+    /// O(log *n*), *n* requests.
+    private func place(of number: UInt64) -> Int? {
+        var (low, high) = (0, waiting.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let found = waiting[middle].number
+            if found == number { return middle }
+            if found < number { low = middle + 1 } else { high = middle }
+        }
+        return nil
+    }
+}

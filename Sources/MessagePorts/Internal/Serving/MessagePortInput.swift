@@ -1,0 +1,109 @@
+internal import DequeModule
+internal import RunLoops
+
+/// A port between processes in one loop, with its handlers.
+///
+/// The loop watches the port's set. When something in it is ready, the port waits in line with the other ports and is served in the
+/// same step. So a run inside a handler goes on with the next message.
+///
+/// > Thread safety: the loop's own thread only.
+final class MessagePortInput: InputServer {
+    let core: MessagePortCore
+    let input: ServedInput
+    /// The port itself, which lives as long as it is in a loop.
+    private let port: AnyObject
+    /// Read for each message: without the checks that a class's properties cost, which ``Confined`` argues.
+    private let handlers = Confined(ModeHandlers<Handler>())
+    /// Called when an admitted peer has ended.
+    var peerEnded: ((MessagePort.Peer) -> Void)?
+
+    /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
+    struct Handler: ModeHandler {
+        let mode: RunLoop.Mode
+        let deliver: (consuming MessagePort.Message) -> Void
+    }
+
+    /// The number of messages of one sender that are read before the kernel is asked for other senders.
+    private static let mostInARow = 16
+
+    init(_ port: AnyObject, _ core: MessagePortCore, _ loop: RunLoop) {
+        self.port = port
+        self.core = core
+        input = ServedInput(core.set.descriptor, core.origin, in: loop)
+    }
+
+    /// Serves in this loop what was reported in another one: the kernel may not report it twice.
+    func resume() {
+        core.listenAgain()
+        if unsafe !core.receiving.reports.isEmpty { input.becameReady() }
+    }
+
+    /// Keeps a handler for a mode, or for the common ones, unless there is one.
+    func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
+        handlers.value.add(Handler(mode: mode, deliver: deliver))
+    }
+
+    /// Takes out the handlers for a mode.
+    ///
+    /// - Returns: The handlers, which the caller releases when its own change is complete.
+    func removeHandlers(for mode: RunLoop.Mode) -> [Handler] {
+        handlers.value.remove(for: mode, whereCommon: input.commonModes)
+    }
+
+    func handler(for mode: RunLoop.Mode) -> Handler? { handlers.value.handler(for: mode) }
+
+    /// True while the port is in this loop, so that what its claim guards may be touched.
+    ///
+    /// Ask again after each call of user code, which may have added the port to another loop.
+    var isInLoop: Bool { input.isInLoop }
+
+    func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
+        let receiving = unsafe core.receiving
+        // All that was reported is served before the kernel is asked again, which then begins with the senders that were served
+        // least recently. So each sender has its turn.
+        var served = Served()
+        if receiving.reports.isEmpty {
+            // The sender that was just answered is likely to have asked again. A look at its connection costs less than asking
+            // the kernel for all that are ready, which follows if there is nothing.
+            if core.connectionCount == 1, let asker = receiving.takeAsker() {
+                receiving.reports.append(EpollSet.Report(token: asker, readiness: .reading))
+                serveReports(in: mode, &budget, &served)
+            }
+            if !served.calledHandler, receiving.reports.isEmpty { core.set.report(to: &receiving.reports) }
+        }
+        serveReports(in: mode, &budget, &served)
+        served.hasMore = isInLoop && !receiving.reports.isEmpty
+        return served
+    }
+
+    /// Serves what was reported.
+    private func serveReports(in mode: RunLoop.Mode, _ budget: inout Budget, _ served: inout Served) {
+        if !isInLoop { return }
+        let receiving = unsafe core.receiving
+        var rest = receiving.reports.count
+        var inARow = 1
+        // A handler may remove the port, or change its modes, or run the loop, which serves on.
+        while rest > 0, input.isServed(in: mode), budget.spend(), let report = receiving.reports.popFirst() {
+            rest -= 1
+            receiving.stream = nil
+            if core.serve(report, for: self) { served.calledHandler = true }
+            // No other sender has anything, and this one waits for no reply, so it may have sent more. A look costs less than a
+            // report of the kernel, and only so a stream does not put the loop to sleep after each message.
+            if isInLoop, let stream = receiving.stream, inARow < MessagePortInput.mostInARow,
+                receiving.reports.isEmpty
+            {
+                inARow += 1
+                rest += 1
+                receiving.reports.append(EpollSet.Report(token: stream, readiness: .reading))
+            }
+        }
+    }
+
+    func didLeaveLoop() {
+        let handler = peerEnded
+        peerEnded = nil
+        core.hasLeft()
+        // The handler may hold the last reference to the user's objects: it is released when everything is in order.
+        withExtendedLifetime(handler) {}
+    }
+}

@@ -1,0 +1,114 @@
+/// The loop, port, source, file or notification that an error is about, and the place in the code where it was made.
+///
+/// An error carries its origin so that its description can name it, as in
+/// `port made at Server/Orders.swift:12: the port has ended`. The words are made only when they are asked for.
+///
+/// Origins do not tell errors apart: all are equal, so errors are equal if they have the same reason, and
+/// `error == .timedOut` and `catch RequestError.timedOut` need none.
+///
+/// > Thread safety: a value.
+public struct ErrorOrigin: Sendable {
+    private indirect enum Subject: Sendable {
+        case loop(RunLoop)
+        case port(SourceLocation)
+        case portSet(SourceLocation)
+        case source(descriptor: CInt, SourceLocation)
+        case signal(CInt, SourceLocation)
+        case process(CInt, SourceLocation)
+        case file(String)
+        case named(StaticString, String, SourceLocation)
+        case unnamed(StaticString, any CustomStringConvertible & Sendable)
+    }
+
+    /// Nil for an error that the program has made.
+    ///
+    /// Boxed, so that an error without origin costs nothing.
+    private let subject: Subject?
+
+    private init(_ subject: Subject?) { self.subject = subject }
+
+    /// An origin that is not known.
+    package static let unknown = ErrorOrigin(nil)
+
+    static func loop(_ loop: RunLoop) -> ErrorOrigin { ErrorOrigin(.loop(loop)) }
+
+    static func port(_ place: SourceLocation) -> ErrorOrigin { ErrorOrigin(.port(place)) }
+
+    static func portSet(_ place: SourceLocation) -> ErrorOrigin { ErrorOrigin(.portSet(place)) }
+
+    static func source(_ descriptor: CInt, _ place: SourceLocation) -> ErrorOrigin {
+        ErrorOrigin(.source(descriptor: descriptor, place))
+    }
+
+    static func signal(_ signal: CInt, _ place: SourceLocation) -> ErrorOrigin {
+        ErrorOrigin(.signal(signal, place))
+    }
+
+    static func process(_ processID: CInt, _ place: SourceLocation) -> ErrorOrigin {
+        ErrorOrigin(.process(processID, place))
+    }
+
+    package static func file(_ path: String) -> ErrorOrigin { ErrorOrigin(.file(path)) }
+
+    /// The origin of an error that is about a thing of another module, which has a name.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of thing, such as "notification".
+    ///   - name: Its name.
+    ///   - place: The place where it was made.
+    /// - Returns: The origin.
+    package static func named(_ kind: StaticString, _ name: String, _ place: SourceLocation) -> ErrorOrigin {
+        ErrorOrigin(.named(kind, name, place))
+    }
+
+    /// The origin of an error that is about a thing of another module, which describes itself.
+    ///
+    /// - Parameters:
+    ///   - relation: Its relation to the error, such as "request of".
+    ///   - thing: The thing.
+    /// - Returns: The origin.
+    package static func unnamed(
+        _ relation: StaticString, _ thing: some CustomStringConvertible & Sendable
+    ) -> ErrorOrigin {
+        ErrorOrigin(.unnamed(relation, thing))
+    }
+
+    /// True if no origin is known.
+    package var isUnknown: Bool { subject == nil }
+
+    /// A reason, with the origin before it if one is known.
+    package func describing(_ reason: String) -> String { subject == nil ? reason : "\(self): \(reason)" }
+}
+
+extension ErrorOrigin: Hashable {
+    /// True: origins do not tell errors apart.
+    ///
+    /// - Parameters:
+    ///   - left: An origin.
+    ///   - right: Another one.
+    /// - Returns: True.
+    public static func == (left: ErrorOrigin, right: ErrorOrigin) -> Bool { true }
+
+    /// Feeds nothing, because all origins are equal.
+    ///
+    /// - Parameter hasher: The hasher.
+    public func hash(into hasher: inout Hasher) {}
+}
+
+extension ErrorOrigin: CustomStringConvertible {
+    /// The kind and name of what the error is about, and the place where it was made, as in `port made at Server/Orders.swift:12`.
+    public var description: String {
+        switch subject {
+        case .loop(let loop): "\(loop)"
+        case .port(let place): "port made at \(place)"
+        case .portSet(let place): "port set made at \(place)"
+        case .source(let descriptor, let place): "source of descriptor \(descriptor) made at \(place)"
+        case .signal(let signal, let place): "source of \(SignalNumber(signal)) made at \(place)"
+        case .process(let processID, let place): "source of process \(processID) made at \(place)"
+        case .file(let path): path
+        case .named(let kind, let name, let place): "\(kind) \"\(name)\" made at \(place)"
+        case .unnamed(let relation, let thing): "\(relation) \(thing)"
+        case nil: "unknown origin"
+        }
+    }
+}

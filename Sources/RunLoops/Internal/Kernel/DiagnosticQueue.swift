@@ -1,0 +1,145 @@
+internal import CThreads
+internal import DequeModule
+internal import Glibc
+
+/// The lines that wait to be written, and the thread that writes them.
+///
+/// A thread, and not a write that does not block: whether a write blocks is a property of the open file description, which
+/// other processes share, and files of slow file systems and suspended terminals block whatever it says. Opening standard
+/// error a second time fails for sockets, and for programs that have changed their user.
+///
+/// The thread is started for the first line, and ends when no line waits.
+///
+/// > Thread safety: any thread.
+final class DiagnosticQueue: Sendable {
+    typealias Handler = @Sendable (String) -> Void
+
+    private struct State: Sendable {
+        var waiting: Deque<String> = []
+        var handler: Handler?
+        /// The number of lines dropped since the queue was last empty.
+        var untold = 0
+        var dropped = 0
+        var hasThread = false
+        /// The number of the thread, once it runs.
+        var thread: UInt = 0
+        /// Opened when the thread has nothing more to write.
+        var drained: [ThreadGate] = []
+    }
+
+    private let capacity: Int
+    private let state = Guarded(State())
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    var handler: Handler? {
+        get { state.withLock { $0.handler } }
+        set {
+            // The handler that was set before is destroyed outside the lock: what it holds is the program's.
+            let previous = state.withLock { state in
+                defer { state.handler = newValue }
+                return state.handler
+            }
+            withExtendedLifetime(previous) {}
+        }
+    }
+
+    var droppedCount: Int { state.withLock { $0.dropped } }
+
+    /// Adds a line, or counts it as dropped if the queue is full.
+    ///
+    /// Once a line was dropped, so are all others until the queue is empty: then one line says how many there were.
+    func append(_ line: String) {
+        let startsThread = state.withLock { state in
+            if state.waiting.count >= capacity || state.untold > 0 {
+                state.dropped += 1
+                state.untold += 1
+            } else {
+                state.waiting.append(line)
+            }
+            if state.hasThread { return false }
+            state.hasThread = true
+            return true
+        }
+        // Without a thread the lines wait for the next one that is reported.
+        if startsThread && !startThread() { state.withLock { $0.hasThread = false } }
+    }
+
+    /// Waits until no line waits, or until a deadline.
+    ///
+    /// The thread that writes does not wait for itself.
+    func drain(until deadline: ContinuousClock.Instant) {
+        let gate = ThreadGate()
+        let isOpen = state.withLock { state in
+            if !state.hasThread || state.thread == UInt(runloops_thread_number()) { return true }
+            state.drained.append(gate)
+            return false
+        }
+        if !isOpen { _ = gate.wait(until: deadline) }
+    }
+
+    // MARK: - The thread
+
+    private func startThread() -> Bool {
+        var attributes = pthread_attr_t()
+        var thread = pthread_t()
+        var all = sigset_t()
+        var before = sigset_t()
+        // Safe, this and the next calls: the attributes and the sets are our own, set up before they are used, and the new
+        // thread takes the reference back, or we do if there is no thread.
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        // The thread inherits the mask: signals are for the program's threads, and SIGPIPE would end the program.
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let argument = unsafe Unmanaged.passRetained(self)
+        if unsafe pthread_create(&thread, &attributes, diagnosticsMain, argument.toOpaque()) == 0 {
+            return true
+        }
+        unsafe argument.release()
+        return false
+    }
+
+    /// Hands out the lines until none waits.
+    fileprivate func run() {
+        state.withLock { $0.thread = UInt(runloops_thread_number()) }
+        while let (line, handler) = takeNext() {
+            if let handler { handler(line) } else if !StandardError.write(line) { countDropped() }
+        }
+    }
+
+    /// - Returns: The next line and its handler; nil if the thread ends.
+    private func takeNext() -> (line: String, handler: Handler?)? {
+        var drained: [ThreadGate] = []
+        let next: (String, Handler?)? = state.withLock { state in
+            if let line = state.waiting.popFirst() { return (line, state.handler) }
+            if state.untold > 0 {
+                defer { state.untold = 0 }
+                return (DiagnosticQueue.notice(state.untold), state.handler)
+            }
+            swap(&drained, &state.drained)
+            state.hasThread = false
+            state.thread = 0
+            return nil
+        }
+        for gate in drained { gate.open() }
+        return next
+    }
+
+    private static func notice(_ count: Int) -> String {
+        "RunLoops: \(count) reports were dropped, because those before them were not taken soon enough"
+    }
+
+    private func countDropped() { state.withLock { $0.dropped += 1 } }
+}
+
+/// The entry of the thread: a function of its own, as that of every thread that is started here.
+private func diagnosticsMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument = unsafe argument else { return nil }
+    _ = unsafe runloops_name_thread("diagnostics")
+    // Safe: takes back the reference of `startThread`.
+    unsafe Unmanaged<DiagnosticQueue>.fromOpaque(argument).takeRetainedValue().run()
+    return nil
+}

@@ -1,0 +1,24 @@
+/// Exponential backoff up to a limit, for when the kernel offers no readiness event.
+package struct ExponentialBackoff: Hashable, Sendable {
+    private let shortest: Duration
+    private let longest: Duration
+    private var next: Duration
+
+    package init(from shortest: Duration, to longest: Duration) {
+        self.shortest = shortest
+        self.longest = longest
+        next = shortest
+    }
+
+    /// Returns the pause before the next try, and doubles it for the try after that.
+    package mutating func begin() -> Duration {
+        defer { next = min(next * 2, longest) }
+        return next
+    }
+
+    /// Starts again with the shortest pause: a try has succeeded, or is likely to.
+    package mutating func reset() { next = shortest }
+
+    /// The pause between two tries to watch descriptors that the kernel has refused to watch.
+    static var rewatching: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(1), to: .seconds(1)) }
+}

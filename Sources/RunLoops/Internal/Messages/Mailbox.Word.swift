@@ -1,0 +1,68 @@
+extension Mailbox {
+    /// The word's parts.
+    ///
+    /// | bits | part |
+    /// |---|---|
+    /// | 0–41 | the newest node, or what the mailbox is armed with: an address without its six zero bits |
+    /// | 42–61 | the room that is left, modulo 2²⁰ |
+    /// | 62 | armed |
+    /// | 63 | closed |
+    ///
+    /// Where all pushes go without regard to room, as in a loop's mailbox, the room wraps, and only its changes mean something.
+    struct Word: Equatable {
+        let bits: UInt64
+
+        private static let addressShift: UInt64 = 6
+        private static let addressMask: UInt64 = 1 << 42 - 1
+        private static let roomShift: UInt64 = 42
+        static let roomMask: UInt64 = 1 << 20 - 1
+        private static let armedBit: UInt64 = 1 << 62
+        private static let closedBit: UInt64 = 1 << 63
+
+        static let closed = Word(bits: closedBit)
+
+        var isClosed: Bool { bits & Word.closedBit != 0 }
+        var isArmed: Bool { bits & Word.armedBit != 0 }
+
+        /// The newest node; in an armed word what it was armed with.
+        var node: Node? {
+            // Safe: the address was that of a node when it was put in, and a word that changed since fails
+            // the exchange that would give the caller the node.
+            unsafe UnsafeMutableRawPointer(bitPattern: UInt(bits & Word.addressMask) << Word.addressShift)
+                .map { unsafe Node($0) }
+        }
+
+        /// The room that is left, modulo 2²⁰.
+        var room: UInt64 { bits >> Word.roomShift & Word.roomMask }
+
+        /// The number of nodes ever pushed onto a mailbox that began without room, modulo 2²⁰.
+        var sequence: UInt64 { (0 &- room) & Word.roomMask }
+
+        func pushing(_ chain: Chain) -> Word {
+            Word(room: room &- UInt64(chain.count), node: chain.newest)
+        }
+
+        var emptied: Word { Word(room: room) }
+
+        func armed(with signal: Node?) -> Word {
+            Word(bits: Word(room: room, node: signal).bits | Word.armedBit)
+        }
+
+        func adding(room count: UInt64) -> Word {
+            // Without a carry into the flags: what is left and what is given back are at most the limit together.
+            Word(bits: bits &+ count << Word.roomShift)
+        }
+
+        init(bits: UInt64) { self.bits = bits }
+
+        init(room: UInt64, node: Node? = nil) {
+            let address = unsafe UInt64(UInt(bitPattern: node?.address))
+            bits = address >> Word.addressShift | (room & Word.roomMask) << Word.roomShift
+        }
+
+        /// True if a node at this address can be told from another: user space of 48 bits, 64-byte aligned.
+        static func canHold(_ address: UnsafeMutableRawPointer) -> Bool {
+            UInt64(UInt(bitPattern: address)) & ~(addressMask << addressShift) == 0
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// The time for which a loop does not spin after it was preempted while it did.
+///
+/// A spin reads the clock all the time. If two readings lie far apart, the loop had no processor in between: another thread wants
+/// it, and a loop that spins uses up its own share of the processor's time, and is then kept waiting with work at hand.
+/// A loop that sleeps instead gets a processor soon after it is woken.
+///
+/// A pause is a hundred times as long as the loop was away. So a loop that goes on being preempted loses about a hundredth of its
+/// time by spinning, whatever the kernel gives to others in one go.
+struct SpinPause {
+    /// A longer time between two readings of the clock says that the loop was preempted, in nanoseconds.
+    ///
+    /// Some hundred times the usual one, and a fraction of the time for which the kernel gives a processor to another thread.
+    static let longestGap: Int64 = 200_000
+    /// The longest pause, in nanoseconds: the whole process may have been halted for hours.
+    static let longest: Int64 = 10_000_000_000
+    private static let pausePerGap: Int64 = 100
+
+    /// The moment from which the loop spins again.
+    private(set) var end = Moment(nanoseconds: 0)
+
+    /// The loop was preempted while it spun.
+    ///
+    /// - Parameters:
+    ///   - gap: The time for which it was, in nanoseconds.
+    ///   - now: The moment at which it has noticed it.
+    mutating func preempted(for gap: Int64, at now: Moment) {
+        end = now.advanced(by: min(gap, SpinPause.longest / SpinPause.pausePerGap) * SpinPause.pausePerGap)
+    }
+}

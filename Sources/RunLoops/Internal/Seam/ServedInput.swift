@@ -1,0 +1,148 @@
+/// An input of a kind that another module of the package defines, in one loop.
+///
+/// The loop watches one descriptor for it. When the descriptor is ready, or after ``becameReady()``, the input waits in line with
+/// the ports of the loop and is served in the same step, within the same budget. A run inside one of its handlers goes on
+/// serving it.
+///
+/// The module writes an ``InputServer``. The input keeps it alive while it is in the loop.
+///
+/// > Thread safety: the loop's own thread only.
+package final class ServedInput: SignalledInput {
+    private let loop: LoopCore
+    /// Stands for the input where the loop watches descriptors; in the same modes.
+    private let watch: DescriptorSource
+    /// Read and written for each message: without the checks that a class's properties cost, which ``Confined`` argues.
+    private let state = Confined(State())
+
+    private struct State {
+        var membership = Membership()
+        /// Nil before the input joins its first mode, and once it has left the loop.
+        var signal: Signal?
+        var server: (any InputServer)?
+    }
+
+    /// Prepares an input for the loop of the calling thread.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor that the loop watches for reading. It stays the caller's, and open while the input is in
+    ///     the loop.
+    ///   - origin: The place in the user's code that diagnostics name.
+    ///   - loop: The loop of the calling thread.
+    package init(_ descriptor: CInt, _ origin: SourceLocation, in loop: RunLoop) {
+        self.loop = loop.core("RunLoop.add(input)", "perform a block on the loop and add it there")
+        watch = DescriptorSource(descriptor, interest: .read, origin: origin) { _, _ in false }
+    }
+
+    // MARK: - Modes
+
+    /// Puts the input into a mode, or into all common modes.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - server: The module's part, which the input keeps from now on.
+    /// - Throws: `SystemError` if the kernel refuses to watch the descriptor. The input is as it was before.
+    package func join(_ mode: RunLoop.Mode, server: any InputServer) throws(SystemError) {
+        try watch.join(loop, mode)
+        if state.value.signal == nil {
+            let signal = Signal(inbox: loop.inbox, input: self)
+            state.value.signal = signal
+            state.value.server = server
+            watch.relay = { [unowned loop] in loop.becameReady(signal) }
+        }
+        loop.add(self, to: mode)
+    }
+
+    /// Takes the input out of a mode, or out of all common modes.
+    package func leave(_ mode: RunLoop.Mode) {
+        loop.remove(watch, from: mode)
+        watch.update(in: loop)
+        loop.remove(self, from: mode)
+    }
+
+    /// Takes the input out of all its modes.
+    package func leave() { loop.removeFromLoop(self) }
+
+    /// True while the input is in a mode of its loop.
+    ///
+    /// Ask again after each call of user code, which may have taken the input out.
+    package var isInLoop: Bool { state.value.signal != nil }
+
+    /// True if the loop serves the input in a mode.
+    package func isServed(in mode: RunLoop.Mode) -> Bool {
+        isInLoop && state.value.membership.contains(mode)
+    }
+
+    /// The modes of the input's loop that are common, in no order.
+    package var commonModes: [RunLoop.Mode] { loop.modes.common }
+
+    // MARK: - Serving
+
+    /// The mode of the innermost run, or nil between runs.
+    package var currentMode: RunLoop.Mode? { loop.currentMode }
+
+    /// Puts the input in line to be served, even if the descriptor reports nothing.
+    package func becameReady() {
+        if let signal = state.value.signal { loop.becameReady(signal) }
+    }
+
+    /// Calls user code as the loop does: timed and watched if the program asked for that.
+    ///
+    /// - Parameters:
+    ///   - origin: The place in the user's code where the handler was given.
+    ///   - handler: The call.
+    package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
+        loop.callHandler(origin, handler)
+    }
+
+    /// Counts a message that is about to be given to a handler.
+    package func countMessage() { loop.inbox.counters.messages.add() }
+}
+
+/// The part of an input that the module which defines its kind writes.
+///
+/// > Thread safety: the thread of the input's loop only.
+package protocol InputServer: AnyObject {
+    /// Serves what is ready.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode that runs.
+    ///   - budget: The number of messages that this pass may still serve; spend it before each message.
+    /// - Returns: Whether a handler was called, and whether more is ready.
+    func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served
+
+    /// The input has left its last mode, or its loop ends.
+    ///
+    /// Called once for each time that the input was in the loop. The input has released the server by then.
+    func didLeaveLoop()
+}
+
+// The loop's side.
+extension ServedInput {
+    var membership: Membership {
+        @inline(__always) _read { yield state.value.membership }
+        @inline(__always) _modify { yield &state.value.membership }
+    }
+
+    var keepsModeAlive: Bool { true }
+    var step: SignalledStep { .ports }
+
+    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+        guard let signal = state.value.signal, let server = state.value.server, let mode = loop.currentMode else {
+            return Served()
+        }
+        loop.serving.append(signal)
+        defer { loop.serving.removeLast() }
+        return server.serve(in: mode, &budget)
+    }
+
+    func didLeave(_ loop: LoopCore) {
+        guard let signal = state.value.signal else { return }
+        signal.input = nil
+        state.value.signal = nil
+        let server = state.value.server
+        state.value.server = nil
+        watch.relay = nil
+        if watch.membership.loop === loop { loop.removeFromLoop(watch) }
+        server?.didLeaveLoop()
+    }
+}

@@ -1,0 +1,15 @@
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Values print what they stand for.
+@Suite struct DescriptionTests {
+    @Test func `names and peers print what they stand for`() {
+        #expect("\(PortNames(directory: "/srv/names"))" == "names in /srv/names")
+        let credentials = PeerCredentials(processID: 1, userID: 2, groupID: 3)
+        #expect(
+            "\(MessagePort.Peer(connection: 4, credentials: credentials))"
+                == "process 1 of user 2, group 3, connection 4")
+    }
+}

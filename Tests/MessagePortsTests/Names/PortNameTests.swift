@@ -1,0 +1,53 @@
+import MessagePorts
+import RunLoops
+import TestSupport
+import Testing
+
+/// What can be a name of a port.
+@Suite struct PortNameTests {
+    @Test(arguments: [
+        "clock", "org.example.clock", "a", "a b", "Uhr–zwölf", "a.", "@org.example.clock", "@.a", "@@", "a@b",
+        String(repeating: "x", count: 80), "@" + String(repeating: "x", count: 80),
+    ])
+    func `a name is what it was given as`(text: String) throws {
+        let name = try PortName(text)
+        #expect(name.description == text && name.isAbstract == text.hasPrefix("@"))
+        #expect(try name == PortName(text) && name != PortName("other"))
+    }
+
+    @Test(arguments: [
+        ("", "it is empty"), ("@", "it is empty"), ("a/b", "it has a slash"), ("@a/b", "it has a slash"),
+        ("..", "it begins with a dot"), (".a", "it begins with a dot"),
+        ("a\0", "it has a control character"), ("@a\n", "it has a control character"),
+        ("a\u{7F}", "it has a control character"),
+        (String(repeating: "x", count: 81), "it has 81 bytes, more than 80"),
+        (String(repeating: "ö", count: 41), "it has 82 bytes, more than 80"),
+    ])
+    func `what can be no name is refused, with the reason`(text: String, reason: String) {
+        let error = PortNameError.malformed(name: text, reason: reason)
+        #expect(throws: error) { try PortName(text) }
+        #expect("\(error)" == "\"\(text)\" can be no name of a port: \(reason)")
+    }
+
+    @Test func `a name is its bytes: what only looks the same is another name`() throws {
+        let composed = try PortName("caf\u{E9}")
+        let decomposed = try PortName("cafe\u{301}")
+        #expect(composed.description == decomposed.description)
+        #expect(composed != decomposed)
+        #expect(try PortName("a") != PortName("@a"))
+    }
+
+    @Test func `the errors say what is wrong`() throws {
+        let name = try PortName("clock")
+        #expect("\(PortNameError.taken(name))" == "a port that is alive has the name clock")
+        #expect("\(PortNameError.unknown(name))" == "no port has the name clock")
+        #expect(
+            "\(PortNameError.timedOut(name))" == "the port clock has taken no connection before the deadline")
+        let error = SystemError(call: "open", code: 13)
+        #expect("\(PortNameError.refused(error))" == "\(error)")
+        #expect(
+            "\(PortNameError.unsafeDirectory(path: "/tmp", reason: "it is public"))"
+                == "/tmp is no place for names of ports: it is public; remove it, or use PortNames(directory:)"
+        )
+    }
+}

@@ -1,0 +1,300 @@
+import Foundation
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// A name has one port while that is alive, and none afterwards.
+@Suite struct PortNamesTests {
+    @Test(arguments: [false, true]) func `a name is its port's until that ends`(isAbstract: Bool) throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        let names = PortNames(directory: place.path)
+        let name = try uniqueName(isAbstract)
+        #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
+        for _ in 0..<3 {
+            do {
+                let registration = try names.register(name)
+                #expect(registration.name == name)
+                #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
+                let own = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: getegid())
+                #expect(try names.owner(of: name) == own)
+                // The asker counts as a client that has gone.
+                expectClient(registration.listener) { #expect($0.takeWhatComes() == .end) }
+                let client = try names.connect(to: name, before: .now)
+                #expect(client.give([1, 2]) == .sent)
+                expectClient(registration.listener) { server in
+                    #expect(server.take() == .packet([1, 2], descriptors: 0))
+                    let peer = try server.peer
+                    #expect(peer == own)
+                    #expect(server.give([3]) == .sent)
+                }
+                #expect(client.take() == .packet([3], descriptors: 0))
+                expectNobody(registration.listener)
+            }
+            // The kernel keeps an abstract name as long as somebody has the socket, and a child that another test has just
+            // started has it, until it runs its program.
+            if isAbstract { waitUntil("the name is free") { isUnknown(name, in: names) } }
+            #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
+            #expect(try place.files() == [])
+        }
+    }
+
+    @Test func `plain names of one place are apart, and apart from those of another`() throws {
+        let places = [try ScratchDirectory(), try ScratchDirectory()]
+        defer { for place in places { remove(place) } }
+        let (one, other) = (try PortName("one"), try PortName("other"))
+        let first = try PortNames(directory: places[0].path).register(one)
+        let second = try PortNames(directory: places[0].path).register(other)
+        let third = try PortNames(directory: places[1].path).register(one)
+        _ = try PortNames(directory: places[1].path).connect(to: one, before: .now)
+        expectNobody(first.listener)
+        expectNobody(second.listener)
+        expectClient(third.listener) { _ in }
+    }
+
+    @Test(arguments: [false, true])
+    func `the name of a process that was killed can be had at once`(isAbstract: Bool) async throws {
+        for round in 0..<3 {
+            let place = try ScratchDirectory("killed-\(isAbstract)-\(getpid())")
+            defer { remove(place) }
+            if isAbstract {
+                // The test's own one of the round before, as above.
+                let name = try PortName("@killed-\(getpid())")
+                waitUntil("the name is free") { isUnknown(name, in: PortNames(directory: place.path)) }
+                try await #require(processExitsWith: .signal(SIGKILL)) { try dieWithName(isAbstract: true) }
+            } else {
+                try await #require(processExitsWith: .signal(SIGKILL)) { try dieWithName(isAbstract: false) }
+            }
+            let names = PortNames(directory: place.path)
+            let name = try PortName("\(isAbstract ? "@" : "")killed-\(getpid())")
+            // What is left of it is found by nobody, and in nobody's way.
+            #expect(try place.files().isEmpty == isAbstract)
+            if round > 0 { #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) } }
+            let registration = try names.register(name)
+            #expect(try names.owner(of: name).processID == getpid())
+            expectClient(registration.listener) { _ in }
+        }
+    }
+
+    @Test func `a look-up makes nothing, and what is not there is unknown`() throws {
+        let path = ScratchDirectory.path(of: UUID().uuidString)
+        let name = try PortName("clock")
+        #expect(throws: PortNameError.unknown(name)) { try PortNames(directory: path).owner(of: name) }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let error = #expect(throws: PortNameError.refused(SystemError(call: "mkdir", code: ENOENT))) {
+            _ = try PortNames(directory: path + "/further").register(name)
+        }
+        #expect(error?.description.hasPrefix("\(path)/further: mkdir: ") == true)
+        // The directory itself is made, for the user alone.
+        do { _ = try PortNames(directory: path).register(name) }
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    @Test func `what else has the name's place is replaced`() throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
+        for file in ["clock", ".clock.lock", ".clock.new"] {
+            #expect(FileManager.default.createFile(atPath: place.path + "/" + file, contents: Data([1])))
+        }
+        #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
+        let registration = try names.register(name)
+        _ = try names.owner(of: name)
+        expectClient(registration.listener) { _ in }
+    }
+
+    @Test func `a port whose place was cleaned is still alive, and leaves its successor's name alone`() throws
+    {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
+        var second: HeldRegistration
+        do {
+            let first = try names.register(name)
+            try FileManager.default.removeItem(atPath: place.path + "/.clock.lock")
+            #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
+            expectClient(first.listener) { #expect($0.takeWhatComes() == .end) }
+            // With the socket's file gone too, nobody can know of it.
+            try FileManager.default.removeItem(atPath: place.path + "/clock")
+            second = HeldRegistration(try names.register(name))
+            #expect(try names.owner(of: name).processID == getpid())
+            expectNobody(first.listener)
+        }
+        #expect(try names.owner(of: name).processID == getpid())
+        second.clear()
+        #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
+        #expect(try place.files() == [])
+    }
+
+    @Test func `names end while their directory is removed`() throws {
+        for _ in 0..<50 {
+            let (place, areHeld) = (try ScratchDirectory(), Gate())
+            let ends = try Threads(1) { _ in
+                let names = PortNames(directory: place.path)
+                let held = try (0..<20).map { HeldRegistration(try names.register(PortName("clock-\($0)"))) }
+                areHeld.open()
+                for registration in held { registration.clear() }
+            }
+            #expect(areHeld.wait())
+            remove(place)
+            try ends.join()
+            #expect(!FileManager.default.fileExists(atPath: place.path))
+        }
+    }
+
+    @Test func `a lock that its owner removes meanwhile is none`() throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        let (name, directory) = (try PortName("clock"), PortNames.Place.directory(place.path))
+        let first = Hold(try NameHold(name, in: NameDirectory(directory, makes: false)))
+        let second = Hold(nil)
+        #expect(throws: PortNameError.taken(name)) {
+            _ = try NameHold(name, in: NameDirectory(directory, makes: false)) {
+                first.hold = nil
+                do {
+                    if second.hold == nil {
+                        second.hold = try NameHold(name, in: NameDirectory(directory, makes: false))
+                    }
+                } catch { Issue.record(error) }
+            }
+        }
+        second.hold = nil
+        #expect(try place.files() == [])
+    }
+
+    @Test func `a forked child that ends its copy leaves the name alone`() async throws {
+        try await #require(processExitsWith: .success) {
+            let place = try ScratchDirectory()
+            defer { remove(place) }
+            let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
+            let box = HeldRegistration(try names.register(name))
+            let child = Child {
+                box.clear()
+                return 0
+            }
+            #expect(child.wait() == .exited(0))
+            #expect(try names.owner(of: name).processID == getpid())
+            box.clear()
+            #expect(try place.files() == [])
+        }
+    }
+
+    @Test func `a name that cannot be put in its place leaves nothing of its own`() throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        // No file can take the place of a directory.
+        try FileManager.default.createDirectory(
+            atPath: place.path + "/clock", withIntermediateDirectories: false)
+        #expect(throws: PortNameError.refused(SystemError(call: "renameat", code: EISDIR))) {
+            _ = try PortNames(directory: place.path).register(PortName("clock"))
+        }
+        #expect(try place.files() == ["clock"])
+    }
+
+    @Test func `a name under which the kernel does not listen leaves nothing`() throws {
+        let place = try ScratchDirectory()
+        defer { remove(place) }
+        #expect(throws: PortNameError.refused(SystemError(call: "listen", code: ENOBUFS))) {
+            _ = try Faults.refusingListens(ENOBUFS) {
+                _ = try PortNames(directory: place.path).register(PortName("clock"))
+            }
+        }
+        #expect(try place.files() == [])
+    }
+
+    @Test func `a name that the kernel refuses is an error, and leaves nothing`() async throws {
+        try await #require(processExitsWith: .success) {
+            let place = try ScratchDirectory()
+            defer { remove(place) }
+            let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
+            let bound = try boundOfDescriptors()
+            var free = 0
+            while let code = refusal(
+                bound, free: free, { try registerThrowingSystemError(names, name) })
+            {
+                #expect(code == EMFILE && openDescriptors(from: bound) == 0)
+                #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
+                free += 1
+                if free > 10 { break }
+            }
+            // The directory, the lock and the socket, and one to look whether somebody answers.
+            #expect((3...4).contains(free))
+            _ = try names.register(name)
+            #expect(openDescriptors(from: bound) == 0)
+        }
+    }
+}
+
+/// A hold of a name that is let go of at will.
+private final class Hold {
+    var hold: NameHold?
+    init(_ hold: consuming NameHold?) { self.hold = consume hold }
+}
+
+/// What has to be held in a class, to be let go of at will.
+final class HeldRegistration {
+    private var registration: PortRegistration?
+    init(_ registration: consuming PortRegistration) { self.registration = consume registration }
+    func clear() { registration = nil }
+}
+
+/// Has a client wait to be accepted, and looks at it.
+func expectClient(
+    _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation,
+    _ body: (borrowing PacketSocket) throws -> Void
+) {
+    switch listener.accept() {
+    case .connection(let socket):
+        do { try body(socket) } catch { Issue.record(error, sourceLocation: sourceLocation) }
+    case .none: Issue.record("nobody waits", sourceLocation: sourceLocation)
+    case .outOfResources(let error): Issue.record(error, sourceLocation: sourceLocation)
+    case .failed(let error): Issue.record(error, sourceLocation: sourceLocation)
+    }
+}
+
+/// Has nobody wait to be accepted.
+func expectNobody(
+    _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation
+) {
+    switch listener.accept() {
+    case .connection: Issue.record("somebody waits", sourceLocation: sourceLocation)
+    case .none: break
+    case .outOfResources(let error): Issue.record(error, sourceLocation: sourceLocation)
+    case .failed(let error): Issue.record(error, sourceLocation: sourceLocation)
+    }
+}
+
+/// A name that no other test uses.
+func uniqueName(_ isAbstract: Bool) throws(PortNameError) -> PortName {
+    try PortName((isAbstract ? "@run-loops-test-" : "") + UUID().uuidString)
+}
+
+private func remove(_ place: ScratchDirectory) {
+    do { try place.remove() } catch { Issue.record(error) }
+}
+
+/// In a process of its own: takes the name that the test's process asks for afterwards, and is killed.
+private func dieWithName(isAbstract: Bool) throws {
+    let names = PortNames(directory: ScratchDirectory.path(of: "killed-\(isAbstract)-\(getppid())"))
+    let registration = try names.register(PortName("\(isAbstract ? "@" : "")killed-\(getppid())"))
+    kill(getpid(), SIGKILL)
+    expectNobody(registration.listener)
+}
+
+/// Takes a name, and throws what the kernel has refused as that.
+private func registerThrowingSystemError(_ names: PortNames, _ name: PortName) throws {
+    do { _ = try names.register(name) } catch PortNameError.refused(let error) { throw error }
+}
+
+/// Whether nobody has a name.
+private func isUnknown(_ name: PortName, in names: PortNames) -> Bool {
+    do throws(PortNameError) {
+        _ = try names.owner(of: name)
+        return false
+    } catch { return error == .unknown(name) }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Whatever another process sends, it costs that connection and nothing else.
+///
+/// `RUNLOOPS_STRESS_FRAMES` sends more of it; then the counts are printed.
+@Suite struct FrameMutationTests {
+    @Test func `mutated packets end their connection, are counted, and leave no memory and no descriptor`()
+        async throws
+    {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let asked = ProcessInfo.processInfo.environment["RUNLOOPS_STRESS_FRAMES"].flatMap(Int.init)
+            let count = asked ?? 100_000
+            let receiver = try MutationReceiver()
+            let bound = try boundOfDescriptors()
+            // What is set aside once, and kept.
+            receiver.run(seed: 0, count: 10_000)
+            let memory = Allocations.bytesInUse
+            receiver.tally = [:]
+            receiver.endings = 0
+            fillDescriptors(below: bound)
+            try limitDescriptors(to: bound + 100)
+            for seed in 0..<max(1, count / 10_000) { receiver.run(seed: UInt64(seed), count: 10_000) }
+            let kept = Allocations.bytesInUse - memory
+            try refuseNoDescriptors(from: bound)
+
+            let tally = receiver.tally
+            #expect(tally.values.reduce(0, +) == max(1, count / 10_000) * 10_000)
+            // Each thing that can be wrong was, and each thing that can be right.
+            let all = [
+                "taken", "tooLong", "lacksDescriptors", "tooShort", "foreign", "unknownVersion",
+                "unknownKind",
+                "unknownFlags", "wrongLength", "wrongDescriptorCount", "wrongNumber", "strayBody",
+                "strayDescriptors", "wrongID", "outOfPlace", "tooLarge", "refusedByPeer",
+            ]
+            #expect(Set(tally.keys) == Set(all))
+            // The runtime opens and allocates some things late. What each connection left would be more: there were some
+            // ninety thousand of them at least.
+            let open = openDescriptors(from: bound)
+            let isClean = open < 10 && (!Allocations.areCounted || kept < 1_000_000)
+            #expect(isClean)
+            if asked != nil || !isClean {
+                let counts = tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+                let rest = ["connections ended \(receiver.endings)", "bytes kept \(kept)", "open \(open)"]
+                complain((counts + rest).joined(separator: ", "))
+            }
+        }
+        let counts = String(decoding: result.standardErrorContent, as: UTF8.self)
+        if !counts.isEmpty { complain(counts) }
+    }
+}
+
+/// What receives the packets, as a connection does: one that has ended is followed by the next one.
+private final class MutationReceiver {
+    private let ends: PacketSocket.Pair
+    private var life = MutationReceiver.newLife(.server)
+    /// How often each thing has come out.
+    var tally: [String: Int] = [:]
+    /// How many connections have ended.
+    var endings = 0
+    private var number = 0
+
+    init() throws {
+        ends = try PacketSocket.pair()
+    }
+
+    private static func newLife(_ role: ConnectionLife.Role) -> ConnectionLife {
+        ConnectionLife(role, limits: Frame.Limits(bodyLength: 60, descriptorCount: 2))
+    }
+
+    func run(seed: UInt64, count: Int) {
+        var mutator = FrameMutator(seed: seed)
+        // Safe: the memory is the block's own.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 8) { buffer in
+            for _ in 0..<count {
+                let (packet, descriptors) = mutator.next()
+                let sent = [CInt](repeating: STDERR_FILENO, count: descriptors)
+                // The user may have many under way in other processes.
+                while case let result = ends.near.give(packet, descriptors: sent), result != .sent {
+                    precondition(result == .lacksMeans)
+                    sched_yield()
+                }
+                tally[unsafe takeOne(buffer), default: 0] += 1
+            }
+        }
+    }
+
+    private func takeOne(_ buffer: UnsafeMutableRawBufferPointer) -> String {
+        switch unsafe ends.far.receive(into: buffer) {
+        case .packet(let length, let descriptors):
+            let packet = unsafe UnsafeRawBufferPointer(rebasing: buffer.prefix(length))
+            return unsafe take(packet, descriptors.count)
+        case .tooLong: return refuse("tooLong", .tooLarge)
+        case .lacksDescriptors: return refuse("lacksDescriptors", .outOfResources)
+        case .exceedsAllowance: preconditionFailure("any number is allowed")
+        case .wouldBlock: preconditionFailure("a packet was sent")
+        case .end: preconditionFailure("the sender is there")
+        case .failed(let error): preconditionFailure("\(error)")
+        }
+    }
+
+    private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int) -> String {
+        do throws(Frame.Fault) {
+            let frame = try unsafe Frame(decoding: packet, descriptors: descriptors)
+            precondition(unsafe bytes(of: frame) == Array(packet.prefix(Frame.headLength)))
+            switch life.receive(frame) {
+            case .greet, .deliver, .answer: return "taken"
+            case .refuse(let refusal):
+                end()
+                return refusal == .tooLarge ? "tooLarge" : "outOfPlace"
+            case .close:
+                end()
+                return "refusedByPeer"
+            case .drop: preconditionFailure("the connection was open")
+            }
+        } catch {
+            // The name of the case.
+            return refuse(String("\(Mirror(reflecting: error).children.first?.label ?? "")"), .malformed)
+        }
+    }
+
+    private func refuse(_ outcome: String, _ refusal: Frame.Refusal) -> String {
+        precondition(life.refuse(refusal) == .refuse(refusal))
+        end()
+        return outcome
+    }
+
+    private func end() {
+        endings += 1
+        number += 1
+        // In turn each end, new and greeted.
+        let role = number & 1 == 0 ? ConnectionLife.Role.server : .client
+        life = MutationReceiver.newLife(role)
+        if number & 2 == 0 { return }
+        let action = life.receive(Frame(role == .server ? .hello : .welcome, limits: life.limits))
+        precondition(action == .greet)
+    }
+}

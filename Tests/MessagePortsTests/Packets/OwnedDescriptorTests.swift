@@ -1,0 +1,104 @@
+import Glibc
+import MessagePorts
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Descriptors with an owner are closed with it, and only then.
+@Suite struct OwnedDescriptorTests {
+    @Test func `a descriptor is closed when its owner goes`() throws {
+        let wire = try Wire.sockets()
+        defer { wire.close() }
+        do {
+            let owned = OwnedDescriptor(wire.giveAwayNear())
+            #expect(sees(owned.descriptor) && !wire.isNearClosed())
+        }
+        #expect(wire.nearCloses())
+    }
+
+    @Test func `a descriptor that is given up stays open`() throws {
+        let wire = try Wire.sockets()
+        defer { wire.close() }
+        let number = OwnedDescriptor(wire.giveAwayNear()).release()
+        #expect(!wire.isNearClosed())
+        close(number)
+        #expect(wire.nearCloses())
+    }
+
+    @Test func `a duplicate has an owner of its own, and is not inherited`() throws {
+        let wire = try Wire.sockets()
+        defer { wire.close() }
+        var second: OwnedDescriptor
+        do {
+            let first = OwnedDescriptor(wire.giveAwayNear())
+            second = try first.duplicate()
+        }
+        let number = second.descriptor
+        #expect(!wire.isNearClosed() && fcntl(number, F_GETFD) & FD_CLOEXEC != 0)
+        _ = consume second
+        #expect(wire.nearCloses())
+    }
+
+    @Test func `a duplicate that the kernel refuses is an error, and the first one is as it was`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let wire = try Wire.sockets()
+            let first = OwnedDescriptor(wire.giveAwayNear())
+            let bound = try boundOfDescriptors()
+            #expect(refusal(bound, free: 0) { _ = try first.duplicate() } == EMFILE)
+            #expect(refusal(bound, free: 1) { _ = try first.duplicate() } == nil)
+            #expect(!wire.isNearClosed())
+        }
+    }
+
+    @Test func `a list closes what is still in it`() throws {
+        let wires = try (0..<3).map { _ in try Wire.sockets() }
+        defer { for wire in wires { wire.close() } }
+        let first = takeFirst(of: wires)
+        #expect(!wires[0].isNearClosed() && wires[1].nearCloses() && wires[2].nearCloses())
+        _ = consume first
+        #expect(wires[0].nearCloses())
+    }
+
+    @Test func `a list that is given up closes nothing`() throws {
+        let wire = try Wire.sockets()
+        defer { wire.close() }
+        var list = OwnedDescriptors()
+        list.append(OwnedDescriptor(wire.giveAwayNear()))
+        let numbers = list.release()
+        #expect(numbers == [wire.near])
+        #expect(!wire.isNearClosed())
+        close(wire.near)
+        var empty = OwnedDescriptors()
+        let isEmpty = empty.isEmpty
+        #expect(isEmpty)
+        if let taken = empty.takeFirst() { Issue.record("there was none, and not \(taken.descriptor)") }
+    }
+
+    @Test func `a number that is no descriptor is misuse`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = OwnedDescriptor(-1)
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(
+            message.contains(
+                "OwnedDescriptor.init: -1 is no descriptor; look at what the system call answered first"))
+    }
+}
+
+/// Makes a list of the near ends, takes the first one out, and lets go of the list.
+private func takeFirst(of wires: [Wire]) -> OwnedDescriptor? {
+    var list = OwnedDescriptors()
+    for wire in wires { list.append(OwnedDescriptor(wire.giveAwayNear())) }
+    let (count, numbers) = (list.count, list.numbers)
+    #expect(count == 3 && numbers == wires.map(\.near))
+    let first = list.takeFirst()
+    let rest = list.numbers
+    #expect(rest == wires.dropFirst().map(\.near))
+    return first
+}
+
+/// Whether a descriptor is open.
+private func sees(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) != -1 }

@@ -1,0 +1,118 @@
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Who reads a connection for all who wait on it, and for how long, when a test plays the port packet by packet.
+@Suite struct RemoteReaderTests {
+    @Test func `who gives up after it was chosen to read leaves that to the next one who waits`() throws {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        // Somebody reads: nobody else can.
+        #expect(connection.state.withLock { $0.role.takeForThread() })
+        let early = PendingRequest(isTask: false)
+        try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
+        let soon = ContinuousClock.now + .milliseconds(5)
+        let inTime = try connection.wait(for: early, before: soon)
+        #expect(inTime == nil)
+        let late = PendingRequest(isTask: false)
+        try connection.begin(late, RawSpan(), id: 0, [], before: .hang)
+        let waiting = try Threads(1) { _ in
+            let outcome = try connection.wait(for: late, before: .hang)
+            #expect(outcome != nil)
+        }
+        waitUntil("it waits to be told") { connection.state.withLock { _ in late.gate != nil } }
+        // The reader has its reply, and wakes the first who waits; that one is on its way out, and still in the table.
+        connection.stopReading()
+        connection.giveUp(early, .timedOut)
+        played.send(Frame(kind: .noReply, number: late.number))
+        try waiting.join()
+        #expect(late.isDecided)
+    }
+
+    @Test func `a deadline is kept also while there is always something to read`() throws {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        let request = PendingRequest(isTask: false)
+        try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
+        for other in 1...100 { played.send(Frame(kind: .noReply, number: request.number + UInt64(other))) }
+        let outcome = try connection.wait(for: request, before: .distantPast)
+        #expect(outcome == nil && played.remote.lateReplyCount == 1)
+    }
+
+    @Test func `a request that is decided while it waits to be sent is not begun anew`() throws {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        #expect(throws: MessagePortError.timedOut) {
+            while true { try played.remote.send(before: .distantPast) }
+        }
+        let request = PendingRequest(isTask: true)
+        let sending = try Threads(1) { _ in
+            try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
+        }
+        waitUntil("it is in the table") { connection.state.withLock { !$0.requests.isEmpty } }
+        // As a reader does when the port answers what it was not asked.
+        let waiter = connection.state.withLock { $0.requests.take(1)?.decide(.failure(.noReply)) }
+        #expect(waiter != nil)
+        // It cannot be sent any more, which is no news to its waiter.
+        played.end()
+        try sending.join()
+        guard case .failure(.noReply) = request.outcome else { throw Unexpected() }
+        #expect(connection.state.withLock { $0.requests.isEmpty && $0.requests.taskCount == 0 })
+    }
+
+    @Test
+    func `who reads for others reads sixty-four packets at a time, and leaves the rest to whoever is next`()
+        throws
+    {
+        let played = try PlayedPort()
+        let connection = played.remote.connection
+        for number: UInt64 in 1...100 { played.send(Frame(kind: .noReply, number: number)) }
+        for count in [64, 100] {
+            #expect(connection.state.withLock { $0.role.takeForThread() })
+            connection.readAll()
+            #expect(played.remote.lateReplyCount == count)
+        }
+    }
+}
+
+/// A port that is a test, and a sender that it has let in.
+private final class PlayedPort {
+    let remote: RemotePort
+    private let socket: PacketSocket
+    private let names: OwnNames
+
+    init() throws {
+        let name = try PortName("played")
+        names = try OwnNames()
+        let place = names.names
+        let registration = try place.register(name)
+        let connected = Log<RemotePort>()
+        let connecting = try Threads(1) { _ in
+            connected.add(try RemotePort(named: name, in: place, before: .hang))
+        }
+        socket = try PlayedPort.accept(registration.listener)
+        #expect(socket.send(Frame(.welcome, limits: .init(bodyLength: 1_000, descriptorCount: 0))) == .sent)
+        try connecting.join()
+        remote = try #require(connected.entries.first)
+    }
+
+    private static func accept(_ listener: borrowing PacketListener) throws -> PacketSocket {
+        let end = ContinuousClock.Instant.hang
+        while ContinuousClock.now < end {
+            switch listener.accept() {
+            case .connection(let socket): return socket
+            case .none: continue
+            case .outOfResources(let error): throw error
+            case .failed(let error): throw error
+            }
+        }
+        throw Unexpected()
+    }
+
+    func send(_ frame: Frame) { #expect(socket.send(frame) == .sent) }
+
+    func end() { socket.shutDown() }
+}

@@ -1,0 +1,234 @@
+import Glibc
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Descriptors that peers have sent and that are neither taken nor closed have bounds.
+///
+/// A peer beyond them harms no other.
+@Suite struct DescriptorBoundTests {
+    @Test func `descriptors count from when they are received until they are taken or closed`() async throws {
+        try await #require(processExitsWith: .success) {
+            let ends = try PacketSocket.pair()
+            let account = DescriptorAccount(of: try ends.near.peer)
+            var near = PacketSocket(adopting: OwnedDescriptor(dup(ends.near.descriptor)))
+            near.account = account
+            let three = [CInt](repeating: STDERR_FILENO, count: 3)
+            for _ in 0..<2 { #expect(ends.far.give([1], descriptors: three) == .sent) }
+            let packet = PacketPool(forBodiesOf: 10).take()
+            // Safe: the packet is ours.
+            guard case .packet(_, var descriptors) = unsafe near.receive(into: packet.memory) else {
+                throw Unexpected()
+            }
+            #expect(account.total == 3 && DescriptorAccount.totalOfProcess == 3)
+            do {
+                let taken = descriptors.takeFirst()
+                #expect(account.total == 2)
+                // It goes the way of the others when it is let go of.
+                _ = consume taken
+            }
+            _ = consume descriptors
+            waitUntil("they are closed") { account.total == 0 }
+            guard case .packet(_, let others) = unsafe near.receive(into: packet.memory) else {
+                throw Unexpected()
+            }
+            for number in others.release() { close(number) }
+            #expect(account.total == 0 && DescriptorAccount.totalOfProcess == 0)
+        }
+    }
+
+    @Test func `a packet with more descriptors than may come stays where it is, and none is closed`() throws {
+        let ends = try PacketSocket.pair()
+        let wire = try Wire.sockets()
+        defer { wire.close() }
+        #expect(ends.far.give([1], descriptors: [wire.near, wire.near]) == .sent)
+        #expect(ends.far.give([2]) == .sent)
+        wire.close(wire.near)
+        #expect(ends.near.take(.atMost(0)) == .exceedsAllowance(opened: 0))
+        #expect(ends.near.take(.atMost(1)) == .exceedsAllowance(opened: 1))
+        #expect(!wire.isNearClosed())
+        #expect(ends.near.take(.atMost(2)) == .packet([1], descriptors: 2))
+        #expect(ends.near.take(.atMost(0)) == .packet([2], descriptors: 0))
+        #expect(ends.near.take(.atMost(0)) == .wouldBlock)
+        #expect(wire.nearCloses())
+    }
+
+    @Test func `descriptors for which there is no number are closed by no loop`() async throws {
+        try await #require(processExitsWith: .success) {
+            let stage = try HostileStage()
+            let peer = try stage.connectAndGreet()
+            try stage.server.pause()
+            let slow = try SlowToClose()
+            #expect(
+                peer.sendBody([], [STDERR_FILENO, slow.descriptor]) == .sent)
+            slow.letGo()
+            let bound = try boundOfDescriptors()
+            fillDescriptors(below: bound)
+            try limitDescriptors(to: bound + 1)
+            try stage.server.serve { _ = $0.id }
+            // The loop goes on, which would wait for an hour.
+            #expect(try peer.ending() == .outOfResources)
+            try refuseNoDescriptors(from: bound)
+            slow.end()
+        }
+    }
+
+    @Test
+    func `a peer beyond its bound is read no further where it sends descriptors, and others are`() throws {
+        var limits = MessagePort.Limits()
+        limits.untakenDescriptors = 2
+        let kept = KeptMessages()
+        let server = try PortServer(limits: limits) { message in
+            if message.isRequest {
+                do { try message.reply() } catch { Issue.record(error) }
+            } else {
+                kept.add(message)
+            }
+        }
+        let sender = try server.connect()
+        let honest = try server.connect()
+        for id: UInt32 in 1...4 { try sender.send(id: id, descriptors: [STDERR_FILENO]) }
+        waitUntil("two have come") { kept.ids == [1, 2] }
+        // What carries none is read, of others and, before it carries some, of this one.
+        _ = try honest.request(before: .hang)
+        #expect(kept.ids == [1, 2])
+        let passes = server.thread.runLoop.statistics.passes
+        #expect(throws: MessagePortError.timedOut) {
+            _ = try sender.request(before: .now + .milliseconds(200))
+        }
+        // It does not spin meanwhile.
+        #expect(server.thread.runLoop.statistics.passes - passes < 100)
+        kept.takeDescriptors()
+        waitUntil("the others have come") { kept.ids == [1, 2, 3, 4] }
+        kept.removeAll()
+        _ = try sender.request(before: .hang)
+        #expect(server.port.statistics.unclosablePeers == 0 && server.port.statistics.connections == 2)
+    }
+
+    @Test func `a peer whose descriptors cannot be closed in time is cut off, and so is its next connection`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let stage = try HostileStage()
+            let child = try CutOffChild(stage)
+            // The honest client is of another process, which is this one.
+            stage.seeThatHonestGoesOn()
+            #expect(child.ending == .exited(0))
+            #expect(stage.statistics.unclosablePeers == 2)
+            try stage.end()
+        }
+    }
+
+    @Test func `what other processes may hold here is at most half of what this one may open`() async throws {
+        try await #require(processExitsWith: .success) {
+            try limitDescriptors(to: 400)
+            let accounts = (1...20).map { process in
+                DescriptorAccount(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
+            }
+            #expect(accounts[0].allowance(limit: 32, untaken: 64) == .atMost(32))
+            // Each one a message, or as many as bring it to its bound.
+            var received = 0
+            for account in accounts {
+                while case .atMost(let count) = account.allowance(limit: 32, untaken: 64), count > 0 {
+                    account.receive(count)
+                    received += count
+                }
+                #expect(account.total <= 64 + 31)
+            }
+            #expect(received > 100 && received <= 200)
+            for account in accounts { account.take(account.total) }
+            #expect(DescriptorAccount.totalOfProcess == 0)
+        }
+    }
+
+    @Test func `the processes of another user are one lane, and those of this one are each its own`() {
+        func lane(_ process: CInt, _ user: UInt32) -> DescriptorLane.Key {
+            DescriptorLane.Key(PeerCredentials(processID: process, userID: user, groupID: 0))
+        }
+        let own = geteuid()
+        #expect(lane(1, own) != lane(2, own) && lane(1, own + 1) == lane(2, own + 1))
+        #expect(lane(1, own + 1) != lane(1, own + 2))
+    }
+}
+
+/// A process that sends what cannot be closed, and is told so.
+private struct CutOffChild {
+    let ending: Child.Ending
+
+    init(_ stage: HostileStage) throws {
+        let slow = try SlowToClose()
+        var ends: [CInt] = [0, 0]
+        // Safe: the kernel fills our array of two.
+        try #require(unsafe pipe(&ends) == 0)
+        let child = Child {
+            do {
+                // The parent lets go of it first, so that the port is the last to have it.
+                var byte: UInt8 = 0
+                close(ends[1])
+                // Safe: the kernel writes at most our one byte.
+                _ = unsafe read(ends[0], &byte, 1)
+                let first = try stage.connectAndGreet()
+                if first.sendBody([], [slow.descriptor]) != .sent { return 10 }
+                slow.letGo()
+                // Until the close has begun some seconds ago, each message is taken.
+                while true {
+                    switch first.sendBody([]) {
+                    case .sent: usleep(20_000)
+                    case .closed:
+                        let ending = try first.ending()
+                        if ending != .outOfResources { return 11 }
+                        let second = try stage.connect()
+                        return try second.ending() == .tooManyConnections ? 0 : 12
+                    default: return 13
+                    }
+                }
+            } catch { return 14 }
+        }
+        slow.letGo()
+        for end in ends { close(end) }
+        ending = child.wait()
+        slow.end()
+    }
+}
+
+/// Messages that a test keeps.
+private final class KeptMessages: Sendable {
+    private let log = Log<UInt32>()
+    private let held = Guarded<[Held]>([])
+
+    private final class Held: Sendable {
+        private let lock = Guarded(())
+        /// `nonisolated(unsafe)`: touched under the lock.
+        nonisolated(unsafe) private var message: MessagePort.Message
+
+        init(_ message: consuming MessagePort.Message) { unsafe self.message = message }
+
+        func takeDescriptors() {
+            lock.withLock { _ in
+                while let taken = unsafe message.descriptors.takeFirst() { close(taken.release()) }
+            }
+        }
+    }
+
+    func add(_ message: consuming MessagePort.Message) {
+        let id = message.id
+        let kept = Held(message)
+        held.withLock { $0.append(kept) }
+        log.add(id)
+    }
+
+    var ids: [UInt32] { log.entries }
+
+    func takeDescriptors() { for one in held.withLock({ $0 }) { one.takeDescriptors() } }
+
+    func removeAll() {
+        let forgotten = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        withExtendedLifetime(forgotten) {}
+    }
+}

@@ -1,0 +1,339 @@
+import Glibc
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Whatever a peer does, it costs that peer its connection, and nobody else anything.
+@Suite struct HostilePeerTests {
+    private static let hello = bytes(of: Frame(.hello, limits: .init(bodyLength: 1_000, descriptorCount: 0)))
+
+    /// What comes first on a connection, and is wrong.
+    private static let wrongFirst: [(what: String, bytes: [UInt8])] = [
+        ("nothing at all", []),
+        ("a truncated head", Array(hello.prefix(23))),
+        ("one byte", [0x52]),
+        ("another protocol", Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)),
+        ("another version", [0x52, 0x4C, 2] + hello.dropFirst(3)),
+        ("zeros", [UInt8](repeating: 0, count: 24)),
+        ("a hello with a body", hello + [1]),
+        ("a message before the hello", bytes(of: Frame(kind: .message))),
+        ("a request before the hello", bytes(of: Frame(kind: .request, number: 1))),
+        ("a welcome", bytes(of: Frame(.welcome, limits: .init(bodyLength: 1, descriptorCount: 1)))),
+    ]
+
+    /// What comes after the hello, and is wrong.
+    private static let wrongLater: [(what: String, bytes: [UInt8])] = [
+        ("a second hello", hello),
+        ("a reply", bytes(of: Frame(kind: .reply, number: 1))),
+        ("that there is no reply", bytes(of: Frame(kind: .noReply, number: 1))),
+        ("a huge length", bytes(of: Frame(kind: .message, bodyLength: 0xFFFF_FFFF))),
+        ("a length that is one too much", bytes(of: Frame(kind: .message, bodyLength: 3)) + [1, 2]),
+        ("a body that is not told of", bytes(of: Frame(kind: .message)) + [1, 2]),
+        ("descriptors that do not come", bytes(of: Frame(kind: .message, descriptorCount: 65_535))),
+        ("a request without a number", bytes(of: Frame(kind: .request))),
+        ("flags", Array(bytes(of: Frame(kind: .message)).dropLast()) + [0x80]),
+    ]
+
+    @Test func `a packet that is malformed or out of place ends its connection, and is counted`() throws {
+        let stage = try HostileStage()
+        var count = 0
+        for (what, packet) in Self.wrongFirst {
+            let peer = try stage.connect()
+            #expect(sendRaw(peer, packet), "\(what)")
+            #expect(try peer.ending() == .malformed, "\(what)")
+            count += 1
+            #expect(stage.statistics.malformedPackets == count, "\(what)")
+        }
+        // Nobody of these was there as a peer.
+        #expect(stage.gone.entries == [])
+        for (index, (what, packet)) in Self.wrongLater.enumerated() {
+            let peer = try stage.connectAndGreet()
+            #expect(peer.socket.send(Frame(kind: .message, id: UInt32(index))) == .sent)
+            #expect(sendRaw(peer, packet), "\(what)")
+            #expect(try peer.ending() == .malformed, "\(what)")
+            count += 1
+            #expect(stage.statistics.malformedPackets == count, "\(what)")
+            waitUntil("its end is told") { stage.gone.entries.count == index + 1 }
+        }
+        // What came before was served, and nothing of the rest.
+        #expect(stage.served.entries == Self.wrongLater.indices.map { UInt32($0) })
+        try stage.end()
+    }
+
+    @Test func `what follows a malformed packet is not looked at`() throws {
+        let stage = try HostileStage()
+        let peer = try stage.connectAndGreet()
+        #expect(sendRaw(peer, [1, 2, 3]))
+        // The port may have closed the connection already.
+        for number: UInt32 in 1...10 { _ = peer.socket.send(Frame(kind: .message, id: number)) }
+        #expect(try peer.ending() == .malformed)
+        try stage.end()
+        #expect(stage.served.entries == [] && stage.statistics.malformedPackets == 1)
+    }
+
+    @Test func `a message beyond the limits that its sender was told ends its connection`() throws {
+        var limits = MessagePort.Limits()
+        limits.body = 100
+        limits.descriptors = 1
+        let stage = try HostileStage(limits)
+        let edge = try stage.connectAndGreet()
+        let body = [UInt8](repeating: 1, count: 100_000)
+        #expect(edge.sendBody(body.prefix(100)) == .sent)
+        // A little too long, by far too long, and with more descriptors, of which one packet carries 253 at most.
+        #expect(edge.sendBody(body.prefix(101)) == .sent)
+        #expect(try edge.ending() == .tooLarge)
+        let large = try stage.connectAndGreet()
+        #expect(large.sendBody(body[...]) == .sent)
+        #expect(try large.ending() == .tooLarge)
+        for count in [2, 253] {
+            let many = try stage.connectAndGreet()
+            #expect(many.sendBody([], [CInt](repeating: STDERR_FILENO, count: count)) == .sent)
+            #expect(try many.ending() == .tooLarge)
+        }
+        try stage.end()
+        #expect(stage.statistics.malformedPackets == 4 && stage.served.entries == [0])
+    }
+
+    @Test func `descriptors that come with what is turned away are closed`() async throws {
+        try await #require(processExitsWith: .success) {
+            let stage = try HostileStage()
+            stage.seeThatHonestGoesOn()
+            let bound = try boundOfDescriptors()
+            // Enough for one packet with as many as it can carry. Those that stayed open would soon be too many.
+            try limitDescriptors(to: bound + 300)
+            let most = [CInt](repeating: STDERR_FILENO, count: PacketSocket.mostDescriptors)
+            for round in 0..<20 {
+                // With a malformed head, with a wrong count, before the hello, over the limit, and in a packet too long.
+                let packets: [[UInt8]] = [
+                    [1, 2, 3], bytes(of: Frame(kind: .message, descriptorCount: 1)),
+                    bytes(of: Frame(kind: .message, descriptorCount: 253)), Self.hello,
+                    [UInt8](repeating: 1, count: 100_000),
+                ]
+                let packet = packets[round % packets.count]
+                let peer = try round.isMultiple(of: 2) ? stage.connect() : stage.connectAndGreet()
+                let sent = peer.socket.give(packet, descriptors: most)
+                // Before it is let in, the kernel may keep its descriptors out.
+                if sent != .sent {
+                    #expect(
+                        round.isMultiple(of: 2) && sent == .failed(SystemError(call: "sendmsg", code: EPERM)))
+                    #expect(peer.socket.give([1, 2, 3]) == .sent)
+                }
+                let ending = try peer.ending()
+                #expect(ending == .malformed || ending == .tooLarge, "\(round)")
+                waitUntil("what has come is closed") { openDescriptors(from: bound) < 40 }
+            }
+            #expect(stage.statistics.malformedPackets == 20 && stage.statistics.lackingDescriptors == 0)
+            // Those of a message that nobody looks at are closed, too.
+            for round in 0..<20 {
+                let peer = try stage.connectAndGreet()
+                #expect(peer.sendBody([], [CInt](repeating: STDERR_FILENO, count: 32)) == .sent)
+                #expect(peer.socket.send(Frame(kind: .request, number: 1)) == .sent)
+                #expect(try peer.nextFrame()?.kind == .reply)
+                waitUntil("what has come is closed") { openDescriptors(from: bound) < 40 + 2 * round }
+            }
+            try refuseNoDescriptors(from: bound)
+            waitUntil("all have gone") { stage.statistics.connections == 1 }
+            try stage.end()
+            #expect(stage.served.entries.count == 40)
+            // The runtime opens some late; of those that came there were thousands.
+            waitUntil("all are closed") { openDescriptors(from: bound) < 10 }
+        }
+    }
+
+    @Test func `a message with more descriptors than the process can open ends its connection alone`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            var limits = MessagePort.Limits()
+            limits.descriptors = 253
+            let stage = try HostileStage(limits)
+            let peer = try stage.connectAndGreet()
+            let bound = try boundOfDescriptors()
+            fillDescriptors(below: bound)
+            try limitDescriptors(to: bound + 50)
+            let most = [CInt](repeating: STDERR_FILENO, count: PacketSocket.mostDescriptors)
+            #expect(peer.sendBody([], most) == .sent)
+            #expect(try peer.ending() == .outOfResources)
+            stage.seeThatHonestGoesOn()
+            try refuseNoDescriptors(from: bound)
+            #expect(stage.statistics.lackingDescriptors == 1)
+            // With room for them it is a message like others.
+            let next = try stage.connectAndGreet()
+            #expect(next.sendBody([], most) == .sent)
+            waitUntil("it was served") { stage.served.entries == [0] }
+            next.socket.shutDown()
+            try stage.end()
+            waitUntil("nothing that has come is open") { openDescriptors(from: bound) < 10 }
+        }
+    }
+
+    @Test func `a peer that asks and never reads is closed when too many replies are kept`() throws {
+        var limits = MessagePort.Limits()
+        limits.keptReplies = 100_000
+        let stage = try HostileStage(limits)
+        let peer = try stage.connectAndGreet(.init(bodyLength: 65_536, descriptorCount: 0))
+        let body = [UInt8](repeating: 1, count: 50_000)
+        var number: UInt64 = 0
+        var sent = PacketSocket.Sent.sent
+        while sent != .closed, number < 1_000 {
+            // Safe: bytes have nothing between them.
+            sent = peer.socket.send(Frame(kind: .request, number: number + 1), body: unsafe body.span.bytes)
+            if sent == .wouldBlock { _ = try peer.socket.wait(for: .write, before: .hang) }
+            if sent == .sent { number += 1 }
+        }
+        #expect(sent == .closed)
+        waitUntil("it is gone") { stage.gone.entries.count == 1 }
+        #expect(stage.statistics.unreadPeers == 1)
+        try stage.end()
+    }
+
+    @Test func `a peer that fills its connection does not keep out others, nor do twenty`() throws {
+        let stage = try HostileStage()
+        let isOver = Shared()
+        let flood = try Threads(4) { _ in
+            let peers = try (0..<5).map { _ in try stage.connectAndGreet() }
+            while isOver.count == 0 {
+                for peer in peers { while peer.sendBody([]) == .sent {} }
+            }
+        }
+        for _ in 0..<10 { stage.seeThatHonestGoesOn() }
+        isOver.increment()
+        try flood.join()
+        try stage.end()
+        #expect(stage.statistics.malformedPackets == 0)
+    }
+
+    @Test func `of a peer that has filled its connection one message is served for one of each other peer`()
+        throws
+    {
+        let log = Log<UInt32>()
+        let server = try PortServer { log.add($0.id) }
+        let greedy = HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
+        #expect(greedy.socket.send(Frame(.hello, limits: .init(bodyLength: 0, descriptorCount: 0))) == .sent)
+        #expect(try greedy.nextFrame()?.kind == .welcome)
+        let others = try (0..<3).map { _ in try server.connect() }
+        try server.pause()
+        var sent = 0
+        while greedy.sendBody([]) == .sent { sent += 1 }
+        for (index, other) in others.enumerated() { try other.send(id: UInt32(index + 1)) }
+        try server.serve { log.add($0.id) }
+        waitUntil("all were served") { log.entries.count == sent + 3 }
+        let places = (1...3).compactMap { log.entries.firstIndex(of: UInt32($0)) }
+        #expect(sent > 100 && places.count == 3 && places.allSatisfy { $0 <= 4 })
+    }
+
+    @Test func `a stream of messages is read in few passes, and others have their turn in between`() throws {
+        let log = Log<UInt32>()
+        let server = try PortServer { log.add($0.id) }
+        let stream = try server.connect()
+        try server.pause()
+        var sent: UInt32 = 0
+        while refusal({ () throws(MessagePortError) in try stream.send(id: sent, before: .distantPast) })
+            == nil
+        {
+            sent += 1
+        }
+        let before = server.thread.runLoop.statistics.passes
+        try server.serve { log.add($0.id) }
+        waitUntil("all were served") { log.entries.count == Int(sent) }
+        let passes = server.thread.runLoop.statistics.passes - before
+        #expect(log.entries == Array(0..<sent))
+        // A pass reads two for sure, and more as long as its time lasts.
+        #expect(sent > 100 && passes < Int(sent) * 3 / 4, "\(passes) passes for \(sent) messages")
+    }
+
+    @Test
+    func `whoever asks again and again is looked at sixteen times in a row, and then the kernel is asked`()
+        throws
+    {
+        let receiving = try PortReceiving()
+        let guesses = (0..<35).map { _ in
+            receiving.asker = 7
+            return receiving.takeAsker() != nil
+        }
+        let inARow = [Bool](repeating: true, count: 16)
+        #expect(guesses == [false] + inARow + [false] + inARow + [false])
+        receiving.asker = nil
+        #expect(receiving.takeAsker() == nil)
+    }
+
+    @Test func `a process that is killed while it sends leaves whole messages, in order, and an end`() throws
+    {
+        let stage = try HostileStage()
+        let endings = Log<Program.Ending>()
+        let process = try Threads(1) { _ in
+            endings.add(try Program("PortPeer").run("flood", stage.server.names.directory))
+        }
+        waitUntil("it sends") { stage.served.entries.count > 100 }
+        stage.seeThatHonestGoesOn()
+        try process.join()
+        #expect(endings.entries.first?.code == nil && endings.entries.first?.hung == false)
+        waitUntil("its end is told") { stage.gone.entries.count == 1 }
+        let served = stage.served.entries
+        #expect(served == served.indices.map { UInt32($0) })
+        try stage.end()
+        #expect(stage.statistics.malformedPackets == 0)
+    }
+
+    @Test func `a thousand connections that say nothing keep nobody out for ever`() async throws {
+        try await #require(processExitsWith: .success) {
+            try limitDescriptors(to: 4_096)
+            var limits = MessagePort.Limits()
+            limits.greeting = .seconds(1)
+            limits.connections = 400
+            limits.connectionsPerProcess = 400
+            let stage = try HostileStage(limits)
+            let silent = try (0..<1_000).map { _ in try stage.connect() }
+            stage.seeThatHonestGoesOn()
+            // Behind all of them: it waits for its turn, and has it.
+            let late = try stage.server.connect()
+            let reply = try await late.request(bytes("late"), before: .hang)
+            #expect(text(reply) == "late")
+            late.invalidate()
+            #expect(stage.statistics.silentPeers >= 601)
+            waitUntil("all were closed") { stage.statistics.silentPeers == 1_000 }
+            for peer in silent { #expect(try peer.ending() == .tooSlow) }
+            // Never more than the limit, so as many descriptors at most.
+            waitUntil("the honest one is left") { stage.statistics.connections == 1 }
+            try stage.end()
+        }
+    }
+
+    @Test func `a process of another user is refused, whatever the name`() async throws {
+        // Only the administrator can make one.
+        if !Child.canChangeUser { return }
+        let name = try PortName("@hostile-user-\(getpid())")
+        let refused = Shared()
+        let port = try MessagePort(name: name, admitting: { $0.isOfThisUser })
+        let thread = try RunLoopThread(name: "server")
+        defer { thread.stop() }
+        try await thread.runLoop.performAndWait {
+            try RunLoop.current.add(port, forMode: .common) { _ in refused.increment() }
+        }
+        try await #require(processExitsWith: .success) {
+            try #require(setuid(65_534) == 0)
+            let name = try PortName("@hostile-user-\(getppid())")
+            #expect(throws: MessagePortError.notAdmitted) { _ = try RemotePort(named: name, before: .hang) }
+        }
+        #expect(port.statistics.refusedPeers == 1 && port.statistics.admittedPeers == 0 && refused.count == 0)
+        port.invalidate()
+    }
+}
+
+extension HostilePeer {
+    /// Sends a message of number 0.
+    func sendBody(_ body: ArraySlice<UInt8>, _ descriptors: [CInt] = []) -> PacketSocket.Sent {
+        let bytes = Array(body)
+        // Safe: bytes have nothing between them.
+        return socket.send(Frame(kind: .message), body: unsafe bytes.span.bytes, descriptors: descriptors)
+    }
+}
+
+/// Sends bytes as they are, also none.
+private func sendRaw(_ peer: HostilePeer, _ packet: [UInt8]) -> Bool {
+    // Safe: the kernel reads our own array.
+    unsafe send(peer.socket.descriptor, packet, packet.count, CInt(MSG_NOSIGNAL)) == packet.count
+}

@@ -1,0 +1,55 @@
+import Glibc
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// What the kernel refuses to a port.
+@Suite struct MessagePortFaultTests {
+    @Test func `a port for which the kernel has too few descriptors throws, and leaves none open`() async {
+        await #expect(processExitsWith: .success) {
+            let names = try OwnNames()
+            let bound = try boundOfDescriptors()
+            let most = 16
+            for free in 0...most {
+                let code = refusal(bound, free: free) { try makePort(names) }
+                #expect(openDescriptors(from: bound) == 0)
+                if code == nil { return }
+                #expect(code == EMFILE)
+            }
+            Issue.record("a port needs no more than \(most)")
+        }
+    }
+
+    @Test func `who connects while the port has no descriptor left waits, and is served when there is one`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let server = try PortServer(nil, nil)
+            let socket = try server.names.names.connect(to: server.name, before: .hang)
+            _ = socket.send(Frame(.hello, limits: Frame.Limits(bodyLength: 0, descriptorCount: 0)))
+            let bound = try boundOfDescriptors()
+            _ = refusal(bound, free: 0) {
+                try server.serve { _ = $0.id }
+                waitUntil("there is none for it") { server.port.statistics.lackingDescriptors > 1 }
+            }
+            waitUntil("it is admitted") { server.port.statistics.admittedPeers == 1 }
+            // It looks again after a pause, and not all the time.
+            #expect(server.port.statistics.lackingDescriptors < 20)
+            _ = socket.descriptor
+        }
+    }
+}
+
+/// Makes a port, and throws the kernel's refusal as it is.
+private func makePort(_ names: OwnNames) throws {
+    do {
+        _ = try MessagePort(name: PortName("swept"), in: names.names)
+    } catch MessagePortError.system(let error) {
+        throw error
+    } catch MessagePortError.name(.refused(let error)) {
+        throw error
+    }
+}

@@ -1,0 +1,99 @@
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Ports between processes and forks: a child does its parent's ports no harm.
+@Suite struct MessagePortForkTests {
+    @Test func `a child that lets go of ports leaves them to its parent`() async {
+        await #expect(processExitsWith: .success) {
+            try onLoopThread { _ in
+                let server = try PortServer { message in
+                    do { try message.reply() } catch { Issue.record(error) }
+                }
+                var remote: RemotePort? = try server.connect()
+                try remote?.onInvalidation { Issue.record("it has not ended") }
+                var other: MessagePort? = try MessagePort(name: PortName("other"), in: server.names.names)
+                let child = Child {
+                    remote = nil
+                    other = nil
+                    return 0
+                }
+                #expect(child.wait() == .exited(0))
+                _ = try remote?.request(before: .hang)
+                #expect(remote?.isValid == true && other?.isValid == true)
+                #expect(throws: MessagePortError.self) {
+                    _ = try MessagePort(name: PortName("other"), in: server.names.names)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["send", "request", "connect", "invalidate", "end"])
+    func `a child that uses a port ends, and says what to do`(use: String) async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [use] in
+            try onLoopThread { _ in
+                let server = try PortServer()
+                let remote = try server.connect()
+                let child = Child {
+                    do {
+                        switch use {
+                        case "send": try remote.send()
+                        case "request": _ = try remote.request()
+                        case "connect": _ = try server.connect()
+                        case "invalidate": remote.invalidate()
+                        default: server.port.invalidate()
+                        }
+                    } catch {}
+                    return 0
+                }
+                let ending = child.wait()
+                guard case .killed = ending else {
+                    Issue.record("the child goes on: \(ending)")
+                    return
+                }
+            }
+        }
+        #expect(result?.message.contains("used in a forked child, where no loop works") == true)
+    }
+
+    @Test func `a child of a process that has a port and no loop is told, too`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let names = try OwnNames()
+            let port = try MessagePort(name: PortName("alone"), in: names.names)
+            expectKilled(
+                Child {
+                    port.invalidate()
+                    return 0
+                })
+        }
+        #expect(result?.message.contains("MessagePort.invalidate: used in a forked child") == true)
+    }
+
+    @Test func `a child of a process that only sends is told, too`() async throws {
+        let server = try PortServer()
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [directory = server.names.directory as String] in
+            let remote = try RemotePort(
+                named: PortName("test"), in: PortNames(directory: directory), before: .hang)
+            expectKilled(
+                Child {
+                    do { try remote.send() } catch {}
+                    return 0
+                })
+        }
+        withExtendedLifetime(server) {}
+        #expect(result?.message.contains("RemotePort.send: used in a forked child") == true)
+    }
+}
+
+/// Expects a child to be ended by a signal.
+private func expectKilled(_ child: Child) {
+    let ending = child.wait()
+    guard case .killed = ending else {
+        Issue.record("the child goes on: \(ending)")
+        return
+    }
+}

@@ -1,0 +1,94 @@
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// What ends the program, and says what to do instead.
+@Suite struct MessagePortMisuseTests {
+    @Test func `a reply to what is no request`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer { message in
+                do { try message.reply() } catch { Issue.record(error) }
+            }
+            try server.connect().send()
+            #expect(Gate().wait(seconds: 30))
+        }
+        #expect(
+            result?.message.contains(
+                "MessagePort.Message.reply: nobody waits for a reply to this message; look at isRequest before, and take the right once"
+            ) == true)
+    }
+
+    @Test func `a port in two loops`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer()
+            try onLoopThread { loop in try loop.add(server.port, forMode: .default) { _ = $0.id } }
+        }
+        #expect(result?.message.contains("is in another loop; remove it there first") == true)
+    }
+
+    @Test func `a port that is added from another thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer(nil, nil)
+            try server.thread.runLoop.add(server.port, forMode: .default) { _ = $0.id }
+        }
+        #expect(
+            result?.message.contains(
+                "RunLoop.add(port): called outside the loop's own thread (run loop \"server\"); perform a block on the loop and add the port there"
+            ) == true)
+    }
+
+    @Test func `a wish to hear of peers on the wrong thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer()
+            server.port.onPeerEnd { _ in }
+        }
+        #expect(result?.message.contains("MessagePort.onPeerEnd: the port made at") == true)
+        #expect(result?.message.contains("add it to the loop first, and ask on its thread") == true)
+    }
+
+    @Test(arguments: [
+        "body", "descriptors", "connections", "connectionsPerProcess", "connectionsPerUser", "greeting",
+        "keptReplies",
+    ])
+    func `limits that make no sense`(limit: String) async {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) { [limit] in
+            var limits = MessagePort.Limits()
+            switch limit {
+            case "body": limits.body = -1
+            case "descriptors": limits.descriptors = 254
+            case "connections": limits.connections = 0
+            case "connectionsPerProcess": limits.connectionsPerProcess = 0
+            case "connectionsPerUser": limits.connectionsPerUser = 0
+            case "greeting": limits.greeting = .zero
+            default: limits.keptReplies = -1
+            }
+            _ = try PortServer(limits: limits)
+        }
+        #expect(result?.message.contains("MessagePort.Limits.\(limit): ") == true)
+    }
+
+    @Test func `a reply of no size`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer()
+            _ = try RemotePort(named: server.name, in: server.names.names, largestReply: -1)
+        }
+        #expect(
+            result?.message.contains("RemotePort.init: -1 is no size of a reply; use 0 to 2147483647") == true
+        )
+    }
+
+    @Test func `a reply with more descriptors than a packet carries`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer()
+            _ = try RemotePort(named: server.name, in: server.names.names, mostDescriptors: 254)
+        }
+        #expect(
+            result?.message.contains(
+                "RemotePort.init: a reply cannot carry 254 descriptors; use 0 to 253") == true)
+    }
+}

@@ -1,0 +1,128 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// A port in one process, and who sends to it in another.
+@Suite struct MessagePortProcessTests {
+    /// Runs the other process until it ends.
+    private func start(_ what: String, _ names: OwnNames) throws -> (Threads, Log<Program.Ending>) {
+        let endings = Log<Program.Ending>()
+        let threads = try Threads(1) { _ in endings.add(try Program("PortPeer").run(what, names.directory)) }
+        return (threads, endings)
+    }
+
+    /// A port by which the other process says that it is ready.
+    private func readiness(_ names: OwnNames) throws -> (PortServer, Gate) {
+        let ready = Gate()
+        return (try PortServer(names) { _ in ready.open() }, ready)
+    }
+
+    @Test func `another process asks, is told from, and is answered`() throws {
+        let names = try OwnNames()
+        let senders = Log<CInt>()
+        let port = try PortServer(names) { message in
+            senders.add(message.sender.credentials.processID)
+            do { try message.reply(bytes("the test")) } catch { Issue.record(error) }
+        }
+        let (process, endings) = try start("ask", names)
+        try process.join()
+        #expect(endings.entries.first?.lines == ["the test"])
+        #expect(endings.entries.first?.isSuccess == true)
+        #expect(senders.entries.count == 1 && senders.entries != [getpid()])
+        withExtendedLifetime(port) {}
+    }
+
+    @Test func `what a process sent before it ended arrives, and then that it has gone`() throws {
+        let names = try OwnNames()
+        let log = Log<String>()
+        let gone = Gate()
+        let port = try PortServer(names) { message in log.add(text(message)) }
+        try port.thread.runLoop.performAndWait {
+            port.port.onPeerEnd { peer in
+                log.add("end \(peer.credentials.processID != getpid())")
+                gone.open()
+            }
+        }
+        let (process, endings) = try start("tell", names)
+        #expect(gone.wait())
+        try process.join()
+        #expect(endings.entries.first?.isSuccess == true)
+        #expect(log.entries == ["gone", "end true"])
+    }
+
+    @Test func `a server that is killed is noticed once by who wants to know, and by who waits for a reply`()
+        async throws
+    {
+        let names = try OwnNames()
+        let (port, ready) = try readiness(names)
+        let (process, endings) = try start("serve", names)
+        #expect(ready.wait())
+        let remote = try RemotePort(named: PortName("peer"), in: names.names, before: .hang)
+        let isThere = text(try await remote.request(bytes("there?"), before: .hang)) == "there?"
+        #expect(isThere)
+
+        let notices = Shared()
+        let told = Gate()
+        let observer = try RunLoopThread(name: "observer")
+        defer { observer.stop() }
+        try await observer.runLoop.performAndWait {
+            try remote.onInvalidation {
+                notices.increment()
+                told.open()
+            }
+        }
+        let thread = try Threads(1) { _ in
+            #expect(throws: MessagePortError.ended) { _ = try remote.request(id: 1) }
+        }
+        let task = Task { _ = try await remote.request(id: 1, before: .hang) }
+        // Both wait when a third has been answered: what one connection carries is served in order.
+        _ = try await remote.request(before: .hang)
+        kill(remote.peer.processID, SIGKILL)
+        try thread.join()
+        await #expect(throws: MessagePortError.ended) { try await task.value }
+        #expect(told.wait())
+        #expect(!remote.isValid)
+        #expect(refusal { () throws(MessagePortError) in try remote.send() } == .ended)
+        try process.join()
+        #expect(endings.entries.first?.code == nil)
+        // Asked for again, it is told again to who asks; the first one heard of it once.
+        let late = Gate()
+        try await observer.runLoop.performAndWait { try remote.onInvalidation { late.open() } }
+        #expect(late.wait())
+        #expect(notices.count == 1)
+        // Its name is free at once.
+        _ = try MessagePort(name: PortName("peer"), in: names.names)
+        withExtendedLifetime(port) {}
+    }
+
+    @Test func `a client that is killed while it waits is noticed once, and its reply is refused`() throws {
+        let names = try OwnNames()
+        let asked = Gate()
+        let gone = Gate()
+        let notices = Shared()
+        let holder = RightHolder()
+        let port = try PortServer(names) { message in
+            var message = message
+            let process = message.sender.credentials.processID
+            holder.keep(message.takeReplyRight())
+            kill(process, SIGKILL)
+            asked.open()
+        }
+        try port.thread.runLoop.performAndWait {
+            port.port.onPeerEnd { _ in
+                notices.increment()
+                gone.open()
+            }
+        }
+        let (process, endings) = try start("ask", names)
+        #expect(asked.wait() && gone.wait())
+        try process.join()
+        #expect(endings.entries.first?.code == nil)
+        #expect(holder.reply() == .ended)
+        #expect(notices.count == 1)
+        #expect(port.port.statistics.connections == 0)
+    }
+}

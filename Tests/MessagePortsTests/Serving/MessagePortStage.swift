@@ -1,0 +1,125 @@
+import Foundation
+import TestExpectations
+import TestSupport
+import Testing
+
+import class MessagePorts.MessagePort
+import class RunLoops.RunLoop
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Names of a test's own, in a directory that goes with it.
+final class OwnNames: Sendable {
+    private let place: ScratchDirectory
+    var directory: String { place.path }
+    var names: PortNames { PortNames(directory: directory) }
+
+    init() throws { place = try ScratchDirectory() }
+
+    deinit {
+        do { try place.remove() } catch { Issue.record(error) }
+    }
+}
+
+/// A port that is served on a thread of its own.
+final class PortServer: Sendable {
+    let names: OwnNames
+    let name: PortName
+    let thread: RunLoopThread
+    let port: MessagePort
+
+    // The handler is called on the thread with each message; nil leaves the port out of the loop.
+    init(
+        _ names: OwnNames? = nil, limits: MessagePort.Limits = MessagePort.Limits(),
+        _ handler: (@Sendable (consuming MessagePort.Message) -> Void)? = { message in _ = consume message },
+        admitting admits: @escaping @Sendable (PeerCredentials) -> Bool = { $0.isOfThisUser }
+    ) throws {
+        self.names = try names ?? OwnNames()
+        name = try PortName("test")
+        thread = try RunLoopThread(name: "server")
+        port = try MessagePort(name: name, in: self.names.names, limits: limits, admitting: admits)
+        if let handler { try serve(handler) }
+    }
+
+    deinit {
+        port.invalidate()
+        thread.stop()
+    }
+
+    /// Puts the port into its loop.
+    func serve(
+        in mode: RunLoop.Mode = .common,
+        _ handler: @escaping @Sendable (consuming MessagePort.Message) -> Void
+    ) throws {
+        try onThread { [port] loop in try loop.add(port, forMode: mode) { handler($0) } }
+    }
+
+    /// Takes the port out of its loop.
+    func pause() throws { try onThread { [port] loop in loop.remove(port, forMode: .common) } }
+
+    func onThread<Result: Sendable>(_ body: @escaping @Sendable (RunLoop) throws -> Result) throws -> Result {
+        try thread.runLoop.performAndWait { try body(RunLoop.current) }
+    }
+
+    func connect(before deadline: ContinuousClock.Instant = .hang) throws -> RemotePort {
+        try RemotePort(named: name, in: names.names, before: deadline)
+    }
+}
+
+/// The bytes of a text.
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+/// The text of a message.
+func text(_ message: borrowing MessagePort.Message) -> String {
+    String(decoding: message.bytes, as: UTF8.self)
+}
+
+/// What a call throws, if it does.
+func refusal(_ body: () throws(MessagePortError) -> Void) -> MessagePortError? {
+    do {
+        try body()
+        return nil
+    } catch { return error }
+}
+
+/// Something that a test relies on is not so.
+struct Unexpected: Error {}
+
+/// One right to reply, for whoever takes it.
+final class RightHolder: Sendable {
+    private let lock = Guarded(())
+    /// `nonisolated(unsafe)`: touched under the lock, which cannot hold what is not copied.
+    nonisolated(unsafe) private var right: MessagePort.ReplyRight?
+
+    init() {}
+
+    func keep(_ right: consuming MessagePort.ReplyRight?) {
+        var right = right
+        lock.withLock { _ in unsafe self.right = right.take() }
+    }
+
+    var isEmpty: Bool {
+        lock.withLock { _ in
+            switch unsafe right {
+            case .some: false
+            case .none: true
+            }
+        }
+    }
+
+    private func take() -> MessagePort.ReplyRight? {
+        var taken: MessagePort.ReplyRight?
+        lock.withLock { _ in taken = unsafe right.take() }
+        return taken
+    }
+
+    /// Replies with a text.
+    func reply(_ text: String = "") -> MessagePortError? {
+        guard let right = take() else { return .noReply }
+        do throws(MessagePortError) {
+            try right.reply(bytes(text))
+            return nil
+        } catch { return error }
+    }
+}

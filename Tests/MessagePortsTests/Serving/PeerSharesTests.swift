@@ -1,0 +1,58 @@
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// Who may have how many connections.
+@Suite struct PeerSharesTests {
+    private static func limits() -> MessagePort.Limits {
+        var limits = MessagePort.Limits()
+        limits.connectionsPerProcess = 2
+        limits.connectionsPerUser = 3
+        return limits
+    }
+
+    private static func peer(_ process: CInt, of user: UInt32) -> PeerCredentials {
+        PeerCredentials(processID: process, userID: user, groupID: 0)
+    }
+
+    @Test func `a process has its share, whatever the others have`() {
+        var shares = PeerShares(Self.limits(), ownUser: 7)
+        let taken = [1, 1, 1, 2, 2, 2, 3].map { shares.take(Self.peer($0, of: 7)) }
+        #expect(taken == [true, true, false, true, true, false, true])
+        shares.giveBack(Self.peer(1, of: 7))
+        let again = [1, 1].map { shares.take(Self.peer($0, of: 7)) }
+        #expect(again == [true, false])
+    }
+
+    @Test func `another user has its share, however many processes it has`() {
+        var shares = PeerShares(Self.limits(), ownUser: 7)
+        let taken = [1, 2, 3, 4].map { shares.take(Self.peer($0, of: 8)) }
+        #expect(taken == [true, true, true, false])
+        // What was refused is not counted, and others have theirs.
+        let others: [UInt32] = [9, 7]
+        let takenByOthers = others.map { shares.take(Self.peer(4, of: $0)) }
+        #expect(takenByOthers == [true, true])
+        shares.giveBack(Self.peer(2, of: 8))
+        let again = [5, 5].map { shares.take(Self.peer($0, of: 8)) }
+        #expect(again == [true, false])
+    }
+
+    @Test func `a number that is another user's process is another process`() {
+        var shares = PeerShares(Self.limits(), ownUser: 7)
+        let taken = [8, 8, 8, 9, 7].map { shares.take(Self.peer(1, of: $0)) }
+        #expect(taken == [true, true, false, true, true])
+    }
+
+    @Test func `who has no connection is not remembered`() {
+        var shares = PeerShares(Self.limits(), ownUser: 7)
+        let peers = [Self.peer(1, of: 7), Self.peer(1, of: 8), Self.peer(2, of: 8)]
+        let taken = peers.map { shares.take($0) }
+        #expect(taken == [true, true, true])
+        for peer in peers {
+            #expect(!shares.isEmpty)
+            shares.giveBack(peer)
+        }
+        #expect(shares.isEmpty)
+    }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+
+/// Reports of ports go through the diagnostics of the package, which never block a loop.
+@Suite struct ReportTests {
+    @Test func `a port reports sixteen times, and says that it counts on`() async throws {
+        try await #require(processExitsWith: .success) {
+            let lines = Log<String>()
+            RunLoopDiagnostics.handler = { lines.add($0) }
+            let log = RateLimitedLog()
+            let made = Shared()
+            func line(_ number: Int) -> String {
+                made.increment()
+                return "report \(number)"
+            }
+            for number in 1...100 { log.report(line(number)) }
+            RunLoopDiagnostics.drain(before: .hang)
+            #expect(lines.entries.count == RateLimitedLog.mostLines && made.count == RateLimitedLog.mostLines)
+            #expect(lines.entries.last == "report 16; more of this port is counted, and not reported")
+        }
+    }
+
+    @Test func `malformed packets of another process do not stop a loop whose standard error is full`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let stage = try HostileStage()
+            let wire = try Wire.pipe()
+            _ = try fill(wire)
+            try withStandardError(wire.far) {
+                let ending = try Program("PortPeer").run("malform", stage.server.names.directory)
+                #expect(ending.lines == ["100 connections ended"])
+                stage.seeThatHonestGoesOn()
+                #expect(stage.statistics.malformedPackets == 100)
+                try stage.end()
+            }
+        }
+    }
+}

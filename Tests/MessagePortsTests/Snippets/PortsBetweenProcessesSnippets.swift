@@ -1,0 +1,108 @@
+import Foundation
+import TestExpectations
+import TestSupport
+import Testing
+
+import class MessagePorts.MessagePort
+import class RunLoops.RunLoop
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// The code of the article "Ports between processes", each part in a process of its own, which has the user's names to itself.
+@Suite struct PortsBetweenProcessesSnippets {
+    private let print = Printed()
+
+    @Test func `a client asks by name, and a server sends back what it is asked`() async {
+        await #expect(processExitsWith: .success) {
+            try withOwnNames { try PortsBetweenProcessesSnippets().echo() }
+        }
+    }
+
+    @Test func `a handler keeps the right to reply, and whoever may connect is asked before`() async {
+        await #expect(processExitsWith: .success) {
+            try withOwnNames { try PortsBetweenProcessesSnippets().service() }
+        }
+    }
+
+    @Test func `descriptors that a handler takes out stay open`() async {
+        await #expect(processExitsWith: .success) {
+            try withOwnNames { try PortsBetweenProcessesSnippets().files() }
+        }
+    }
+
+    private func echo() throws {
+        let server = try RunLoopThread(name: "server")
+        let gone = Gate()
+        @Sendable func serve() throws {
+            let echo = try MessagePort(name: PortName("org.example.echo"))
+            try RunLoop.current.add(echo, forMode: .common) { message in
+                let answer = message.bytes
+                do { try message.reply(answer) } catch { print("not told:", error) }
+            }
+            echo.onPeerEnd { peer in print("gone:", peer.credentials) }
+            RunLoop.current.addEndHandler { gone.open() }
+        }
+        try server.runLoop.performAndWait { try serve() }
+        func ask() throws {
+            let remote = try RemotePort(named: PortName("org.example.echo"), before: .now + .seconds(5))
+            let reply = try remote.request(Array("hello".utf8), before: .now + .seconds(1))
+            print(String(decoding: reply.bytes, as: UTF8.self))
+        }
+        // A second may be over when this machine has other things to do.
+        while !print.lines.contains("hello") { do { try ask() } catch MessagePortError.timedOut {} }
+        waitUntil("the client has gone") {
+            print.lines.contains { $0.hasPrefix("gone: process \(getpid()) of user") }
+        }
+        server.stop()
+        #expect(gone.wait())
+    }
+
+    private func service() throws {
+        let server = try RunLoopThread(name: "server")
+        @Sendable func compute(_ question: [UInt8], thenReplyWith right: consuming MessagePort.ReplyRight) {
+            do { try right.reply(question.reversed()) } catch { Issue.record(error) }
+        }
+        @Sendable func serve() throws {
+            let service = try MessagePort(name: PortName("org.example.service")) { peer in
+                peer.isOfThisUser || peer.userID == 0
+            }
+            try RunLoop.current.add(service, forMode: .common) { message in
+                var message = message
+                let question = message.bytes
+                guard let right = message.takeReplyRight() else { return }
+                compute(question, thenReplyWith: right)
+            }
+        }
+        try server.runLoop.performAndWait { try serve() }
+        let reply = try RemotePort(named: PortName("org.example.service")).request([1, 2, 3], before: .hang)
+        let isComputed = reply.bytes == [3, 2, 1]
+        #expect(isComputed)
+    }
+
+    private func files() throws {
+        try onLoopThread { loop in
+            let inbox = try MessagePort(name: PortName("org.example.inbox"))
+            var open: [CInt] = []
+            try RunLoop.current.add(inbox, forMode: .common) { message in
+                var message = message
+                while let file = message.descriptors.takeFirst() { open.append(file.release()) }
+            }
+            let client = try Threads(1) { _ in
+                try RemotePort(named: PortName("org.example.inbox")).send(descriptors: [0, 1, 2])
+            }
+            while open.isEmpty { _ = loop.run(mode: .default, before: .hang) }
+            try client.join()
+            #expect(open.count == 3 && open.allSatisfy { fcntl($0, F_GETFD) != -1 })
+        }
+    }
+}
+
+/// Gives the user's names to this process alone: it has a directory of its own for them.
+func withOwnNames(_ body: () throws -> Void) throws {
+    let names = try OwnNames()
+    // Safe: before any other thread could look at it.
+    _ = unsafe setenv("XDG_RUNTIME_DIR", names.directory, 1)
+    try body()
+    withExtendedLifetime(names) {}
+}

@@ -1,0 +1,49 @@
+import TestSupport
+import Testing
+
+/// A post's look-up and the replacement of what it reads, explored step by step: every order of readers and writers, on a
+/// processor that delays stores.
+@Suite struct LookUpModelTests {
+    struct Scenario: Sendable, CustomTestStringConvertible {
+        let readers: [Int]
+        let writers: [[LookUpModel.Change]]
+        /// A walk that is cut short by mistake finds fewer states.
+        let leastStateCount: Int
+
+        var testDescription: String { "\(readers) \(writers)" }
+    }
+
+    static let scenarios = [
+        Scenario(readers: [2], writers: [[.add, .add, .add, .forget]], leastStateCount: 4_000),
+        Scenario(readers: [1], writers: [[.add, .forget], [.add, .rebuild]], leastStateCount: 50_000),
+        Scenario(readers: [1, 1], writers: [[.add, .forget]], leastStateCount: 80_000),
+    ]
+
+    @Test(arguments: scenarios)
+    func `nothing is read after its end, and every post sees the observations registered before it`(
+        scenario: Scenario
+    ) {
+        let walk = LookUpModel(readers: scenario.readers, writers: scenario.writers).explore()
+        #expect(walk.failures == [], "\(walk.trace.map { "\($0)" }.joined(separator: "\n"))")
+        #expect(walk.stateCount >= scenario.leastStateCount)
+    }
+
+    /// Small machines; each fault shows in one of them.
+    static let small: [LookUpModel] = [
+        LookUpModel(readers: [1], writers: [[.add, .forget]]),
+        LookUpModel(readers: [1], writers: [[.add, .rebuild]]),
+        LookUpModel(readers: [1], writers: [[.add, .add]]),
+        LookUpModel(readers: [1], writers: [[.add], [.add]]),
+        LookUpModel(readers: [1, 1], writers: [[.add, .forget]]),
+    ]
+
+    @Test(arguments: LookUpModel.Fault.allCases)
+    func `each fault in the protocol is found`(fault: LookUpModel.Fault) {
+        let isFound = Self.small.contains {
+            var model = $0
+            model.fault = fault
+            return !model.explore().failures.isEmpty
+        }
+        #expect(isFound)
+    }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import MessagePorts
+import RunLoops
+import TestSupport
+
+/// The other process of tests of ports: its first argument says what it is to do, its second where the names are.
+@main struct PortPeer {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        if arguments[1] == "attack" {
+            guard let attack = Attack(rawValue: arguments[3]), let seconds = Int(arguments[4]) else {
+                fatalError("there is no such attack")
+            }
+            return try attack.run(on: arguments[2], seconds: seconds)
+        }
+        let names = PortNames(directory: arguments[2])
+        switch arguments[1] {
+        case "serve": try serve(names)
+        case "ask": try ask(names)
+        case "tell": try RemotePort(named: PortName("test"), in: names).send(Array("gone".utf8))
+        case "flood": try flood(names)
+        case "hoard": try hoard(names)
+        case "malform": malform(arguments[2])
+        default: fatalError("it is to serve, ask, tell, flood, hoard, malform or attack")
+        }
+    }
+
+    /// Answers with what it was asked until it is ended, and says to the test when it is ready.
+    private static func serve(_ names: PortNames) throws {
+        let port = try MessagePort(name: PortName("peer"), in: names)
+        try RunLoop.current.add(port, forMode: .default) { message in
+            // Number 1 is never answered.
+            if message.id == 1 { return keep(message) }
+            let answer = message.bytes
+            do { try message.reply(answer) } catch { complain("\(error)") }
+        }
+        let ready = try RunLoopThread(name: "ready")
+        ready.runLoop.perform {
+            do { try RemotePort(named: PortName("test"), in: names).send(Array("ready".utf8)) } catch {
+                complain("\(error)")
+            }
+        }
+        RunLoop.current.run()
+    }
+
+    /// What is never answered.
+    private final class Kept {
+        let message: MessagePort.Message
+        init(_ message: consuming MessagePort.Message) { self.message = message }
+    }
+
+    /// `nonisolated(unsafe)`: on the main thread only.
+    nonisolated(unsafe) private static var kept: [Kept] = []
+
+    private static func keep(_ message: consuming MessagePort.Message) { unsafe kept.append(Kept(message)) }
+
+    /// Asks the test, and waits for the answer.
+    private static func ask(_ names: PortNames) throws {
+        let remote = try RemotePort(named: PortName("test"), in: names)
+        let reply = try remote.request(Array("who".utf8))
+        tell(String(decoding: reply.bytes, as: UTF8.self))
+    }
+
+    /// Connects twenty-five times, keeps what it gets, and asks on one connection until it is answered.
+    private static func hoard(_ names: PortNames) throws {
+        var remotes: [RemotePort] = []
+        var refusals = 0
+        for _ in 0..<25 {
+            do throws(MessagePortError) {
+                remotes.append(try RemotePort(named: try name("test"), in: names))
+            } catch {
+                if error == .tooManyConnections { refusals += 1 } else { complain("\(error)") }
+            }
+        }
+        _ = try remotes[0].request(id: 1)
+        tell("\(remotes.count) connections, \(refusals) refusals")
+        withExtendedLifetime(remotes) {}
+    }
+
+    private static func name(_ text: String) throws(MessagePortError) -> PortName {
+        do { return try PortName(text) } catch { throw .name(error) }
+    }
+
+    /// Sends numbered messages as fast as it can, and is killed by the kernel while it does.
+    private static func flood(_ names: PortNames) throws {
+        let remote = try RemotePort(named: PortName("test"), in: names)
+        let watch = try RunLoopThread(name: "watch")
+        var number: UInt32 = 0
+        while true {
+            if number == 1_000 { watch.runLoop.perform { kill(getpid(), SIGKILL) } }
+            try remote.send([UInt8](repeating: 1, count: 100), id: number)
+            number += 1
+        }
+    }
+
+    /// Connects a hundred times, sends a packet that is none of the protocol's, and waits until it is turned away.
+    private static func malform(_ directory: String) {
+        var ended = 0
+        for _ in 0..<100 {
+            let socket = Glibc.socket(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+            // Safe, here and below: what is written and read is our own, and is as long as is said.
+            unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+                unsafe $0.copyBytes(from: "\(directory)/test".utf8)
+            }
+            let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe connect(socket, $0, size) == 0
+                }
+            }
+            if !isConnected { complain("connect: \(errno)") }
+            _ = unsafe Glibc.send(socket, "nonsense", 8, CInt(MSG_NOSIGNAL))
+            var answer = [UInt8](repeating: 0, count: 1_024)
+            while unsafe recv(socket, &answer, answer.count, 0) > 0 {}
+            ended += 1
+            close(socket)
+        }
+        tell("\(ended) connections ended")
+    }
+}

@@ -1,0 +1,78 @@
+import CSockets
+import Glibc
+
+/// A peer of a port that keeps no rules.
+final class RawPeer {
+    private let socket: CInt
+
+    /// Connects, and waits to be let in: nil if it is not.
+    ///
+    /// - Parameters:
+    ///   - name: The port's abstract name, without its mark.
+    ///   - claimsReplies: The size of the replies that it says it takes.
+    init?(_ name: String, claimsReplies: UInt32) {
+        socket = runloops_socket(false)
+        let bytes = Array(name.utf8)
+        // Safe: the kernel reads the name as far as it goes.
+        let connected = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe runloops_connect(
+                socket, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, true, 1_000_000)
+        }
+        let isWelcome =
+            connected == 0 && send(RawPeer.head(1, number: UInt64(claimsReplies)), [])
+            && receivedKind() == 2
+        if isWelcome { return }
+        Glibc.close(socket)
+        return nil
+    }
+
+    /// The head of a packet without a body.
+    private static func head(_ kind: UInt8, number: UInt64, descriptors: Int = 0) -> [UInt8] {
+        var head: [UInt8] = [0x52, 0x4C, 1, kind, 0, 0, 0, 0]
+        head += (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+        head += [0, 0, 0, 0, UInt8(truncatingIfNeeded: descriptors), UInt8(descriptors >> 8), 0, 0]
+        return head
+    }
+
+    /// Sends messages with descriptors, until the port takes no more.
+    func give(_ descriptors: [CInt], inPacketsOf count: Int) {
+        var rest = descriptors[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(count))
+            rest = rest.dropFirst(count)
+            if !send(RawPeer.head(3, number: 0, descriptors: part.count), part) { return }
+        }
+    }
+
+    /// Asks for a reply, which is never read.
+    func ask(_ number: UInt64) { _ = send(RawPeer.head(4, number: number), []) }
+
+    /// Sends bytes and descriptors as one packet.
+    ///
+    /// - Returns: False if the port is gone, or has no room for some time.
+    @discardableResult
+    func send(_ bytes: [UInt8], _ descriptors: [CInt]) -> Bool {
+        for _ in 0..<20 {
+            let sent = unsafe runloops_send(
+                socket, bytes, bytes.count, nil, 0, descriptors, descriptors.count)
+            if sent >= 0 { return true }
+            if errno != EAGAIN && errno != ETOOMANYREFS { return false }
+            var entry = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+            // Safe: the kernel fills our own value.
+            unsafe poll(&entry, 1, 5)
+        }
+        return false
+    }
+
+    /// The kind of the next packet, or nil if none comes.
+    private func receivedKind() -> UInt8? {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        var head = [UInt8](repeating: 0, count: 64)
+        // Safe, both: the kernel fills our own value and our own array.
+        if unsafe poll(&entry, 1, 2_000) != 1 { return nil }
+        let length = unsafe recv(socket, &head, head.count, CInt(MSG_DONTWAIT))
+        return length >= 24 ? head[3] : nil
+    }
+
+    func close() { Glibc.close(socket) }
+}

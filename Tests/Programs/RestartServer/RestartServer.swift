@@ -1,0 +1,31 @@
+import MessagePorts
+import RunLoops
+import TestSupport
+
+/// A server that its successor replaces while clients come and go.
+///
+/// The listening socket, those connections that are half served, and what the server counts, are handed over through a
+/// port. Nobody is refused, and nothing is lost.
+///
+/// Its only argument says where the names are. The first one listens; each later one takes over from the one before.
+@main struct RestartServer {
+    static func main() throws {
+        let names = PortNames(directory: CommandLine.arguments[1])
+        let server = try Server(takingOverFrom: predecessor(names))
+        try server.serve(names)
+        let test = try RemotePort(named: PortName("test"), in: names)
+        try test.send(Array("\(server.generation) \(server.port)".utf8))
+        RunLoop.current.run()
+        tell("served", server.served)
+    }
+
+    /// The server that has the name now, if there is one.
+    private static func predecessor(_ names: PortNames) throws -> RemotePort? {
+        do {
+            return try RemotePort(named: PortName("restart"), in: names, mostDescriptors: 253)
+        } catch {
+            if case MessagePortError.name(.unknown) = error { return nil }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import MessagePorts
+import RunLoops
+import TestSupport
+
+/// Answers each line that a client sends with its generation, a number that no other line has, and the line.
+final class Server {
+    /// What its port is asked for.
+    enum Question: UInt32 {
+        /// All that the server has: the answer is its ``Estate``, the descriptors are its sockets.
+        case handOver = 1
+        /// To end.
+        case end = 2
+    }
+
+    private(set) var served = 0
+    private var estate: Estate
+    private let listener: CInt
+    private var acceptance: DescriptorSource?
+    private var clients: [CInt: Client] = [:]
+    /// The port by which the successor asks; held by its loop.
+    private var successor: MessagePort?
+
+    private struct Client {
+        let source: DescriptorSource
+        /// What has come of a line.
+        var text: String
+    }
+
+    var generation: Int { estate.generation }
+    var port: UInt16 { estate.port }
+
+    init(takingOverFrom predecessor: RemotePort?) throws {
+        guard let predecessor else {
+            let (socket, port) = try Loopback.listen()
+            listener = socket
+            estate = Estate(generation: 1, lastNumber: 0, port: port, texts: [])
+            return
+        }
+        var reply = try predecessor.request(id: Question.handOver.rawValue)
+        estate = Estate(decoding: reply.bytes)
+        estate.generation += 1
+        guard let first = reply.descriptors.takeFirst() else { fatalError("there is a listener") }
+        listener = first.release()
+        for text in estate.texts {
+            guard let client = reply.descriptors.takeFirst() else { fatalError("there is one for each") }
+            try serve(client.release(), text)
+        }
+        // The name is free when the one that had it says that it has ended.
+        try predecessor.onInvalidation { RunLoop.current.stop() }
+        RunLoop.current.run()
+    }
+
+    /// Takes clients, and waits for the successor.
+    func serve(_ names: PortNames) throws {
+        let acceptance = DescriptorSource(listener, interest: .read, closesDescriptor: true) {
+            [unowned self] source, _ in
+            do {
+                while let socket = Loopback.accept(source.descriptor) { try serve(socket, "") }
+            } catch { fatalError("\(error)") }
+        }
+        self.acceptance = acceptance
+        try RunLoop.current.add(acceptance, forMode: .default)
+        let port = try MessagePort(name: PortName("restart"), in: names)
+        successor = port
+        try RunLoop.current.add(port, forMode: .default) { [unowned self] message in
+            switch Question(rawValue: message.id) {
+            case .handOver: handOver(message)
+            case .end: RunLoop.current.stop()
+            case nil: break
+            }
+        }
+    }
+
+    /// Serves a client, of whose line this much has come.
+    private func serve(_ socket: CInt, _ text: String) throws {
+        let source = DescriptorSource(socket, interest: .read, closesDescriptor: true) {
+            [unowned self] source, _ in
+            do { try read(source) } catch { forget(source) }
+        }
+        clients[socket] = Client(source: source, text: text)
+        try RunLoop.current.add(source, forMode: .default)
+    }
+
+    private func read(_ source: DescriptorSource) throws {
+        guard let bytes = try Loopback.read(source.descriptor) else { return }
+        if bytes.isEmpty { return forget(source) }
+        clients[source.descriptor]?.text += String(decoding: bytes, as: UTF8.self)
+        guard let text = clients[source.descriptor]?.text, text.hasSuffix("\n") else { return }
+        estate.lastNumber += 1
+        served += 1
+        let answer = Array("\(generation) \(estate.lastNumber) \(text)".utf8)
+        if try Loopback.write(answer, to: source.descriptor) != answer.count { fatalError("there is room") }
+        forget(source)
+    }
+
+    private func forget(_ source: DescriptorSource) {
+        clients[source.descriptor] = nil
+        source.invalidate()
+    }
+
+    /// Gives everything away, and ends.
+    private func handOver(_ message: consuming MessagePort.Message) {
+        let halfServed = clients.values.map { ($0.source.descriptor, $0.text) }
+        estate.texts = halfServed.map(\.1)
+        do {
+            try message.reply(estate.encoded, descriptors: [listener] + halfServed.map(\.0))
+        } catch {
+            // The successor is gone: this one goes on.
+            return complain("not handed over: \(error)")
+        }
+        // What was sent is open in the message: these are our own.
+        for client in clients.values { client.source.invalidate() }
+        clients = [:]
+        acceptance?.invalidate()
+        successor?.invalidate()
+        RunLoop.current.stop()
+    }
+}
+
+/// What one server leaves to the next one, besides sockets.
+struct Estate {
+    var generation: Int
+    /// The last number that was given to a line.
+    var lastNumber: Int
+    /// The port that is listened at.
+    var port: UInt16
+    /// What has come of the lines of those clients whose sockets go with this.
+    var texts: [String]
+
+    init(generation: Int, lastNumber: Int, port: UInt16, texts: [String]) {
+        self.generation = generation
+        self.lastNumber = lastNumber
+        self.port = port
+        self.texts = texts
+    }
+
+    var encoded: [UInt8] {
+        Array((["\(generation) \(lastNumber) \(port)"] + texts).joined(separator: "\n").utf8)
+    }
+
+    init(decoding bytes: [UInt8]) {
+        let lines = String(decoding: bytes, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let numbers = (lines.first ?? "").split(separator: " ").compactMap { Int($0) }
+        if numbers.count != 3 { fatalError("the predecessor is of another kind") }
+        self.init(
+            generation: numbers[0], lastNumber: numbers[1], port: UInt16(numbers[2]),
+            texts: lines.dropFirst().map(String.init))
+    }
+}

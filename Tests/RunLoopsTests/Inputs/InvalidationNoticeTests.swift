@@ -1,0 +1,147 @@
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Whoever asks is told of a port's end: once, on the thread of its own loop.
+@Suite struct InvalidationNoticeTests {
+    @Test func `those who asked and have ended leave nothing behind`() async throws {
+        try await #require(processExitsWith: .success) {
+            let port = Port<Int>()
+            let bound = try boundOfDescriptors()
+            for _ in 0..<300 {
+                try BareThread { port.onInvalidation { Issue.record("it has ended") } }.join()
+            }
+            #expect(openDescriptors(from: bound) < 10)
+            port.invalidate()
+        }
+    }
+
+    @Test func `each who asked is told once, on its own loop's thread`() throws {
+        let port = Port<Int>()
+        let right = port.makeSendRight()
+        let receiver = try RunLoopThread(name: "receiver")
+        let log = Log<String>()
+        let other = try RunLoopThread(name: "other")
+        for thread in [receiver, other] {
+            try thread.runLoop.performAndWait {
+                let loop = RunLoop.current
+                let name = loop.name
+                if name == "receiver" { loop.add(port, forMode: .common) { _ in } }
+                port.onInvalidation {
+                    #expect(loop.isCurrent)
+                    log.add("\(name) port")
+                }
+                right.onInvalidation {
+                    #expect(loop.isCurrent)
+                    log.add("\(name) right")
+                }
+            }
+        }
+        #expect(log.entries == [])
+        port.invalidate()
+        port.invalidate()
+        for thread in [receiver, other] {
+            try thread.runLoop.performAndWait {}
+            thread.stop()
+            thread.join()
+        }
+        for name in ["receiver", "other"] {
+            #expect(log.entries.filter { $0.hasPrefix(name) } == ["\(name) port", "\(name) right"])
+        }
+    }
+
+    @Test func `it is not told while the port is being ended, nor in a mode that is not common`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            let other = RunLoop.Mode("other")
+            loop.add(Port<Int>(), forMode: other) { _ in }
+            var calls = 0
+            port.onInvalidation { calls += 1 }
+            port.invalidate()
+            #expect(calls == 0)
+            loop.settle(in: other)
+            #expect(calls == 0)
+            loop.settle()
+            #expect(calls == 1)
+        }
+    }
+
+    @Test func `whoever asks late is told soon`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            port.invalidate()
+            var calls = 0
+            port.onInvalidation { calls += 1 }
+            #expect(calls == 0)
+            loop.settle()
+            #expect(calls == 1)
+        }
+    }
+
+    @Test func `the last reference tells, too`() throws {
+        try onLoopThread { loop in
+            var port: Port<Int>? = Port()
+            let right = port?.makeSendRight()
+            var calls = 0
+            right?.onInvalidation { calls += 1 }
+            port = nil
+            loop.settle()
+            #expect(calls == 1)
+        }
+    }
+
+    @Test func `a loop that ends first destroys the handler on its thread, uncalled`() throws {
+        let port = Port<Int>()
+        let ended = Gate()
+        let thread = try RunLoopThread(name: "asker")
+        let asker = thread.runLoop
+        try asker.performAndWait {
+            let canary = Canary {
+                #expect(asker.isCurrent)
+                ended.open()
+            }
+            port.onInvalidation {
+                canary.sing()
+                Issue.record("the loop has ended")
+            }
+        }
+        thread.stop()
+        thread.join()
+        #expect(ended.wait(seconds: 0))
+        port.invalidate()
+    }
+
+    @Test func `a loop that ends lets go of its port, and is not told`() throws {
+        let alive = Shared()
+        let thread = try RunLoopThread(name: "receiver")
+        try thread.runLoop.performAndWait {
+            let captured = Counted(alive)
+            let port = Port<Int>()
+            RunLoop.current.add(port, forMode: .common) { _ in }
+            port.onInvalidation {
+                _ = captured
+                Issue.record("the loop has ended")
+            }
+        }
+        thread.stop()
+        thread.join()
+        #expect(alive.count == 0)
+    }
+
+    @Test func `the handler goes when it has been called`() throws {
+        try onLoopThread { loop in
+            let alive = Shared()
+            let port = Port<Int>()
+            let captured = Counted(alive)
+            port.onInvalidation { [captured] in _ = captured }
+            _ = consume captured
+            #expect(alive.count == 1)
+            port.invalidate()
+            loop.settle()
+            loop.pass()
+            #expect(alive.count == 0)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Broken rules of the sources of signals and processes: the program ends, and says what was wrong and what to do.
+@Suite struct KernelSourceMisuseTests {
+    @Test(
+        arguments: [
+            (SIGKILL, "SIGKILL cannot be handled by any program; choose another signal"),
+            (SIGSTOP, "SIGSTOP cannot be handled by any program; choose another signal"),
+            (SIGSEGV, "SIGSEGV tells of a fault of the very thread that gets it"),
+            (SIGABRT, "SIGABRT tells of a fault of the very thread that gets it"),
+            (SIGCHLD, "SIGCHLD is left to those who wait for children; use a ProcessSource for each child"),
+            (32, "no program can use a signal 32; choose one of the system's, such as SIGTERM"),
+            (0, "no program can use a signal 0; choose one of the system's, such as SIGTERM"),
+            (65, "no program can use a signal 65; choose one of the system's, such as SIGTERM"),
+        ] as [(CInt, String)])
+    func `a signal that no source can have is refused`(signal: CInt, message: String) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [signal] in
+            _ = try SignalSource(signal) { _, _ in }
+        }
+        expect(result, says: "SignalSource.init: \(message)")
+    }
+
+    @Test(arguments: [0, -1] as [CInt]) func `a process has a number above zero`(number: CInt) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [number] in
+            _ = try ProcessSource(number) { _, _ in }
+        }
+        expect(
+            result, says: "ProcessSource.init: \(number) is no process's number",
+            "look at what fork or posix_spawn answers before")
+    }
+
+    @Test(arguments: Misuse.allCases) func `a source that another loop has is its`(misuse: Misuse) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [misuse] in
+            try misuse.happen()
+        }
+        for part in misuse.message { expect(result, says: part) }
+    }
+
+    /// What is wrong.
+    enum Misuse: String, Codable, CaseIterable {
+        case addSignalElsewhere, addProcessElsewhere
+        case invalidateSignal, invalidateProcess
+        case addSignal, removeSignal, addProcess, removeProcess
+
+        var message: [String] {
+            switch self {
+            case .addSignalElsewhere:
+                [
+                    "RunLoop.add(source): the source of SIGTERM made at ", "KernelSourceMisuseTests.swift:",
+                    " is in another loop; remove it there first",
+                ]
+            case .addProcessElsewhere:
+                [
+                    "RunLoop.add(source): the source of process ", " made at ",
+                    " is in another loop; remove it there first",
+                ]
+            case .invalidateSignal:
+                ["SignalSource.invalidate: called outside the thread of the loop it is in"]
+            case .invalidateProcess:
+                ["ProcessSource.invalidate: called outside the thread of the loop it is in"]
+            case .addSignal, .addProcess:
+                ["RunLoop.add(source): called outside the loop's own thread", "and add the source there"]
+            case .removeSignal, .removeProcess:
+                [
+                    "RunLoop.remove(source): called outside the loop's own thread",
+                    "and remove the source there",
+                ]
+            }
+        }
+
+        fileprivate func happen() throws {
+            try onLoopThread { loop in
+                // Safe, these two, as far as the misuse is caught: this thread waits for the other one.
+                nonisolated(unsafe) let signal = try SignalSource(SIGTERM) { _, _ in }
+                nonisolated(unsafe) let process = try ProcessSource(getpid()) { _, _ in }
+                let isInLoop = ![.addSignal, .removeSignal, .addProcess, .removeProcess].contains(self)
+                if isInLoop {
+                    try unsafe loop.add(signal, forMode: .default)
+                    try unsafe loop.add(process, forMode: .default)
+                }
+                try BareThread {
+                    do {
+                        switch self {
+                        case .addSignalElsewhere: try unsafe RunLoop.current.add(signal, forMode: .default)
+                        case .addProcessElsewhere: try unsafe RunLoop.current.add(process, forMode: .default)
+                        case .invalidateSignal: unsafe signal.invalidate()
+                        case .invalidateProcess: unsafe process.invalidate()
+                        case .addSignal: try unsafe loop.add(signal, forMode: .default)
+                        case .removeSignal: unsafe loop.remove(signal, forMode: .default)
+                        case .addProcess: try unsafe loop.add(process, forMode: .default)
+                        case .removeProcess: unsafe loop.remove(process, forMode: .default)
+                        }
+                    } catch { Issue.record(error) }
+                }.join()
+            }
+        }
+    }
+}

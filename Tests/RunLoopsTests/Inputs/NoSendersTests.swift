@@ -1,0 +1,248 @@
+import Synchronization
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// The receiver is told when the last send right has gone: once for each time, behind all that was sent.
+@Suite struct NoSendersTests {
+    @Test func `the last right tells, behind what it has sent`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>(queueLimit: 3)
+            var log: [String] = []
+            loop.add(port, forMode: .default) { log.append("\($0)") }
+            port.onNoSenders { log.append("none") }
+            var rights = [port.makeSendRight(), port.makeSendRight()]
+            try rights[0].send(1)
+            rights.removeFirst()
+            loop.settle()
+            #expect(log == ["1"])
+            try rights[0].send(contentsOf: [2, 3, 4])
+            rights.removeFirst()
+            try port.makeSendOnceRight(ifUnused: 0).send(5)
+            loop.settle()
+            #expect(log == ["1", "2", "3", "4", "none", "5"])
+            // The notice has taken nobody's room.
+            try port.send(contentsOf: [6, 7, 8], before: .distantPast)
+        }
+    }
+
+    @Test func `it is told once for each time, and not before there was a right`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            var calls = 0
+            loop.add(port, forMode: .default) { _ in }
+            port.onNoSenders { calls += 1 }
+            loop.settle()
+            #expect(calls == 0)
+            for times in 1...5 {
+                _ = port.makeSendRight()
+                loop.settle()
+                loop.settle()
+                #expect(calls == times)
+            }
+        }
+    }
+
+    @Test func `a right that was made since makes the notice stale`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            var log: [String] = []
+            loop.add(port, forMode: .default) { log.append("\($0)") }
+            port.onNoSenders { log.append("none") }
+            _ = port.makeSendRight()
+            var right: SendRight? = port.makeSendRight()
+            loop.settle()
+            #expect(log == [])
+            // Gone again, and another one after it: told once, behind what all of them have sent.
+            try right?.send(1)
+            right = nil
+            right = port.makeSendRight()
+            try right?.send(2)
+            right = nil
+            loop.settle()
+            #expect(log == ["1", "2", "none"])
+            withExtendedLifetime(right) {}
+        }
+    }
+
+    @Test func `whoever asks late is told soon, and asking again replaces the handler`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            var log: [String] = []
+            loop.add(port, forMode: .default) { _ in }
+            _ = port.makeSendRight()
+            loop.settle()
+            port.onNoSenders { log.append("first") }
+            #expect(log == [])
+            loop.settle()
+            #expect(log == ["first"])
+            port.onNoSenders { log.append("second") }
+            loop.settle()
+            #expect(log == ["first"])
+            _ = port.makeSendRight()
+            loop.settle()
+            #expect(log == ["first", "second"])
+        }
+    }
+
+    @Test func `what comes about while the port is in no loop is told to whoever asks next`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            let alive = Shared()
+            var calls = 0
+            do {
+                let captured = Counted(alive)
+                loop.add(port, forMode: .default) { _ in }
+                port.onNoSenders { _ = captured }
+            }
+            var right: SendRight? = port.makeSendRight()
+            loop.remove(port, forMode: .default)
+            #expect(alive.count == 0)
+            right = nil
+            loop.add(port, forMode: .default) { _ in }
+            loop.settle()
+            port.onNoSenders { calls += 1 }
+            loop.settle()
+            #expect(calls == 1)
+            // In the queue when the port leaves, and nobody asks where it arrives.
+            _ = port.makeSendRight()
+            loop.remove(port, forMode: .default)
+            loop.add(port, forMode: .default) { _ in }
+            loop.settle()
+            #expect(calls == 1)
+            port.onNoSenders { calls += 1 }
+            loop.settle()
+            #expect(calls == 2)
+            withExtendedLifetime(right) {}
+        }
+    }
+
+    @Test func `it is told in the modes of the port only`() throws {
+        try onLoopThread { loop in
+            let other = RunLoop.Mode("other")
+            loop.add(Port<Int>(), forMode: .default) { _ in }
+            for isSignal in [false, true] {
+                var calls = 0
+                if isSignal {
+                    let port = Port<Void>()
+                    loop.add(port, forMode: other) {}
+                    port.onNoSenders { calls += 1 }
+                    _ = port.makeSendRight()
+                } else {
+                    let port = Port<Int>()
+                    loop.add(port, forMode: other) { _ in }
+                    port.onNoSenders { calls += 1 }
+                    _ = port.makeSendRight()
+                }
+                loop.settle()
+                #expect(calls == 0)
+                loop.settle(in: other)
+                #expect(calls == 1)
+            }
+        }
+    }
+
+    @Test func `a port that has ended tells nothing, and lets go of the handler`() throws {
+        try onLoopThread { loop in
+            let alive = Shared()
+            let port = Port<Int>()
+            loop.add(port, forMode: .default) { _ in }
+            let captured = Counted(alive)
+            port.onNoSenders { [captured] in
+                _ = captured
+                Issue.record("it has ended")
+            }
+            _ = port.makeSendRight()
+            let late = port.makeSendRight()
+            port.invalidate()
+            port.onNoSenders { [captured] in _ = captured }
+            _ = consume late
+            loop.settle()
+            _ = consume captured
+            #expect(alive.count == 0)
+        }
+    }
+
+    @Test func `the handler may end the port, or make a right`() throws {
+        try onLoopThread { loop in
+            let port = Port<Int>()
+            var calls = 0
+            loop.add(port, forMode: .default) { _ in }
+            port.onNoSenders { [weak port] in
+                calls += 1
+                if calls == 1 { _ = port?.makeSendRight() } else { port?.invalidate() }
+            }
+            _ = port.makeSendRight()
+            #expect(loop.run(in: .default, until: .hang) == .finished)
+            #expect(calls == 2)
+        }
+    }
+
+    @Test func `the notice wakes a receiver that sleeps, also one of signals`() throws {
+        for isSignal in [false, true] {
+            let receiver = try RunLoopThread(name: "receiver")
+            let none = Gate()
+            let (port, signals) = (Port<Int>(), Port<Void>())
+            receiver.runLoop.perform {
+                RunLoop.current.add(port, forMode: .common) { _ in Issue.record("no message") }
+                RunLoop.current.add(signals, forMode: .common) { Issue.record("no signal") }
+                if isSignal {
+                    signals.onNoSenders { none.open() }
+                } else {
+                    port.onNoSenders { none.open() }
+                }
+            }
+            try receiver.runLoop.performAndWait {}
+            waitUntilAsleep(receiver.runLoop)
+            if isSignal { _ = signals.makeSendRight() } else { _ = port.makeSendRight() }
+            #expect(none.wait())
+            receiver.stop()
+            receiver.join()
+        }
+    }
+
+    @Test func `a forked child that drops its rights tells nobody`() async {
+        await #expect(processExitsWith: .success) {
+            try onLoopThread { loop in
+                let port = Port<Int>()
+                loop.add(port, forMode: .default) { _ in Issue.record("the parent has both rights") }
+                port.onNoSenders { Issue.record("the parent has its right") }
+                var rights = [port.makeSendRight()]
+                let once = Mutex(Optional(port.makeSendOnceRight(ifUnused: 1)))
+                let child = Child {
+                    rights = []
+                    once.withLock { $0 = nil }
+                    return 0
+                }
+                #expect(child.wait() == .exited(0))
+                loop.settle()
+                #expect(rights.count == 1)
+                once.withLock { right in
+                    let isThere = right != nil
+                    #expect(isThere)
+                }
+                port.invalidate()
+            }
+        }
+    }
+
+    @Test func `the handler belongs to the loop that the port is in`() async {
+        let nowhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try onLoopThread { _ in Port<Int>().onNoSenders {} }
+        }
+        expect(
+            nowhere, says: "Port.onNoSenders: the port made at RunLoopsTests/NoSendersTests.swift",
+            "is not in this thread's loop; add it to the loop first, and ask on its thread")
+        let elsewhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let port = Port<Int>()
+            try onLoopThread { loop in
+                loop.add(port, forMode: .default) { _ in }
+                let other = try Threads(1) { _ in port.onNoSenders {} }
+                try other.join()
+            }
+        }
+        expect(elsewhere, says: "Port.onNoSenders: the port made at", "is not in this thread's loop")
+    }
+}

@@ -1,0 +1,128 @@
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Eight senders at a full port, with deadlines: served in turn, given up with their message, or released by the end.
+@Suite struct PortFullTests {
+    /// What became of a sender.
+    private enum Outcome: Hashable, Sendable {
+        case sent
+        case gaveUp
+        case released
+    }
+
+    /// A round's senders, who came one after the other.
+    private final class Line: Sendable {
+        let port: Port<Int>
+        let outcomes = Guarded<[Int: Outcome]>([:])
+        private let threads = Guarded<[Threads]>([])
+
+        init(limit: Int, _ deadlines: [ContinuousClock.Instant?]) throws {
+            port = Port(queueLimit: PortQueueLimit(limit))
+            try port.send(contentsOf: (0..<limit).map { -1 - $0 })
+            for (number, deadline) in deadlines.enumerated() {
+                let thread = try Threads(1) { [self] _ in
+                    let outcome = send(number, before: deadline)
+                    outcomes.withLock { $0[number] = outcome }
+                }
+                threads.withLock { $0.append(thread) }
+                waitUntil("the next one is in line, or has given up already") {
+                    // In this order: one that leaves the line meanwhile is counted in neither, and not twice.
+                    outcomes.withLock { $0.count } + waitingSenders(at: port) == number + 1
+                }
+            }
+        }
+
+        private func send(_ number: Int, before deadline: ContinuousClock.Instant?) -> Outcome {
+            do throws(PortSendError<Int>) {
+                if let deadline { try port.send(number, before: deadline) } else { try port.send(number) }
+                return .sent
+            } catch {
+                #expect(error.messages == [number])
+                switch error.reason {
+                case .timedOut:
+                    #expect(deadline.map { ContinuousClock.now >= $0 } == true)
+                    return .gaveUp
+                case .invalid: return .released
+                case .wouldDeadlock:
+                    Issue.record("nobody waits for these")
+                    return .released
+                }
+            }
+        }
+
+        func join() throws { for thread in threads.withLock({ $0 }) { try thread.join() } }
+
+        func numbers(_ outcome: Outcome) -> [Int] {
+            outcomes.withLock { $0.filter { $0.value == outcome }.keys.sorted() }
+        }
+    }
+
+    private func deadlines(_ random: inout SplitMix64) -> [ContinuousClock.Instant?] {
+        (0..<8).map { _ in
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: nil
+            case 1: .hang
+            default: .now + .microseconds(Int.random(in: 0..<3_000, using: &random))
+            }
+        }
+    }
+
+    @Test(arguments: 0..<40) func `all are served in turn, or give up with their message, and none is lost`(
+        seed: UInt64
+    ) throws {
+        var random = SplitMix64(seed: seed)
+        let limit = Int.random(in: 1...3, using: &random)
+        let line = try Line(limit: limit, deadlines(&random))
+        let pause = Duration.microseconds(Int.random(in: 0..<1_000, using: &random))
+        let received = try onLoopThread { loop in
+            var received: [Int] = []
+            loop.add(line.port, forMode: .default) { number in
+                received.append(number)
+                // Now and then a deadline passes while others are served.
+                let end = ContinuousClock.now + pause
+                while ContinuousClock.now < end {}
+            }
+            while waitingSenders(at: line.port) > 0 { loop.pass() }
+            try line.join()
+            loop.settle()
+            return received
+        }
+        #expect(Array(received.prefix(limit)) == (0..<limit).map { -1 - $0 })
+        // In turn, each once, and exactly those who were told so.
+        #expect(Array(received.dropFirst(limit)) == line.numbers(.sent))
+        #expect(line.numbers(.sent).count + line.numbers(.gaveUp).count == 8)
+    }
+
+    @Test(arguments: 0..<40) func `the port's end releases all who wait, with their messages`(seed: UInt64)
+        throws
+    {
+        var random = SplitMix64(seed: seed &+ 500)
+        let limit = Int.random(in: 1...3, using: &random)
+        let line = try Line(limit: limit, deadlines(&random))
+        let last = Int.random(in: 0..<6, using: &random)
+        let received = try onLoopThread { loop in
+            var received: [Int] = []
+            loop.add(line.port, forMode: .default) { number in
+                received.append(number)
+                if received.count > last { line.port.invalidate() }
+            }
+            if last == 0 { line.port.invalidate() }
+            while line.port.isValid && received.count <= last && waitingSenders(at: line.port) > 0 {
+                loop.pass()
+            }
+            line.port.invalidate()
+            try line.join()
+            return received
+        }
+        let sent = line.numbers(.sent)
+        // What was accepted and not received has gone with the port: never more than it holds.
+        let arrived = received.filter { $0 >= 0 }
+        #expect(arrived == Array(sent.prefix(arrived.count)))
+        #expect(sent.count - arrived.count <= limit)
+        #expect(sent.count + line.numbers(.gaveUp).count + line.numbers(.released).count == 8)
+        #expect(waitingSenders(at: line.port) == 0)
+    }
+}

@@ -1,0 +1,127 @@
+import Synchronization
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// The line of senders at a full port: who leaves it makes room for those behind, and nobody sleeps in it beside room.
+@Suite struct PortLineTests {
+    /// Sends several messages, all or none.
+    private static func send(
+        _ numbers: Range<Int>, to port: Port<Int>, before deadline: ContinuousClock.Instant? = nil
+    ) -> PortCore.Refusal? {
+        var rest = numbers.makeIterator()
+        var room = numbers.count
+        var newest: Node?
+        while let node = Node.packing(&rest, within: &room) {
+            node.next = newest
+            newest = node
+        }
+        let refusal = port.core.send(newest, numbers.count, before: deadline)
+        if refusal != nil { _ = PortCore.takeBack(newest) as [Int] }
+        return refusal
+    }
+
+    /// What is in a port's queue.
+    private func drain(_ port: Port<Int>) throws -> [Int] {
+        try onLoopThread { loop in
+            var received: [Int] = []
+            loop.add(port, forMode: .default) { received.append($0) }
+            loop.settle()
+            return received
+        }
+    }
+
+    @Test func `who waits behind a batch that gives up has the room that it left`()
+        throws
+    {
+        let port = Port<Int>(queueLimit: 4)
+        try port.send(contentsOf: 0..<3)
+        let isOver = Shared()
+        let batch = try Threads(1) { _ in
+            #expect(Self.send(10..<13, to: port, before: .now + .milliseconds(500)) == .timedOut)
+            isOver.increment()
+        }
+        // On a busy machine it may have given up already.
+        waitUntil("the batch waits, or has") {
+            port.core.waitingCount.load(ordering: .acquiring) == 1 || isOver.count == 1
+        }
+        let single = try Threads(1) { _ in try port.send(3) }
+        try batch.join()
+        try single.join()
+        #expect(try drain(port) == [0, 1, 2, 3])
+    }
+
+    @Test func `who waits behind a batch that is refused for a circle has its room`() throws {
+        let port = Port<Int>(queueLimit: 4)
+        try port.send(contentsOf: 0..<3)
+        let receiver = try RunLoopThread(name: "receiver")
+        let sender = try RunLoopThread(name: "sender")
+        try receiver.runLoop.performAndWait {
+            RunLoop.current.add(port, forMode: .init("never")) { _ in }
+        }
+        let log = Log<PortCore.Refusal?>()
+        sender.runLoop.perform { log.add(Self.send(10..<13, to: port)) }
+        waitUntilSendersWait(1, at: port)
+        waitUntil("the batch can be refused") {
+            ThreadWait.graph.withLock { $0.holdsWait(of: port.core.origin) }
+        }
+        let single = try Threads(1) { _ in try port.send(3) }
+        waitUntilSendersWait(2, at: port)
+        try receiver.runLoop.performAndWait {
+            // The receiver begins to wait for the sender, and cannot be refused.
+            let target = sender.runLoop.holding
+            let wait = ThreadWait(in: "test", fileID: #fileID, line: #line) { [target] }
+            #expect(wait.beginAnyhow() == nil)
+            wait.end()
+        }
+        try single.join()
+        try sender.runLoop.performAndWait {}
+        #expect(log.entries == [.wouldDeadlock])
+        try receiver.runLoop.performAndWait { RunLoop.current.remove(port, forMode: .init("never")) }
+        #expect(try drain(port) == [0, 1, 2, 3])
+        receiver.stop()
+        sender.stop()
+    }
+
+    #if DEBUG
+        @Test(arguments: [true, false])
+        func `a sender that meets the port's end in the middle of its only try hears of the end`(
+            isReceiver: Bool
+        ) throws {
+            try onLoopThread { loop in
+                let port = Port<Int>(queueLimit: 1)
+                if isReceiver { loop.add(port, forMode: .default) { _ in } }
+                try port.send(0)
+                let ending = Ending(of: port)
+                let error = #expect(throws: PortSendError<Int>.self) {
+                    try ending.watch {
+                        if isReceiver { try port.send(1) } else { try port.send(1, before: .distantPast) }
+                    }
+                }
+                #expect(error?.reason == .invalid)
+                try ending.closing?.join()
+            }
+        }
+
+        /// Ends a port on another thread when this one has put its sender into the line, under the lock that guards the line.
+        private final class Ending: StepWatcher, @unchecked Sendable {
+            private let port: Port<Int>
+            var closing: Threads?
+
+            init(of port: Port<Int>) { self.port = port }
+
+            override func threadIs(at step: Step) {
+                if step != .waitingStores || closing != nil { return }
+                pause {
+                    do { closing = try Threads(1) { [port] _ in port.invalidate() } } catch {
+                        Issue.record(error)
+                    }
+                    // It goes on when it can have the lock.
+                    waitUntil("its queue is closed") { port.core.mailbox.current.isClosed }
+                }
+            }
+        }
+    #endif
+}

@@ -1,0 +1,77 @@
+#if DEBUG
+    import TestSupport
+    import Testing
+
+    @testable import RunLoops
+
+    /// The end of a port of signals, which is no signal.
+    @Suite struct SignalPortEndTests {
+        /// Steps of the receiver between its look at the port and its sleep.
+        static let steps: [Step] = [.bellLooks, .bellArms]
+
+        @Test(arguments: steps) func `ending a port delivers no signal that was not sent, in a loop`(
+            step: Step
+        ) throws {
+            let port = Port<Void>()
+            let signals = Shared()
+            let stalled = StalledThread(at: step)
+            let isReady = Gate()
+            let thread = try BareThread {
+                let loop = RunLoop.current
+                loop.add(port, forMode: .default) { signals.increment() }
+                port.onNoSenders {}
+                isReady.open()
+                stalled.watch { #expect(loop.run(in: .default, until: .hang) == .finished) }
+            }
+            #expect(isReady.wait())
+            // A notice, for which the loop looks at the port.
+            _ = port.makeSendRight()
+            stalled.waitUntilStalled()
+            port.invalidate()
+            stalled.goOn()
+            thread.join()
+            #expect(signals.count == 0)
+        }
+
+        @Test func `ending a port delivers no signal that was not sent, in a set`() throws {
+            let port = Port<Void>()
+            let set = PortSet<String>()
+            set.add(port, atEnd: "end") { "signal" }
+            let stalled = StalledThread(at: .bellArms)
+            let log = Log<String>()
+            let thread = try BareThread {
+                stalled.watch {
+                    do throws(PortSetError) { while true { log.add(try set.receive(before: .hang)) } } catch {
+                        log.add(error.description)
+                    }
+                }
+            }
+            // A nudge, as a notice makes; in a set no receiver can ask for notices.
+            if let node = port.core.bell.nudge() { Signal.send(node) }
+            stalled.waitUntilStalled()
+            port.invalidate()
+            stalled.goOn()
+            thread.join()
+            #expect(log.entries == ["end", "the set has no members"])
+        }
+
+        @Test func `a signal that is sent while the port ends arrives once, or not at all`() throws {
+            for _ in 0..<200 {
+                let port = Port<Void>()
+                let signals = Shared()
+                let isReady = Gate()
+                let thread = try BareThread {
+                    let loop = RunLoop.current
+                    loop.add(port, forMode: .default) { signals.increment() }
+                    isReady.open()
+                    #expect(loop.run(in: .default, until: .hang) == .finished)
+                }
+                #expect(isReady.wait())
+                try port.send()
+                port.invalidate()
+                thread.join()
+                #expect(signals.count <= 1)
+            }
+        }
+    }
+#endif

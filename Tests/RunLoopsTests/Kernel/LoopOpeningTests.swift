@@ -1,0 +1,124 @@
+import Glibc
+import Synchronization
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Several threads that want a loop where there are descriptors for some of them only.
+///
+/// Each in a process of its own, which libevent ends if it gets no pipe and is not stopped.
+@Suite struct LoopOpeningTests {
+    @Test
+    func `threads that make loops at the limit of descriptors get a loop or an error, and leave none open`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let bound = try boundOfDescriptors()
+            let outcomes = Outcomes()
+            for free in 0...120 {
+                try race(bound, free, outcomes)
+                #expect(openDescriptors(from: bound) == 0)
+            }
+            outcomes.check()
+        }
+    }
+
+    @Test
+    func `a loop at the limit is a loop or an error also while another thread opens and closes descriptors`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let bound = try boundOfDescriptors()
+            let outcomes = Outcomes()
+            let isOver = Shared()
+            let other = try BareThread {
+                while isOver.count == 0 {
+                    let copies = [dup(0), dup(0), dup(0)]
+                    for copy in copies where copy >= 0 { close(copy) }
+                }
+            }
+            for free in 0...120 { try race(bound, free, outcomes) }
+            isOver.increment()
+            other.join()
+            outcomes.check()
+            // Each loss doubles what must be free, so eight of them are the most that 120 allow.
+            #expect(openDescriptors(from: bound) <= 8)
+            try BareThread { outcomes.attempt() }.join()
+            #expect(outcomes.lastWasMade)
+        }
+    }
+
+    @Test
+    func `a pipe that libevent does not get is an error, and each one makes the next loop ask for more room`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let bound = try boundOfDescriptors()
+            fillDescriptors(below: bound)
+            try BareThread {
+                #expect(throws: SystemError(call: "pipe2", code: EMFILE)) {
+                    try Faults.refusingPipes(EMFILE) { _ = try RunLoop.makeCurrent() }
+                }
+                #expect(throws: SystemError(call: "pipe2", code: ENFILE)) {
+                    try Faults.refusingPipes(ENFILE) { _ = try RunLoop.makeCurrent() }
+                }
+                // The two epoll sets that nobody knows. Now two more than the three of a base must be free.
+                #expect(openDescriptors(from: bound) == 2)
+                #expect(refusal(bound, free: 2 + 6) { _ = try RunLoop.makeCurrent() } == EMFILE)
+                #expect(openDescriptors(from: bound) == 2)
+                #expect(refusal(bound, free: 2 + 7) { _ = try RunLoop.makeCurrent() } == nil)
+                #expect(RunLoop.current.perform { RunLoop.current.stop() })
+                #expect(RunLoop.current.run(in: .default, until: .hang) == .stopped)
+            }.join()
+        }
+    }
+}
+
+/// What became of all attempts.
+private final class Outcomes: Sendable {
+    private let made = Shared()
+    private let others = Log<String>()
+    private let refused = Shared()
+
+    private let last = Shared()
+
+    /// Whether the last attempt of all made one.
+    var lastWasMade: Bool { last.count == 1 }
+
+    /// Makes a loop, and ends it.
+    func attempt() {
+        do {
+            try RunLoop.withAnotherLoop { _ in }
+            made.increment()
+            last.value.store(1, ordering: .releasing)
+        } catch let error as SystemError where error.code == EMFILE {
+            refused.increment()
+            last.value.store(0, ordering: .releasing)
+        } catch {
+            others.add("\(error)")
+        }
+    }
+
+    func check() {
+        #expect(others.entries == [])
+        #expect(made.count > 0 && refused.count > 0)
+    }
+}
+
+/// Has four threads make loops with so many numbers to be had from a bound on, and none below.
+private func race(_ bound: Int, _ free: Int, _ outcomes: Outcomes) throws {
+    let begins = Gate()
+    // They are there before the limit is: no thread needs a descriptor to begin.
+    let threads = try (0..<4).map { _ in
+        try BareThread {
+            #expect(begins.wait())
+            for _ in 0..<20 { outcomes.attempt() }
+        }
+    }
+    _ = refusal(bound, free: free) {
+        begins.open()
+        for thread in threads { thread.join() }
+    }
+}

@@ -1,0 +1,163 @@
+#if DEBUG
+    import TestExpectations
+    import TestSupport
+    import Testing
+
+    @testable import RunLoops
+
+    /// What other threads do, put between every two steps of a loop on its way to sleep.
+    ///
+    /// To the loop it makes no difference which thread it is: so it is done on the loop's own, from inside the step.
+    @Suite struct StepSweepTests {
+        /// What another thread may do.
+        enum Event: CaseIterable {
+            case perform, send, ring, signal, wakeUp
+            /// The last send right of the port of signals goes.
+            case dropRight
+        }
+
+        @Test func `whatever two things come at whatever two steps, a loop serves both, and sleeps on`()
+            throws
+        {
+            try onLoopThread { loop in
+                loop.waitPolicy = .park
+                let stepCount = try Stage(loop).play(nil, .ring, nil, .ring).stepCount
+                #expect(stepCount > 10)
+                for (first, second) in pairs(Event.allCases) {
+                    for early in 0..<stepCount {
+                        for late in early..<2 * stepCount {
+                            let outcome = try Stage(loop).play(early, first, late, second)
+                            if outcome.failures.isEmpty { continue }
+                            Issue.record(
+                                "\(first) at step \(early), \(second) at \(late): \(outcome.failures)")
+                            return
+                        }
+                    }
+                }
+            }
+        }
+
+        private func pairs(_ events: [Event]) -> [(Event, Event)] {
+            events.flatMap { first in events.map { (first, $0) } }
+        }
+    }
+
+    /// A loop with one input of each kind, and what they have seen.
+    private final class Stage: StepWatcher, @unchecked Sendable {
+        struct Outcome {
+            var stepCount = 0
+            var failures: [String] = []
+        }
+
+        private let loop: RunLoop
+        private let port = Port<Int>()
+        private let bell = Port<Void>()
+        private var source: ManualSource?
+        private var right: SendRight<Void>?
+
+        /// What was done, and what was seen of it since.
+        private var done: [StepSweepTests.Event: Int] = [:]
+        private var seen: [StepSweepTests.Event: Int] = [:]
+
+        private var plan: [(step: Int, event: StepSweepTests.Event)] = []
+        private var stepCount = 0
+        private var stepsToSleep: Int?
+        /// Nothing is planned: how far it is to the first sleep is counted.
+        private var isMeasured = false
+
+        init(_ loop: RunLoop) {
+            self.loop = loop
+            super.init()
+            loop.add(port, forMode: .default) { [unowned self] _ in saw(.send) }
+            loop.add(bell, forMode: .default) { [unowned self] in saw(.ring) }
+            let source = ManualSource { [unowned self] in saw(.signal) }
+            loop.add(source, forMode: .default)
+            self.source = source
+            bell.onNoSenders { [unowned self] in saw(.dropRight) }
+            right = bell.makeSendRight()
+        }
+
+        /// Rings once, so that there is something to serve, and runs until both events have come and the loop was stopped.
+        func play(
+            _ early: Int?, _ first: StepSweepTests.Event, _ late: Int?, _ second: StepSweepTests.Event
+        ) throws -> Outcome {
+            if let early, let late { plan = [(early, first), (late, second)] }
+            isMeasured = plan.isEmpty
+            try bell.send()
+            let result = watch { loop.run(in: .default, until: .hang) }
+            var outcome = Outcome(stepCount: stepsToSleep ?? 0)
+            if result != .stopped { outcome.failures.append("the stop was lost") }
+            loop.settle()
+            for (event, count) in done {
+                let times = seen[event] ?? 0
+                if times < count { outcome.failures.append("\(event) was lost") }
+                if times > count && !merges(event) { outcome.failures.append("\(event) came twice") }
+            }
+            // None has gone deaf.
+            let before = seen
+            try bell.send()
+            try port.send(0)
+            source?.signal()
+            loop.settle()
+            for event in [StepSweepTests.Event.ring, .send, .signal] where seen[event] == before[event] {
+                outcome.failures.append("\(event) is not served any more")
+            }
+            finish()
+            return outcome
+        }
+
+        private func finish() {
+            loop.remove(port, forMode: .default)
+            loop.remove(bell, forMode: .default)
+            source?.invalidate()
+            source = nil
+            right = nil
+        }
+
+        override func threadIs(at step: Step) {
+            defer { stepCount += 1 }
+            if step == .sleeps && stepsToSleep == nil { stepsToSleep = stepCount + 1 }
+            pause {
+                while let next = plan.first, next.step == stepCount || step == .sleeps {
+                    plan.removeFirst()
+                    bring(next.event)
+                    if plan.isEmpty { stop() }
+                }
+                if isMeasured && step == .sleeps { stop() }
+            }
+        }
+
+        /// Stops the loop as another thread would: not by what the loop keeps for itself.
+        private func stop() { loop.inbox.request(.stop) }
+
+        private func merges(_ event: StepSweepTests.Event) -> Bool { event == .ring || event == .signal }
+
+        private func bring(_ event: StepSweepTests.Event) {
+            switch event {
+            case .perform:
+                // As another thread would: not by the loop's own list.
+                let node = SlabCache.takeNode()
+                node.kind = .block
+                let body = { [unowned self] in saw(.perform) }
+                node.store(BlockMessage(body: body, modes: nil, origin: SourceLocation(#fileID, #line)))
+                if loop.inbox.send(Mailbox.Chain(node)) { done[event, default: 0] += 1 }
+            case .send:
+                done[event, default: 0] += 1
+                do { try port.send(1) } catch { Issue.record(error) }
+            case .ring:
+                done[event] = (seen[event] ?? 0) + 1
+                do { try bell.send() } catch { Issue.record(error) }
+            case .signal:
+                done[event] = (seen[event] ?? 0) + 1
+                source?.signal()
+            case .wakeUp: loop.wakeUp()
+            case .dropRight:
+                if right == nil { return }
+                done[event] = 1
+                right = nil
+            }
+        }
+
+        private func saw(_ event: StepSweepTests.Event) { seen[event, default: 0] += 1 }
+    }
+#endif

@@ -1,0 +1,219 @@
+import TestSupport
+
+// What the loop does.
+
+extension MailboxModel {
+    struct Loop: Hashable {
+        /// What is to be done next.
+        enum Step: Hashable {
+            /// `PortInput.arm`: the port's queue, and `Doorbell.armUnlessRung`.
+            case joinLooks, joinArms
+            /// `LoopCore.takeMail`; `Mailbox.take`: the look, and the exchange.
+            case looks, takeLooks, takeExchanges
+            /// `LoopCore.sortMail`, as far as it takes requests: `Inbox.takeRequests`.
+            case takesRequests
+            /// `PortInput.serveRing`: `Doorbell.isNudgedOrRung`, in a fault in two looks, and the port's queue.
+            case bellLooks, bellLooksAgain, queueLooks
+            /// `Doorbell.arm`.
+            case bellArms
+            /// The handler, and the notices in the port's queue.
+            case handles, takesNotices
+            /// `LoopCore.poll` and `LoopCore.pollNow`; the second one in a fault only.
+            case polls, pollsLate
+            /// `LoopCore.spin`.
+            case spins
+            /// `Mailbox.arm`: the look, and the exchange.
+            case armLooks, armExchanges
+            /// `Poller.wait`.
+            case sleeps
+            /// `LoopCore.end`: `Mailbox.close`; `PortInput.didLeave`: `Doorbell.disarm`, its look and its exchange.
+            case closes, disarmLooks, disarmExchanges
+            /// The port's place lets go of its signal, and the thread of its loop.
+            case releasesSignal, dropsLoop
+            case done
+        }
+
+        /// Where the loop goes on when it has taken its mail.
+        enum Place: Hashable { case serving, exitCheck, isQuiet, ending }
+
+        var step = Step.looks
+        var place = Place.serving
+        var seen = Word.empty
+        /// What was taken and is not yet sorted, oldest first: four bits for each, 0 for the end.
+        var mail: UInt64 = 0
+        var requests = Requests()
+        var isPortReady = false
+    }
+
+    /// - Returns: Whether the loop can take a step that something leads to.
+    func stepLoop(in before: State, _ walk: inout Exploration<State>) -> Bool {
+        var state = before
+        switch before.loop.step {
+        case .joinLooks:
+            if state.noticesUnseen { becameReady(&state) } else { state.loop.step = .joinArms }
+        case .joinArms:
+            if state.bell == .quiet || fault == .bellJoinedByStore {
+                armBell(&state, &walk)
+                state.loop.step = .looks
+            } else {
+                becameReady(&state)
+            }
+        case .looks:
+            // An ending loop looks for jobs, of which there are none, and closes.
+            if fault == .requestsTakenBeforeNode { takeRequests(&state) }
+            if state.word.node != nil || state.word == .armed {
+                state.loop.step = .takeLooks
+            } else {
+                goOn(&state)
+            }
+        case .takeLooks:
+            state.loop.seen = state.word
+            if fault == .takeAfterCheck || state.word.node != nil || state.word == .armed {
+                state.loop.step = .takeExchanges
+            } else {
+                goOn(&state)
+            }
+        case .takeExchanges:
+            if fault == .takeAfterCheck || state.word == state.loop.seen {
+                // Weak: it may fail for no reason, and is tried again.
+                state.word = .empty
+                take(state.loop.seen, &state, &walk)
+                sort(&state, &walk)
+            } else {
+                state.loop.seen = state.word
+            }
+        case .takesRequests:
+            takeRequests(&state)
+            sort(&state, &walk)
+        case .bellLooks:
+            let isNudged = state.bell == .nudged && fault != .bellLookedAtTwice
+            let otherwise: Loop.Step = fault == .bellLookedAtTwice ? .bellLooksAgain : .queueLooks
+            state.loop.step = state.bell == .rung || isNudged ? .bellArms : otherwise
+        case .bellLooksAgain: state.loop.step = state.bell == .nudged ? .bellArms : .queueLooks
+        case .queueLooks:
+            if state.noticesUnseen {
+                state.loop.step = .bellArms
+            } else {
+                state.loop.isPortReady = false
+                state.loop.step = .looks
+                state.loop.place = .exitCheck
+            }
+        case .bellArms:
+            let bell = state.bell
+            armBell(&state, &walk)
+            state.loop.step = bell == .rung && fault != .bellArmedAfterHandler ? .handles : .takesNotices
+        case .handles:
+            state.ringsUnseen = false
+            state.loop.step = fault == .bellArmedAfterHandler ? .bellArms : .takesNotices
+        case .takesNotices:
+            state.noticesUnseen = false
+            state.loop.isPortReady = false
+            state.loop.step = .looks
+            state.loop.place = .exitCheck
+        case .polls:
+            state.isEdgeThere = false
+            state.loop.step = .looks
+        case .pollsLate:
+            state.isEdgeThere = false
+            state.loop.step = .sleeps
+        case .spins:
+            if state.word.node != nil { lookAgain(&state) } else { state.loop.step = .armLooks }
+        case .armLooks:
+            state.loop.seen = state.word
+            state.loop.step = state.word == .empty ? .armExchanges : .polls
+        case .armExchanges:
+            if state.word == .empty || fault == .armByStore {
+                state.word = .armed
+                state.loop.step = fault == .pollAfterArming ? .pollsLate : .sleeps
+            } else {
+                state.loop.step = .polls
+            }
+            state.loop.seen = .empty
+        case .sleeps: return sleep(in: before, &walk)
+        case .closes:
+            let word = state.word
+            state.word = .closed
+            take(word, &state, &walk)
+            discard(&state, &walk)
+            state.loop.step = state.signalReferences > 0 ? .disarmLooks : .dropsLoop
+        case .disarmLooks:
+            state.loop.step =
+                state.bell == .armed || fault == .leavingWithoutAsking ? .disarmExchanges : .releasesSignal
+        case .disarmExchanges:
+            if state.bell == .armed || fault == .leavingWithoutAsking {
+                state.bell = .quiet
+                state.isSignalNodeOut = false
+                releaseSignal(&state, &walk)
+            }
+            state.loop.step = .releasesSignal
+        case .releasesSignal:
+            releaseSignal(&state, &walk)
+            state.loop.step = .dropsLoop
+        case .dropsLoop:
+            releaseInbox(&state)
+            if fault == .closeBeforeWrite { state.isOpen = false }
+            state.loop.step = .done
+        case .done: return false
+        }
+        walk.reach(state)
+        return true
+    }
+
+    /// `epoll_wait`.
+    private func sleep(in state: State, _ walk: inout Exploration<State>) -> Bool {
+        var awake = state
+        if fault == .sleepAgain { awake.isEdgeThere = false } else { lookAgain(&awake) }
+        // For no reason, as far as the mailbox knows.
+        walk.reach(awake)
+        guard state.isEdgeThere else { return false }
+        awake.isEdgeThere = false
+        walk.reach(awake)
+        return true
+    }
+
+    private func lookAgain(_ state: inout State) {
+        state.loop.step = .looks
+        state.loop.place = .serving
+    }
+
+    /// The mail is taken and sorted.
+    func goOn(_ state: inout State) {
+        state.loop.seen = .empty
+        switch state.loop.place {
+        case .serving:
+            state.loop.step = state.loop.isPortReady ? .bellLooks : .looks
+            if fault == .bellArmedAfterHandler && state.loop.isPortReady { state.loop.step = .handles }
+            state.loop.place = .exitCheck
+        case .exitCheck:
+            let isStopped = state.loop.requests.contains(.stop)
+            let ends = state.loop.requests.contains(.end) || isStopped && endsAtStop
+            state.unanswered.subtract(state.loop.requests)
+            state.loop.requests = []
+            state.loop.step = .looks
+            state.loop.place = ends ? .ending : .isQuiet
+        case .isQuiet:
+            let isQuiet = state.loop.requests.isEmpty && !state.loop.isPortReady
+            state.loop.step = isQuiet ? .spins : .polls
+            state.loop.place = .serving
+        case .ending: state.loop.step = .closes
+        }
+    }
+
+    private func takeRequests(_ state: inout State) {
+        state.loop.requests.formUnion(state.requests)
+        state.requests = []
+    }
+
+    private func becameReady(_ state: inout State) {
+        state.loop.isPortReady = true
+        state.loop.step = .looks
+    }
+
+    /// Gives out the signal's reference with its node, to whoever rings next.
+    private func armBell(_ state: inout State, _ walk: inout Exploration<State>) {
+        if state.isSignalNodeOut || state.bell == .armed { walk.fail("a node is in two places") }
+        state.isSignalNodeOut = true
+        state.signalReferences += 1
+        state.bell = .armed
+    }
+}

@@ -1,0 +1,54 @@
+import TestSupport
+import Testing
+
+/// The waking protocol, explored step by step: every order in which two senders and a loop can do what they do.
+///
+/// What is shown: no loop sleeps while there is a message for it, each message comes out once and in its sender's order or is
+/// refused, no stop and no ring is lost, nobody writes to a descriptor that was closed, and all references go.
+@Suite struct MailboxModelTests {
+    /// What two senders do, and how many states there are.
+    struct Scenario: Sendable, CustomTestStringConvertible {
+        let scripts: [[MailboxModel.Operation]]
+        var endsAtStop = false
+        let stateCount: Int
+
+        var testDescription: String { "\(scripts)" }
+
+        var model: MailboxModel { MailboxModel(scripts: scripts, endsAtStop: endsAtStop) }
+    }
+
+    static let scenarios = [
+        Scenario(scripts: [[.send, .send, .send], [.send, .send]], stateCount: 63_595),
+        Scenario(scripts: [[.send, .send], [.send, .end]], stateCount: 28_729),
+        Scenario(scripts: [[.send, .stop], [.send, .send]], endsAtStop: true, stateCount: 28_729),
+        Scenario(scripts: [[.stop, .wakeUp, .stop], [.send, .stop]], stateCount: 34_045),
+        Scenario(scripts: [[.ring, .ring, .ring], [.ring, .send]], stateCount: 43_662),
+        Scenario(scripts: [[.nudge, .ring], [.nudge, .send]], stateCount: 36_380),
+        Scenario(scripts: [[.ring, .ring], [.send, .end]], stateCount: 42_271),
+        Scenario(scripts: [[.ring, .nudge], [.ring, .stop]], endsAtStop: true, stateCount: 55_780),
+    ]
+
+    @Test(arguments: scenarios)
+    func `whatever the order, nothing is lost, doubled, overtaken or touched after its end`(
+        scenario: Scenario
+    ) {
+        let walk = scenario.model.explore()
+        #expect(walk.failures == [], "\(walk.trace.map { "\($0)" }.joined(separator: "\n"))")
+        // As many as there were when the model was last changed: it cannot shrink by mistake.
+        #expect(walk.stateCount == scenario.stateCount)
+    }
+
+    /// Small ones, in which each fault shows.
+    static let short: [[[MailboxModel.Operation]]] = [
+        [[.send], [.end]], [[.stop], [.stop]], [[.ring], [.end]], [[.send, .send], [.send]],
+        [[.ring, .ring], [.ring]], [[.nudge, .ring], [.nudge]],
+    ]
+
+    @Test(arguments: MailboxModel.Fault.allCases)
+    func `each fault in the protocol is found`(fault: MailboxModel.Fault) {
+        let isFound = Self.short.contains {
+            !MailboxModel(scripts: $0, fault: fault).explore().failures.isEmpty
+        }
+        #expect(isFound)
+    }
+}

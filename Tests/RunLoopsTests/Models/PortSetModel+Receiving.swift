@@ -1,0 +1,210 @@
+import TestSupport
+
+// The steps of a thread that receives.
+
+extension PortSetModel {
+    struct Thread: Hashable {
+        enum Step: Hashable {
+            case begins
+            /// `PortSetCore.look`: the lock of the turn; the first of the line; the look at its flag.
+            case takesTurn, popsReady, closedLooks
+            /// `PortSetMember.take`: `PortCore.takeMail`; `takeAlone`; `arm`, or `Doorbell.arm` and the look at the flag.
+            case takes, takesAlone, arms, bellArms, bellClosedLooks
+            /// `PortSetCore.look`: a member without a message is put back; a member is said to be ready, once more.
+            case putsBack, becomesReady
+            /// `PortSetCore.receive`: what is done under the lock of the line; the gate; the gate is taken out of the line.
+            case enters, waits, leavesWaiting
+            /// `PortSetCore.detach`: the line; `PortSetMember.cease`: `disarm`, and `Claim.giveUp`.
+            case detaches, disarms, givesUp
+            /// `PortCore.destroyWhatIsLeft`: the look at the flag, `Claim.takeAnew`, what is destroyed, `Claim.giveUp`.
+            case destroyLooks, takesClaim, destroys, givesUpAgain
+            /// `PortCore.send`, `Doorbell.ring`, `Doorbell.nudge`.
+            case pushes, ringLooks, rings, nudges
+            /// `PortCore.close`: the flag, `Mailbox.close`, and the nudge.
+            case closes, mailboxCloses, closeNudges
+            /// `Signal.send`: `takeRetained`; `PortSetCore.becameReady`, the line and the gates.
+            case takesBack, tellsSet, opensGates
+            /// `PortSetCore.add`: the line, `Claim.take`, and the line again; `remove`: the line.
+            case addLooks, addClaims, addInserts, removeLooks
+            case done
+        }
+
+        var step = Step.begins
+        var operation = 0
+        /// How many nodes were made, and how many gates.
+        var made = 0
+        var gates = 0
+        var port = 0
+        var member = 0
+        var mayWait = false
+        var isTaken = false
+        /// The gates that are to be opened.
+        var opens = SmallQueue()
+    }
+
+    /// - Returns: False if the thread can do nothing.
+    func step(_ index: Int, in before: State, _ walk: inout Exploration<State>) -> Bool {
+        var state = before
+        let thread = before.threads[index]
+        func go(to step: Thread.Step) { state.threads[index].step = step }
+        switch thread.step {
+        case .begins: begin(index, in: &state)
+        case .takesTurn:
+            let needsNone =
+                switch operation(index, thread) {
+                case .receive, .receiveBeforeDeadline: fault == .lookOutsideTurn
+                case .remove: fault == .removeOutsideTurn
+                default: false
+                }
+            if state.turn != 0 && !needsNone { return false }
+            state.turn = index + 1
+            go(to: .popsReady)
+            if case .add = operation(index, thread) { go(to: .addLooks) }
+            if case .remove = operation(index, thread) { go(to: .removeLooks) }
+        case .popsReady:
+            guard let member = state.ready.popFirst() else {
+                leaveTurn(index, in: &state)
+                go(to: .enters)
+                break
+            }
+            if fault != .leavesLineAfterArming { state.isInLine[member] = 0 }
+            if !state.ready.isEmpty && thread.opens.isEmpty, let gate = state.waiting.popFirst() {
+                state.threads[index].opens.append(gate)
+            }
+            state.threads[index].member = member
+            state.threads[index].port = state.portOf[member]
+            go(to: .closedLooks)
+        case .closedLooks:
+            let next: Thread.Step = ports[thread.port] ? .bellArms : .takes
+            go(to: state.ports[thread.port].isClosed ? .detaches : next)
+        case .takes:
+            checkClaim(.set, thread.port, in: state, &walk)
+            if state.ports[thread.port].armed != 0 { walk.fail("an armed mailbox is taken from") }
+            state.ports[thread.port].backlog.append(state.ports[thread.port].mail.removeAll())
+            if case .add = operation(index, thread) { go(to: .arms) } else { go(to: .takesAlone) }
+        case .takesAlone:
+            checkClaim(.set, thread.port, in: state, &walk)
+            if !state.ports[thread.port].isClosed, let node = state.ports[thread.port].backlog.popFirst() {
+                var taken = SmallQueue()
+                taken.append(node)
+                nodesGo(taken, in: &state, &walk)
+                state.threads[index].isTaken = true
+            }
+            go(to: .arms)
+        case .arms:
+            let hasMore = !arm(index, in: &state, &walk)
+            afterArming(index, hasMore: hasMore, in: &state)
+        case .bellArms: armBell(index, in: &state, &walk)
+        case .bellClosedLooks:
+            let hasMore = state.ports[thread.port].isClosed && fault != .noLookAfterBell
+            afterArming(index, hasMore: hasMore, in: &state)
+        case .putsBack:
+            append(thread.member, in: &state)
+            go(to: .popsReady)
+        case .becomesReady:
+            append(thread.member, in: &state)
+            if !state.ready.isEmpty, let gate = state.waiting.popFirst() {
+                state.threads[index].opens.append(gate)
+            }
+            go(to: .opensGates)
+        case .enters: enter(index, in: &state)
+        case .waits:
+            let gate = index * 4 + thread.gates % 4
+            let isOpen = state.openGates & 1 << gate != 0
+            if operation(index, thread) == .receiveBeforeDeadline {
+                // The deadline has passed.
+                state.threads[index].mayWait = false
+                go(to: .leavesWaiting)
+                walk.reach(state)
+                state = before
+                if !isOpen { return true }
+            }
+            if !isOpen { return false }
+            state.openGates &= ~(1 << gate)
+            go(to: .takesTurn)
+        case .leavesWaiting:
+            state.waiting.remove(index * 4 + thread.gates % 4)
+            if fault == .timeoutWithoutLooking { goOn(index, in: &state) } else { go(to: .takesTurn) }
+        case .done: return false
+        default: stepMembers(index, in: &state, &walk)
+        }
+        walk.reach(state)
+        return true
+    }
+
+    func operation(_ index: Int, _ thread: Thread) -> Operation { scripts[index][thread.operation] }
+
+    func leaveTurn(_ index: Int, in state: inout State) { if state.turn == index + 1 { state.turn = 0 } }
+
+    /// `PortCore.arm`.
+    ///
+    /// - Returns: False if there is something, or the port is closed.
+    private func arm(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) -> Bool {
+        let thread = state.threads[index]
+        let port = state.ports[thread.port]
+        if state.hasSignal[thread.member] == 0 { return false }
+        checkClaim(.set, thread.port, in: state, &walk)
+        if !port.backlog.isEmpty { return false }
+        giveOut(thread.member, in: &state, &walk)
+        if port.mail.isEmpty && !port.isMailboxClosed {
+            state.ports[thread.port].armed = thread.member
+            return true
+        }
+        takeBack(thread.member, in: &state, &walk)
+        return false
+    }
+
+    /// `Doorbell.arm`; in `PortSetMember.arm` it is `armUnlessRung`.
+    private func armBell(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {
+        let thread = state.threads[index]
+        let port = state.ports[thread.port]
+        if port.armed != 0 { walk.fail("a bell is armed twice") }
+        state.threads[index].step = .bellClosedLooks
+        if case .add = operation(index, thread) {
+            if port.bell != .quiet { return afterArming(index, hasMore: true, in: &state) }
+            giveOut(thread.member, in: &state, &walk)
+            state.ports[thread.port].armed = thread.member
+            return
+        }
+        giveOut(thread.member, in: &state, &walk)
+        if port.bell == .rung && !port.wasRung { walk.fail("a signal is received that was not sent") }
+        if port.bell == .rung { state.ports[thread.port].wasRung = false }
+        state.threads[index].isTaken = port.bell == .rung
+        state.ports[thread.port].bell = .quiet
+        state.ports[thread.port].armed = thread.member
+    }
+
+    /// A member has been armed, or has something.
+    private func afterArming(_ index: Int, hasMore: Bool, in state: inout State) {
+        let thread = state.threads[index]
+        if fault == .leavesLineAfterArming { state.isInLine[thread.member] = 0 }
+        var isReceived = thread.isTaken
+        if case .add = operation(index, thread) { isReceived = true }
+        if isReceived {
+            leaveTurn(index, in: &state)
+            let tells = hasMore && fault != .moreIsForgotten
+            state.threads[index].step = tells ? .becomesReady : .opensGates
+        } else {
+            state.threads[index].step = hasMore ? .putsBack : .popsReady
+        }
+    }
+
+    /// `PortSetCore.receive`, when the look has found nothing.
+    private func enter(_ index: Int, in state: inout State) {
+        let thread = state.threads[index]
+        // A gate that the look has popped is opened first.
+        if !thread.opens.isEmpty {
+            state.threads[index].step = .opensGates
+            return
+        }
+        if !state.ready.isEmpty && fault != .sleepWithoutLooking {
+            state.threads[index].step = .takesTurn
+        } else if ports.indices.allSatisfy({ state.members[$0] == 0 }) || !thread.mayWait {
+            goOn(index, in: &state)
+        } else {
+            state.threads[index].gates += 1
+            state.waiting.append(index * 4 + state.threads[index].gates % 4)
+            state.threads[index].step = .waits
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import TestSupport
+import Testing
+
+/// A port set, explored step by step: every order in which threads can receive from it, send to its members, close them, add
+/// them and remove them.
+@Suite struct PortSetModelTests {
+    struct Scenario: Sendable, CustomTestStringConvertible {
+        let scripts: [[PortSetModel.Operation]]
+        var ports = [false]
+        var members = [0]
+        var tellsEnd = true
+        /// A walk that is cut short by mistake finds fewer states.
+        var leastStateCount = 0
+
+        var testDescription: String { "\(scripts), \(ports)" }
+
+        func model(_ fault: PortSetModel.Fault? = nil) -> PortSetModel {
+            PortSetModel(scripts: scripts, ports: ports, members: members, tellsEnd: tellsEnd, fault: fault)
+        }
+    }
+
+    static let scenarios = [
+        Scenario(
+            scripts: [[.receive, .receive], [.receiveBeforeDeadline], [.send(0), .send(0)]],
+            leastStateCount: 4_500),
+        Scenario(
+            scripts: [[.receive, .receive], [.send(0), .send(0)], [.remove(0), .add(0)]],
+            leastStateCount: 5_000),
+        Scenario(
+            scripts: [[.receive], [.receiveBeforeDeadline], [.send(0)], [.close(0)]], leastStateCount: 25_000),
+        Scenario(
+            scripts: [[.receive, .receive], [.send(0), .send(0)], [.close(0)]], ports: [false, false],
+            members: [0, 1], leastStateCount: 4_000),
+        Scenario(
+            scripts: [[.receive], [.send(0)], [.close(0)], [.add(0)]], members: [], leastStateCount: 3_000),
+        Scenario(
+            scripts: [[.receive], [.receive], [.send(0)], [.send(1)]], ports: [false, false],
+            members: [0, 1],
+            leastStateCount: 3_500),
+        Scenario(
+            scripts: [[.receive, .receive], [.ring(0), .nudge(0)], [.close(0)]], ports: [true],
+            leastStateCount: 3_000),
+    ]
+
+    @Test(arguments: scenarios)
+    func `no receiver sleeps beside a message, an end, or an empty set`(scenario: Scenario) {
+        let walk = scenario.model().explore()
+        #expect(walk.failures == [], "\(walk.trace.map { "\($0)" }.joined(separator: "\n"))")
+        #expect(walk.stateCount >= scenario.leastStateCount)
+    }
+
+    /// Small ones; each fault shows in one of them.
+    static let small = [
+        Scenario(scripts: [[.receive, .receive], [.send(0), .send(0)]]),
+        Scenario(scripts: [[.receive], [.send(0)], [.add(0)]], members: []),
+        Scenario(scripts: [[.receive], [.ring(0), .ring(0)]], ports: [true]),
+        Scenario(scripts: [[.receive], [.send(0)], [.remove(0), .add(0)]]),
+        Scenario(scripts: [[.receive], [.receiveBeforeDeadline], [.send(0)]]),
+        Scenario(scripts: [[.receive], [.receive], [.close(0)]]),
+        Scenario(scripts: [[.receive], [.send(0)], [.close(0)]]),
+        Scenario(scripts: [[.receive], [.send(0)], [.close(0)]], tellsEnd: false),
+        Scenario(scripts: [[.receive], [.nudge(0)], [.close(0)]], ports: [true]),
+    ]
+
+    @Test(arguments: small) func `the small machines are sound`(scenario: Scenario) {
+        #expect(scenario.model().explore().failures == [])
+    }
+
+    @Test(arguments: PortSetModel.Fault.allCases)
+    func `each fault in a set is found`(fault: PortSetModel.Fault) {
+        #expect(Self.small.contains { !$0.model(fault).explore().failures.isEmpty })
+    }
+
+    @Test func `a port that rang its own bell at its end would give a set a signal that was not sent`() {
+        let scenario = Scenario(scripts: [[.receive], [.nudge(0)], [.close(0)]], ports: [true])
+        #expect(scenario.model(.closeRings).explore().failures == ["a signal is received that was not sent"])
+    }
+}

@@ -1,0 +1,82 @@
+import TestSupport
+
+// The steps of a thread that has the lock of the line, and serves those in it.
+
+extension RoomModel {
+    struct Pump: Hashable {
+        enum Step: Hashable {
+            /// `Mailbox.pushIfRoom` for the first in the line: the look, and the exchange.
+            case pushLooks, pushExchanges
+            /// `PortCore.pumpLocked`: the store of `waitingCount`.
+            case waitingStores
+            /// `PortCore.bringRoomUpToDateLocked`: the loads of `handedOut` and, of the lock's own, `roomReturned`; its store.
+            case roomLooks, roomStores
+            /// `Mailbox.addRoom`: the exchange; and the look, if the exchange does not compare.
+            case roomMoves, roomMovesLate
+        }
+
+        var step = Step.pushLooks
+        /// False if only the room is brought up to date.
+        var serves = true
+        var seen = Word()
+        var handedOut = 0
+        var added = 0
+    }
+
+    /// - Returns: True if the pump is done.
+    func stepPump(_ pump: inout Pump, in state: inout State, _ walk: inout Exploration<State>) -> Bool {
+        var own = pump
+        defer { pump = own }
+        switch own.step {
+        case .pushLooks:
+            guard let first = state.line.first, !state.word.isClosed else { return true }
+            own.seen = state.word
+            let fits = hasRoom(state.word, for: state.senders[first].count)
+            own.step = fits ? .pushExchanges : .roomLooks
+            if !fits && fault == .lineWithoutNewRoom { return true }
+        case .pushExchanges:
+            guard let first = state.line.first, isUnchanged(state.word, since: own.seen) else {
+                own = Pump()
+                return false
+            }
+            let sender = state.senders[first]
+            push(sender.count, senders[first][sender.operation], in: &state, &walk)
+            _ = state.line.popFirst()
+            state.outcomes[first] = 1
+            own = Pump(step: .waitingStores)
+        case .waitingStores:
+            state.waitingCount = state.line.count
+            own = Pump()
+        case .roomLooks:
+            own.seen = Word()
+            if state.handedOut == state.roomReturned { return true }
+            own.handedOut = state.handedOut
+            own.added = state.handedOut - state.roomReturned
+            own.step = .roomStores
+        case .roomStores:
+            if fault != .roomNotNoted { state.roomReturned = own.handedOut }
+            own.handedOut = 0
+            own.step = .roomMoves
+        case .roomMoves:
+            if fault == .roomAddedByStore {
+                own.seen = state.word
+                own.step = .roomMovesLate
+                return false
+            }
+            addRoom(&own, to: state.word, in: &state)
+            return !own.serves
+        case .roomMovesLate:
+            addRoom(&own, to: own.seen, in: &state)
+            return !own.serves
+        }
+        return false
+    }
+
+    private func addRoom(_ pump: inout Pump, to word: Word, in state: inout State) {
+        if !state.word.isClosed {
+            state.word = word
+            state.word.room += pump.added
+        }
+        pump = Pump(serves: pump.serves)
+    }
+}

@@ -1,0 +1,146 @@
+import TestSupport
+
+/// A port with a limit: a receiver that hands messages out, senders that take room or wait for it, and a thread that closes the
+/// port, as a machine with a finite number of states.
+///
+/// Each step reads or writes once what threads share, under the name of the function that makes it: those of senders are in
+/// `RoomModel+Senders`, those of the receiver and of the closer in `RoomModel+Receiver`, and those of a thread that serves the
+/// line in `RoomModel+Pump`. Weak exchanges can fail for no reason. Messages are numbers here: `PortModel` is about the
+/// nodes, and about the signals that wake the receiver.
+///
+/// The receiver's plain stores of `handedOut` wait in its buffer until they are drained, which can happen at any moment. A
+/// thread that takes the lock of the line drains its own first; the heavy fence drains the receiver's. All other stores are
+/// exchanges, or sequentially consistent, or made under the lock; a sender that loads `roomReturned` without the lock guesses.
+struct RoomModel {
+    /// The time for which a sender waits.
+    enum Patience: Hashable, Sendable {
+        /// Until it has sent.
+        case unlimited
+        /// Until a deadline, which can pass at any moment.
+        case untilDeadline
+        /// Not at all: the deadline has passed.
+        case none
+    }
+
+    /// A send of several messages.
+    struct Send: Hashable, Sendable, CustomStringConvertible {
+        var count = 1
+        var patience = Patience.unlimited
+        /// True for all or none; false for `send(contentsOf:)`, which sends what has room at once.
+        var isChain = true
+        /// The count that the collection says.
+        var declared: Int?
+
+        var description: String { "\(count) \(patience)\(isChain ? "" : " in parts")" }
+    }
+
+    /// A step that is left out, or made at the wrong time.
+    enum Fault: CaseIterable {
+        // In `PortCore.waitForRoom` and `lookForRoomAgain`.
+        case sleepWithoutFence, noLookAfterFence, joinWithoutStoring, joinWithoutLookingAtEnd
+        /// A sender whose deadline has passed leaves the line, and does not serve those behind it.
+        case leaveWithoutServing
+        // In `PortCore.take`.
+        case lookingBeforeHandingOut
+        // In `Mailbox.pushIfRoom`.
+        case pushIfAnyRoom, pushWithoutComparing
+        // In `PortCore.bringRoomUpToDate` and `Mailbox.addRoom`.
+        case roomMovedOutsideLock, roomNotNoted, roomAddedByStore, lineWithoutNewRoom
+        // In `PortCore.close`.
+        case lineOutlivesPort
+        // In `PortCore.post(contentsOf:)`: the collection's own count, and more at once than there is room for.
+        case declaredCount, allAtOnce
+    }
+
+    let limit: Int
+    /// The number of messages in the port at the beginning.
+    var queued = 0
+    /// The number of messages that the receiver hands out before it leaves the port alone.
+    var handsOut = 8
+    let senders: [[Send]]
+    var closes = false
+    var fault: Fault?
+
+    /// The word of the mailbox.
+    struct Word: Hashable {
+        var room = 0
+        var queued = 0
+        var isClosed = false
+    }
+
+    struct State: Hashable {
+        var word = Word()
+        var isClosed = false
+        var handedOut = 0
+        var waitingCount = 0
+        /// The thread that has the lock of the line: a sender, the receiver, or the closer; nil for none.
+        var lockHolder: Int?
+
+        // Guarded by the lock.
+        var roomReturned = 0
+        var line = SmallQueue()
+        /// For each sender the reason why others have taken it out of the line: 1 if it has sent, 2 if the port has ended.
+        var outcomes = Octets()
+
+        // Kept for the checks.
+        var accepted = 0
+        var destroyed = 0
+
+        var receiver = Receiver()
+        var closer: Closer
+        var senders: [Sender]
+    }
+
+    var receiverIndex: Int { senders.count }
+    var closerIndex: Int { senders.count + 1 }
+
+    /// Visits every state that can be reached.
+    func explore() -> Exploration<State> {
+        var start = State(
+            closer: Closer(step: closes ? .closes : .done), senders: senders.map { _ in Sender() })
+        start.word = Word(room: limit - queued, queued: queued)
+        start.accepted = queued
+        start.receiver.handsOut = handsOut
+        return Exploration(from: start) { state, walk in
+            var isAtRest = true
+            for index in senders.indices where stepSender(index, in: state, &walk) { isAtRest = false }
+            if stepReceiver(in: state, &walk) { isAtRest = false }
+            if stepCloser(in: state, &walk) { isAtRest = false }
+            if isAtRest { checkRest(state, &walk) }
+        }
+    }
+
+    /// The number of messages that take room, as far as all threads see.
+    private func visibleCount(_ state: State) -> Int { state.accepted - state.handedOut }
+
+    /// True if messages have no room, as far as all threads see.
+    func isFull(for count: Int, in state: State) -> Bool { visibleCount(state) + count > limit }
+
+    func checkLimit(_ state: State, _ walk: inout Exploration<State>) {
+        let handedOut = state.handedOut + state.receiver.buffered
+        if state.accepted - state.destroyed - handedOut > limit { walk.fail("a full port accepts messages") }
+    }
+
+    /// No thread can take a step.
+    private func checkRest(_ state: State, _ walk: inout Exploration<State>) {
+        if state.lockHolder != nil { walk.fail("a thread keeps the lock") }
+        if state.waitingCount != state.line.count { walk.fail("the count of waiting senders is wrong") }
+        if state.isClosed {
+            if !state.line.isEmpty { walk.fail("a sender sleeps at a closed port") }
+            return
+        }
+        if let first = state.line.first {
+            let count = state.senders[first].count
+            if !isFull(for: count, in: state) { walk.fail("a sender sleeps beside room") }
+            if count > limit { walk.fail("a sender waits for more room than there will ever be") }
+        }
+        for (index, sender) in state.senders.enumerated() {
+            let mayRest = sender.step == .done || sender.step == .asleep && state.line.contains(index)
+            if !mayRest { walk.fail("a sender waits for ever") }
+        }
+        let pending = state.word.queued + state.receiver.backlog
+        if state.word.room + pending + state.handedOut - state.roomReturned != limit {
+            walk.fail("room is lost, or made of nothing")
+        }
+    }
+}

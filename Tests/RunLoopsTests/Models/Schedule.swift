@@ -1,0 +1,71 @@
+#if DEBUG
+    import Glibc
+    import TestExpectations
+    import TestSupport
+
+    @testable import RunLoops
+
+    /// The delays of one round: how its threads are held up at their steps, as a seed says.
+    final class Schedule: Sendable {
+        /// The two ways to disturb.
+        enum Kind {
+            /// One thread at a time, and another one from step to step: finds orders that are rare.
+            case inTurn(Turns)
+            /// All at once, each now and then held up: finds what needs two processors.
+            case atOnce
+        }
+
+        let seed: UInt64
+        let kind: Kind
+
+        init(seed: UInt64, threads: Int) {
+            self.seed = seed
+            kind = seed % 4 == 0 ? .atOnce : .inTurn(Turns(threads, seed: seed))
+        }
+
+        /// Has a thread follow the schedule while it does something.
+        func follow<Result>(as thread: Int, _ body: () throws -> Result) rethrows -> Result {
+            let watcher = DelayedThread(self, thread)
+            defer { if case .inTurn(let turns) = kind { turns.leave(thread) } }
+            return try watcher.watch(body)
+        }
+    }
+
+    /// One thread of a schedule.
+    private final class DelayedThread: StepWatcher, @unchecked Sendable {
+        private let kind: Schedule.Kind
+        private let thread: Int
+        private var random: SplitMix64
+        /// The step at which this thread is mostly held up, and for long.
+        private let sore: Step
+
+        init(_ schedule: Schedule, _ thread: Int) {
+            kind = schedule.kind
+            self.thread = thread
+            random = SplitMix64(seed: schedule.seed &* 31 &+ UInt64(thread))
+            sore = Step.allCases.randomElement(using: &random) ?? .writes
+        }
+
+        override func threadIs(at step: Step) {
+            switch kind {
+            case .inTurn(let turns):
+                // A spinning loop looks again and again: one look of many is enough.
+                if step == .spins && Int.random(in: 0..<8, using: &random) > 0 { return }
+                if step == .sleeps { turns.leave(thread) } else { turns.pass(thread) }
+            case .atOnce: delay(step)
+            }
+        }
+
+        private func delay(_ step: Step) {
+            switch Int.random(in: 0..<(step == .spins ? 512 : 64), using: &random) {
+            case 0...1: sched_yield()
+            case 2...4: spin(.random(in: 1...300, using: &random))
+            case 5: usleep(useconds_t.random(in: 1...20, using: &random))
+            case 6...31 where step == sore: spin(3_000)
+            default: break
+            }
+        }
+
+        private func spin(_ count: Int) { for _ in 0..<count { _ = random.next() } }
+    }
+#endif

@@ -1,0 +1,10 @@
+import RunLoops
+import Testing
+
+/// The numbers of run results.
+@Suite struct RunResultTests {
+    @Test func `run results have Core Foundation's numbers`() {
+        let results: [RunLoop.RunResult] = [.finished, .stopped, .timedOut, .handledSource]
+        #expect(results.map(\.rawValue) == [1, 2, 3, 4])
+    }
+}

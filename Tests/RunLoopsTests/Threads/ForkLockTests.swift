@@ -1,0 +1,54 @@
+import CThreads
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Locks that a forked child meets: a child that could wait for ever ends with a message instead.
+@Suite struct ForkLockTests {
+    /// The members that need no loop, only a lock.
+    enum Member: String, Codable, CaseIterable {
+        case name, statistics, sendRightCount
+    }
+
+    @Test(arguments: Member.allCases)
+    func `a child that meets a lock of another thread's ends, and says why`(member: Member) async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [member] in
+            try onLoopThread { loop in
+                let port = Port<Int>()
+                let (isHeld, isOver) = (Gate(), Gate())
+                let held: @Sendable () -> Void = {
+                    isHeld.open()
+                    #expect(isOver.wait())
+                }
+                let other = try BareThread {
+                    switch member {
+                    case .name: loop.storedName.withLock { _ in held() }
+                    case .statistics: loop.inbox.longestHandler.withLock { _ in held() }
+                    case .sendRightCount: port.core.rightsRecord.withLock { _ in held() }
+                    }
+                }
+                #expect(isHeld.wait())
+                let ending = Child {
+                    switch member {
+                    case .name: _ = loop.name
+                    case .statistics: _ = loop.statistics
+                    case .sendRightCount: _ = port.sendRightCount
+                    }
+                    return 0
+                }.wait()
+                isOver.open()
+                other.join()
+                #expect(ending.isTrap)
+            }
+        }
+        expect(result, says: "RunLoop: used in a forked child, where no loop works; ")
+    }
+
+    @Test func `a lock that forks take shares no cache line with another one`() {
+        // Processors fetch lines in pairs.
+        #expect(runloops_fork_lock_stride() >= 128)
+        #expect(runloops_fork_lock_stride().isMultiple(of: 128))
+    }
+}

@@ -1,0 +1,60 @@
+import CThreads
+import Glibc
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// The lock behind which the library keeps what threads share.
+@Suite struct GuardedTests {
+    @Test func `the kernel knows the thread that holds a lock`() throws {
+        let lock = Guarded(0)
+        let isKnown = Shared()
+        try BareThread {
+            // The kernel demands it of a mutex whose owner can inherit a priority: its word is the owner's number.
+            lock.withLock { _ in
+                let owner = unsafe lock.mutex.pointee.__data.__lock & 0x3FFF_FFFF
+                if owner == runloops_thread_id() { isKnown.increment() }
+            }
+        }.join()
+        #expect(isKnown.count == 1)
+        unsafe #expect(lock.mutex.pointee.__data.__lock == 0)
+    }
+
+    @Test(.enabled(if: realTimeIsAllowed))
+    func `a thread that holds a lock has the priority of the real-time thread that waits for it`() throws {
+        let lock = Guarded(0)
+        let (isHeld, isOver) = (Gate(), Gate())
+        let probes = Log<ThreadProbe>()
+        let holder = try BareThread {
+            #expect(runloops_schedule_idle() == 0)
+            probes.add(.current)
+            lock.withLock { _ in
+                isHeld.open()
+                #expect(isOver.wait())
+            }
+        }
+        #expect(isHeld.wait())
+        let probe = try #require(probes.entries.first)
+        #expect(try #require(probe.priority) > 0)
+        let waiter = try BareThread {
+            #expect(runloops_schedule_fifo(1) == 0)
+            lock.withLock { $0 = 1 }
+        }
+        waitUntil("the holder inherits") { probe.priority.map { $0 < 0 } ?? false }
+        isOver.open()
+        waiter.join()
+        holder.join()
+        lock.withLock { #expect($0 == 1) }
+    }
+}
+
+/// True if this process may have real-time threads.
+private let realTimeIsAllowed: Bool = {
+    let isAllowed = Shared()
+    do {
+        try BareThread { if runloops_schedule_fifo(1) == 0 { isAllowed.increment() } }.join()
+    } catch { return false }
+    return isAllowed.count == 1
+}()

@@ -1,0 +1,53 @@
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Jobs of actors and tasks that end the thread of their loop, which would leave those who await them waiting for ever.
+@Suite struct JobThreadEndTests {
+    private static let report = "RunLoop: its thread was ended inside a job of an actor or a task"
+
+    @Test func `an actor's job that ends its thread ends the program with a message`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = try RunLoopThread(name: "short")
+            await Resident(thread.runLoop).run { _ in endThread() }
+        }
+        #expect(result.message.contains(Self.report))
+    }
+
+    @Test func `a job of a task that prefers the loop, and ends its thread, ends the program with a message`()
+        async throws
+    {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = try RunLoopThread(name: "short")
+            await Task(executorPreference: thread.runLoop.taskExecutor) { endThread() }.value
+        }
+        #expect(result.message.contains(Self.report))
+    }
+
+    @Test func `a block beside jobs may end the thread, and what the actor has left to do is done`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let thread = try RunLoopThread(name: "short")
+            let resident = Resident(thread.runLoop)
+            await resident.increment()
+            let (isHeld, goesOn) = (Gate(), Gate())
+            thread.runLoop.perform {
+                isHeld.open()
+                #expect(goesOn.wait())
+                Child.endThread()
+            }
+            #expect(isHeld.wait())
+            let last = Task { await resident.increment() }
+            await yieldUntil("the job is on its way") { thread.runLoop.inbox.mailbox.current.node != nil }
+            goesOn.open()
+            #expect(await last.value)
+            #expect(await thread.join(before: .hang))
+        }
+    }
+}
+
+/// Not known not to return.
+private func endThread() { Child.endThread() }

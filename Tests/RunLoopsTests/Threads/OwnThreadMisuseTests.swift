@@ -1,0 +1,163 @@
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Members for a loop's own thread, called on another one: the program ends and says what to do instead.
+@Suite struct OwnThreadMisuseTests {
+    @Test(arguments: LoopMember.allCases)
+    func `a member of a loop called on another thread ends the program, and says what to do`(
+        member: LoopMember
+    ) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [member] in
+            let thread = try RunLoopThread(name: "somebody's")
+            member.use(thread.runLoop)
+        }
+        let (name, instead) = member.message
+        expect(
+            result, says: "\(name): called outside the loop's own thread (run loop \"somebody's\"); ", instead
+        )
+    }
+
+    @Test(arguments: InputMember.allCases)
+    func `a member of an input called on another thread ends the program, and says what to do`(
+        member: InputMember
+    ) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [member] in
+            try onLoopThread { loop in
+                // Safe, as far as the misuse is caught: this thread waits for the other one.
+                nonisolated(unsafe) let call = member.prepare(in: loop)
+                try BareThread { unsafe call() }.join()
+            }
+        }
+        expect(
+            result, says: "\(member.rawValue): called outside the thread of the loop it is in",
+            "; perform a block on that loop and call it there")
+    }
+}
+
+/// Checks what a program said before it ended.
+func expect(
+    _ result: ExitTest.Result?, says parts: String..., sourceLocation: SourceLocation = #_sourceLocation
+) {
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for part in parts {
+        #expect(said.contains(part), sourceLocation: sourceLocation)
+    }
+}
+
+/// The members of a loop that are for its own thread.
+enum LoopMember: String, Codable, CaseIterable {
+    case addTimer, removeTimer, addDescriptor, removeDescriptor, addManual, removeManual
+    case addObserver, removeObserver, addPort, removePort, addSignalPort, addCommonMode
+    case run, runUntil, runBefore, runIn, acceptInput, limitDate
+    case currentMode, getWaitPolicy, setWaitPolicy, getMeasuresHandlers, setMeasuresHandlers
+
+    /// What its message begins and ends with.
+    var message: (name: String, instead: String) {
+        let add = "and add the \(noun) there"
+        let remove = "and remove the \(noun) there"
+        return switch self {
+        case .addTimer, .addObserver, .addPort: ("RunLoop.add(\(noun))", add)
+        case .addDescriptor, .addManual, .addSignalPort: ("RunLoop.add(\(noun))", add)
+        case .removeTimer, .removeObserver, .removePort: ("RunLoop.remove(\(noun))", remove)
+        case .removeDescriptor, .removeManual: ("RunLoop.remove(\(noun))", remove)
+        case .addCommonMode: ("RunLoop.addCommonMode", "perform a block on the loop and add the mode there")
+        case .run, .runUntil, .runBefore, .runIn, .acceptInput, .limitDate:
+            ("RunLoop.run", "perform a block on the loop, which runs there, or use RunLoopThread")
+        case .currentMode: ("RunLoop.currentMode", "perform a block on the loop and read it there")
+        case .getWaitPolicy: ("RunLoop.waitPolicy", "perform a block on the loop and read it there")
+        case .setWaitPolicy: ("RunLoop.waitPolicy", "perform a block on the loop and set it there")
+        case .getMeasuresHandlers:
+            ("RunLoop.measuresHandlers", "perform a block on the loop and read it there")
+        case .setMeasuresHandlers:
+            ("RunLoop.measuresHandlers", "perform a block on the loop and set it there")
+        }
+    }
+
+    private var noun: String {
+        switch self {
+        case .addTimer, .removeTimer: "timer"
+        case .addObserver, .removeObserver: "observer"
+        case .addPort, .addSignalPort, .removePort: "port"
+        default: "source"
+        }
+    }
+
+    func use(_ loop: RunLoop) {
+        let timer = Timer(timeInterval: .zero, repeats: false) { _ in }
+        let descriptor = DescriptorSource(0, interest: .read) { _, _ in }
+        let manual = ManualSource {}
+        let observer = RunLoop.Observer(activities: .entry) { _, _ in }
+        switch self {
+        case .addTimer: loop.add(timer, forMode: .default)
+        case .removeTimer: loop.remove(timer, forMode: .default)
+        case .addDescriptor:
+            do { try loop.add(descriptor, forMode: .default) } catch { Issue.record(error) }
+        case .removeDescriptor: loop.remove(descriptor, forMode: .default)
+        case .addManual: loop.add(manual, forMode: .default)
+        case .removeManual: loop.remove(manual, forMode: .default)
+        case .addObserver: loop.add(observer, forMode: .default)
+        case .removeObserver: loop.remove(observer, forMode: .default)
+        case .addPort: loop.add(Port<Int>(), forMode: .default) { _ in }
+        case .removePort: loop.remove(Port<Int>(), forMode: .default)
+        case .addSignalPort: loop.add(Port<Void>(), forMode: .default) {}
+        case .addCommonMode: loop.addCommonMode(.init("custom"))
+        case .run: loop.run()
+        case .runUntil: loop.run(until: .now)
+        case .runBefore: loop.run(mode: .default, before: .now)
+        case .runIn: loop.run(in: .default)
+        case .acceptInput: loop.acceptInput(forMode: .default, before: .now)
+        case .limitDate: _ = loop.limitDate(forMode: .default)
+        case .currentMode: _ = loop.currentMode
+        case .getWaitPolicy: _ = loop.waitPolicy
+        case .setWaitPolicy: loop.waitPolicy = .park
+        case .getMeasuresHandlers: _ = loop.measuresHandlers
+        case .setMeasuresHandlers: loop.measuresHandlers = true
+        }
+    }
+}
+
+/// The members of inputs that are for the thread of the loop that they are in.
+enum InputMember: String, Codable, CaseIterable {
+    case fireDate = "Timer.fireDate"
+    case tolerance = "Timer.tolerance"
+    case fire = "Timer.fire"
+    case invalidateTimer = "Timer.invalidate"
+    case invalidateObserver = "Observer.invalidate"
+    case invalidateDescriptor = "DescriptorSource.invalidate"
+    case invalidateManual = "ManualSource.invalidate"
+
+    /// Adds an input to a loop.
+    ///
+    /// - Returns: The use of the member.
+    func prepare(in loop: RunLoop) -> () -> Void {
+        let timer = Timer(timeInterval: .seconds(60), repeats: true) { _ in }
+        loop.add(timer, forMode: .default)
+        switch self {
+        case .fireDate: return { timer.fireDate = .now }
+        case .tolerance: return { timer.tolerance = .seconds(1) }
+        case .fire: return { timer.fire() }
+        case .invalidateTimer: return { timer.invalidate() }
+        case .invalidateObserver:
+            let observer = RunLoop.Observer(activities: .entry) { _, _ in }
+            loop.add(observer, forMode: .default)
+            return { observer.invalidate() }
+        case .invalidateManual:
+            let source = ManualSource {}
+            loop.add(source, forMode: .default)
+            return { source.invalidate() }
+        case .invalidateDescriptor:
+            do {
+                let source = DescriptorSource(try Wire.pipe().near, interest: .read) { _, _ in }
+                try loop.add(source, forMode: .default)
+                return { source.invalidate() }
+            } catch {
+                Issue.record(error)
+                return {}
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Synchronization
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// The table of who serves which port set.
+@Suite struct SetServiceTests {
+    @Test func `of threads that serve a set in turn the table names the last one, and no other`() throws {
+        // A number that no set has: those are addresses.
+        let set: UInt = 1
+        let server = Server()
+        let goes = Gate()
+        let (changed, checked) = (Shared(), Shared())
+        let servers = Log<UInt>()
+        let threads = try Threads(2) { index in
+            if index == 0 {
+                SetService.changes(set, server.number, to: SetService.thread) {
+                    goes.open()
+                    // Time enough for the other one to overtake this one, if it can.
+                    let end = ContinuousClock.now + .milliseconds(50)
+                    while changed.count == 0 && .now < end {}
+                }
+            } else {
+                #expect(goes.wait())
+                SetService.changes(set, server.number, to: SetService.thread)
+            }
+            changed.increment()
+            waitUntil("both have said so") { changed.count == 2 }
+            if SetService.isHere(set) { servers.add(SetService.thread) }
+            checked.increment()
+            waitUntil("both have looked") { checked.count == 2 }
+        }
+        try threads.join()
+        #expect(servers.entries == [server.number.load(ordering: .relaxed)])
+    }
+
+    @Test func `who waits for a set waits for the thread that serves it at that moment`() {
+        // A number that no set has.
+        let set: UInt = 2
+        let server = Server()
+        #expect(SetService.holding(of: set) == .loop(set))
+        for thread: UInt in [.max, .max - 1] {
+            SetService.changes(set, server.number, to: thread)
+            #expect(SetService.holding(of: set) == .thread(thread))
+        }
+        SetService.changes(set, server.number, to: 0)
+        #expect(SetService.holding(of: set) == .loop(set))
+    }
+}
+
+private final class Server: Sendable {
+    let number = Atomic<UInt>(0)
+}

@@ -1,0 +1,248 @@
+import Glibc
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Threads that do not return from their loop: a handler ends them by `pthread_exit`, or another thread cancels them.
+///
+/// Whoever waits for such a thread, or for its loop, is told; each in a process of its own, because what is on the stack
+/// of such a thread is never let go of.
+@Suite struct ThreadEndStateTests {
+    /// Where a thread is when it ends.
+    enum State: String, CaseIterable, Codable {
+        case block, timer, source, port, descriptor, observer, nestedRun, awaitedBlock, asleep,
+            asleepInNestedRun
+    }
+
+    /// Those that a sanitizer bears: the thread sanitizer does not bear a cancelled thread.
+    static let states = State.allCases.filter { Faults.bearCancelling || !isCancelled($0) }
+
+    private static func isCancelled(_ state: State) -> Bool {
+        state == .asleep || state == .asleepInNestedRun
+    }
+
+    @Test(arguments: states)
+    func `whatever a thread does when it ends, whoever waits for it or its loop is told`(state: State) async {
+        await #expect(processExitsWith: .success) { [state] in try play(state) }
+    }
+
+    @Test(arguments: states)
+    func `whatever a thread does when it ends, whoever has joined it finds its descriptors closed`(
+        state: State
+    ) async {
+        await #expect(processExitsWith: .success) { [state] in
+            let bound = try boundOfDescriptors()
+            fillDescriptors(below: bound)
+            try end(state, countingFrom: bound)
+        }
+    }
+
+    @Test
+    func `a thread that was cancelled while it slept is not counted as awake, nor one that a handler ended`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            try endThreads(ThreadEndStateTests.states)
+            #expect(Waiting.awakeLoopCount == 0)
+        }
+    }
+
+    /// What a thread waits in for another one when it is cancelled.
+    enum Wait: String, CaseIterable, Codable {
+        case performAndWait, join
+    }
+
+    @Test(arguments: Faults.bearCancelling ? Wait.allCases : [])
+    func `a thread that is cancelled while it waits for another one hangs nobody, and ends where it sleeps`(
+        wait: Wait
+    ) async {
+        await #expect(processExitsWith: .success) { [wait] in try cancel(in: wait) }
+    }
+
+    @Test(.enabled(if: Faults.bearCancelling))
+    func `a loop is woken also by a thread whose cancelling is pending`() async {
+        await #expect(processExitsWith: .success) { try postWhileCancelled() }
+    }
+
+    @Test(arguments: Faults.bearCancelling ? [State.asleep, .asleepInNestedRun] : [])
+    func `what runs at the end of a thread that was cancelled asleep may run the loop, and returns at once`(
+        state: State
+    ) async {
+        await #expect(processExitsWith: .success) { [state] in try runAtTheEnd(of: state) }
+    }
+}
+
+/// Ends a thread, and expects that its loop's descriptors are closed when it was joined.
+private func end(_ state: ThreadEndStateTests.State, countingFrom bound: Int) throws {
+    let thread = try RunLoopThread(name: "short")
+    let loop = thread.runLoop
+    try loop.performAndWait { RunLoop.current.waitPolicy = .park }
+    try bringToItsEnd(thread, state, Gate())
+    #expect(thread.join(before: .hang))
+    // The stack of the thread holds the pipe for ever.
+    #expect(openDescriptors(from: bound) == (state == .descriptor ? 2 : 0))
+    withExtendedLifetime((thread, loop)) {}
+}
+
+/// Has a thread whose cancelling is pending post to a loop that sleeps.
+private func postWhileCancelled() throws {
+    let target = try RunLoopThread(name: "asleep")
+    try target.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
+    waitUntilAsleep(target.runLoop)
+    let hasRun = Gate()
+    let poster = try BareThread {
+        // It would end at its next call that may block, which the write of a wake-up is, too.
+        pthread_cancel(pthread_self())
+        target.runLoop.perform { hasRun.open() }
+    }
+    #expect(hasRun.wait())
+    poster.join()
+}
+
+/// Has a thread cancelled while its loop sleeps, and run the loop once more at its end.
+private func runAtTheEnd(of state: ThreadEndStateTests.State) throws {
+    let thread = try RunLoopThread(name: "short")
+    let results = Log<RunLoop.RunResult>()
+    try thread.runLoop.performAndWait {
+        let loop = RunLoop.current
+        loop.waitPolicy = .park
+        loop.addEndHandler {
+            loop.perform { results.add(.handledSource) }
+            results.add(loop.run(in: .default, until: .hang))
+        }
+    }
+    try bringToItsEnd(thread, state, Gate())
+    #expect(thread.join(before: .hang))
+    #expect(results.entries == [.stopped])
+}
+
+/// Has a thread cancelled while it waits for another one, which goes on.
+private func cancel(in wait: ThreadEndStateTests.Wait) throws {
+    let (waiting, other) = (try RunLoopThread(name: "waiting"), try RunLoopThread(name: "other"))
+    let handle = try waiting.runLoop.performAndWait { Handle(thread: pthread_self()) }
+    let goesOn = Gate()
+    other.runLoop.perform { #expect(goesOn.wait()) }
+    waiting.runLoop.perform {
+        switch wait {
+        case .performAndWait: do { try other.runLoop.performAndWait {} } catch { Issue.record(error) }
+        case .join: other.join()
+        }
+    }
+    waitUntil("it waits") { ThreadWait.graph.withLock { !$0.isEmpty } }
+    pthread_cancel(handle.thread)
+    if wait == .join { other.stop() }
+    goesOn.open()
+    if wait == .performAndWait { try other.runLoop.performAndWait(before: .hang) {} }
+    other.stop()
+    #expect(other.join(before: .hang))
+    #expect(waiting.join(before: .hang))
+    #expect(ThreadWait.graph.withLock { $0.isEmpty })
+}
+
+/// Has a thread end where it is to, while others wait for it, for its loop, and for a port in that.
+private func play(_ state: ThreadEndStateTests.State) throws {
+    let thread = try RunLoopThread(name: "short")
+    let loop = thread.runLoop
+    let (gone, ends) = (Gate(), Gate())
+    let full = Port<Int>(queueLimit: 1)
+    try loop.performAndWait {
+        RunLoop.current.waitPolicy = .park
+        RunLoop.current.add(full, forMode: .init("never run")) { _ in }
+    }
+    try full.send(0)
+    loop.perform(inModes: [.init("never run")]) { [canary = Canary(gone)] in canary.sing() }
+    let waiters = try waitFor(loop, full, when: ends)
+
+    try bringToItsEnd(thread, state, ends)
+    #expect(thread.join(before: .hang))
+    #expect(gone.wait())
+    #expect(!loop.perform {})
+    #expect(throws: PerformError.loopEnded) { try loop.performAndWait {} }
+    // The port outlives the loop, and so do those who wait for room in it.
+    full.invalidate()
+    for waiter in waiters { waiter.join() }
+}
+
+private func endThreads(_ states: [ThreadEndStateTests.State]) throws {
+    for state in states {
+        for _ in 0..<3 {
+            let thread = try RunLoopThread(name: "short")
+            try thread.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
+            try bringToItsEnd(thread, state, Gate())
+            #expect(thread.join(before: .hang))
+        }
+    }
+}
+
+/// Threads that wait for a loop, and for room in a port.
+private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) throws -> [BareThread] {
+    let performer = try BareThread {
+        #expect(begins.wait())
+        // Either the loop has taken it in, or it has ended.
+        #expect(throws: PerformError.loopEnded) {
+            try loop.performAndWait(inModes: [.init("never run")]) {}
+        }
+    }
+    let sender = try BareThread {
+        do { try port.send(1) } catch { #expect((error as? PortSendError<Int>)?.reason == .invalid) }
+    }
+    return [performer, sender]
+}
+
+/// Ends a thread where it is to be.
+private func bringToItsEnd(_ thread: RunLoopThread, _ state: ThreadEndStateTests.State, _ ends: Gate) throws {
+    let end: @Sendable () -> Void = {
+        ends.open()
+        Child.endThread()
+    }
+    let loop = thread.runLoop
+    switch state {
+    case .block: loop.perform(end)
+    case .timer: loop.perform { Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in end() } }
+    case .source:
+        loop.perform {
+            let source = ManualSource(handler: end)
+            RunLoop.current.add(source, forMode: .default)
+            source.signal()
+        }
+    case .port:
+        let port = Port<Int>()
+        loop.perform { RunLoop.current.add(port, forMode: .default) { _ in end() } }
+        try port.send(1)
+    case .descriptor:
+        let pipe = ReadablePipe()
+        loop.perform {
+            let source = DescriptorSource(pipe.readingEnd, interest: .read) { _, _ in
+                withExtendedLifetime(pipe) { end() }
+            }
+            do { try RunLoop.current.add(source, forMode: .default) } catch { Issue.record(error) }
+            pipe.fill()
+        }
+    case .observer:
+        loop.perform {
+            RunLoop.current.add(
+                RunLoop.Observer(activities: .beforeWaiting) { _, _ in end() }, forMode: .default)
+        }
+    case .nestedRun:
+        loop.perform {
+            RunLoop.current.perform(end)
+            RunLoop.current.run(in: .default, until: .hang)
+        }
+    case .awaitedBlock:
+        #expect(throws: PerformError.loopEnded) { try loop.performAndWait(end) }
+    case .asleep, .asleepInNestedRun:
+        let handle = try loop.performAndWait { Handle(thread: pthread_self()) }
+        if state == .asleepInNestedRun {
+            loop.perform { RunLoop.current.run(in: .default, until: .hang) }
+        }
+        waitUntilAsleep(loop)
+        ends.open()
+        pthread_cancel(handle.thread)
+    }
+}
+
+private struct Handle: Sendable {
+    let thread: pthread_t
+}

@@ -1,0 +1,41 @@
+import CThreads
+import Glibc
+
+/// The kernel's view of a thread of this process.
+struct ThreadProbe: Sendable {
+    let number: CInt
+
+    /// The calling thread.
+    static var current: ThreadProbe { ThreadProbe(number: runloops_thread_id()) }
+
+    /// True if the thread sleeps in the kernel.
+    var isAsleep: Bool { fields.first == "S" }
+
+    /// The priority that the kernel schedules the thread by now: less than 0 for a real-time thread, and for a thread that
+    /// holds what a real-time thread waits for.
+    var priority: Int? { fields.count > 15 ? Int(fields[15]) : nil }
+
+    /// The fields of the thread's `stat` file from its state on: the name before them may contain anything.
+    private var fields: [Substring] {
+        let text = contents(of: "/proc/self/task/\(number)/stat")
+        guard let end = text.lastIndex(of: ")") else { return [] }
+        return text[text.index(after: end)...].split(separator: " ")
+    }
+}
+
+/// The contents of a small file of the kernel's.
+func contents(of path: String) -> String {
+    // Safe: the kernel reads the path, and fills no more than the array.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    var count = 0
+    while count < bytes.count {
+        let part = unsafe bytes.withUnsafeMutableBytes {
+            unsafe read(descriptor, $0.baseAddress! + count, 4_096)
+        }
+        if part <= 0 { break }
+        count += part
+    }
+    return String(decoding: bytes[..<count], as: UTF8.self)
+}

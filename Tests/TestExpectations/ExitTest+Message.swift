@@ -1,0 +1,6 @@
+public import Testing
+
+extension ExitTest.Result {
+    /// The text that the process wrote to standard error.
+    public var message: String { String(decoding: standardErrorContent, as: UTF8.self) }
+}

@@ -1,0 +1,21 @@
+public import TestSupport
+internal import Testing
+
+/// Has calls of a kind interrupted while something is done, which makes as many, and one more.
+///
+/// - Parameters:
+///   - call: The kind.
+///   - times: The number of calls that are interrupted.
+///   - body: Makes the calls.
+/// - Returns: What the body returns.
+/// - Throws: What the body throws.
+public func interrupted<Result: ~Copyable>(
+    _ call: Faults.Call, times: Int = 3, _ body: () throws -> Result
+) rethrows -> Result {
+    Faults.interrupt(call, times: times)
+    defer {
+        #expect(Faults.interruptionsLeft(call) == 0)
+        Faults.interrupt(call, times: 0)
+    }
+    return try body()
+}

@@ -1,0 +1,41 @@
+internal import CFaults
+internal import Glibc
+internal import RunLoops
+
+/// A point in the next `write` of a thread, where the thread blocks until a test releases it.
+public struct HeldWrite: Sendable {
+    private let reached: (near: CInt, far: CInt)
+    private let released: (near: CInt, far: CInt)
+
+    /// Makes a point that no thread has been told of.
+    ///
+    /// Its descriptors stay open until the process ends.
+    ///
+    /// - Throws: `SystemError` if there are no descriptors.
+    public init() throws { (reached, released) = (try HeldWrite.pipe(), try HeldWrite.pipe()) }
+
+    /// Has the next `write` of the calling thread block at this point, also if a signal handler calls it.
+    public func beginHere() { faults_hold_write(reached.far, released.near) }
+
+    /// Waits until the thread is at the point.
+    public func waitUntilReached() {
+        var byte: UInt8 = 0
+        // Safe: the kernel writes at most our one byte.
+        while unsafe read(reached.near, &byte, 1) != 1 {}
+    }
+
+    /// Lets the thread go on.
+    public func release() {
+        var byte: UInt8 = 0
+        // Safe: the kernel only reads our own byte.
+        while unsafe write(released.far, &byte, 1) != 1 {}
+    }
+
+    /// A pipe whose ends block: a thread waits at one.
+    private static func pipe() throws -> (near: CInt, far: CInt) {
+        var ends: [CInt] = [0, 0]
+        // Safe: the kernel fills an array of two.
+        if unsafe Glibc.pipe(&ends) != 0 { throw SystemError(call: "pipe", code: errno) }
+        return (ends[0], ends[1])
+    }
+}
