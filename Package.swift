@@ -41,7 +41,8 @@ let package = Package(
         .target(
             name: "MessagePorts",
             dependencies: [
-                "RunLoops", "CThreads", "CSockets", .product(name: "DequeModule", package: "swift-collections"),
+                "RunLoops", "CThreads", "CSockets",
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(
@@ -62,7 +63,8 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
-            name: "TestExpectations", dependencies: ["RunLoops", "TestSupport"], path: "Tests/TestExpectations",
+            name: "TestExpectations", dependencies: ["RunLoops", "TestSupport"],
+            path: "Tests/TestExpectations",
             swiftSettings: settings),
         .executableTarget(
             name: "PlainMain", dependencies: ["RunLoops", "RunLoopsTesting", "CMainQueue", "TestSupport"],
@@ -88,16 +90,21 @@ let package = Package(
             name: "RestartServer", dependencies: ["MessagePorts", "RunLoops", "TestSupport"],
             path: "Tests/Programs/RestartServer", swiftSettings: settings),
         .testTarget(
-            name: "RunLoopsTests", dependencies: ["RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations", "CSQLite"],
+            name: "RunLoopsTests",
+            dependencies: ["RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations", "CSQLite"],
             swiftSettings: settings),
         .testTarget(
-            name: "MessagePortsTests", dependencies: ["MessagePorts", "RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations"],
+            name: "MessagePortsTests",
+            dependencies: [
+                "MessagePorts", "RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests", dependencies: ["Notifications", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
         .testTarget(
-            name: "RunLoopsTestingTests", dependencies: ["RunLoopsTesting", "Notifications", "TestSupport", "TestExpectations"],
+            name: "RunLoopsTestingTests",
+            dependencies: ["RunLoopsTesting", "Notifications", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

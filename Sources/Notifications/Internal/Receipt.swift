@@ -53,7 +53,8 @@ final class Receipt: Sendable {
         }
         let origin = {
             ErrorOrigin.named(
-                "notification", notification.name.rawValue, SourceLocation(notification.fileID, notification.line))
+                "notification", notification.name.rawValue,
+                SourceLocation(notification.fileID, notification.line))
         }
         if isForPoster { throw .wouldDeadlock(origin()) }
         if !isOver { try waitForLoops(until: deadline, at: notification, origin) }

@@ -1,6 +1,7 @@
 import Foundation
 import MessagePorts
 import RunLoops
+import Synchronization
 import TestExpectations
 import TestSupport
 import Testing
@@ -102,7 +103,7 @@ private final class AttackVictim: Sendable {
             while phase.count != Phase.over.rawValue {
                 let thread = try RunLoopThread(name: "new")
                 thread.stop()
-                try thread.join()
+                thread.join()
                 usleep(20_000)
             }
         }

@@ -1,10 +1,10 @@
 import Glibc
-import RunLoops
 import TestExpectations
 import TestSupport
 import Testing
 
 @testable import MessagePorts
+@testable import RunLoops
 
 /// Reports of ports go through the diagnostics of the package, which never block a loop.
 @Suite struct ReportTests {

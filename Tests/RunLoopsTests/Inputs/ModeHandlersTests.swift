@@ -29,7 +29,7 @@ import Testing
 
     @Test func `what is taken out is given to the caller, and its mode may have another one`() {
         var handlers = handlers((.default, "a"), (other, "b"), (.common, "c"))
-        let gone = handlers.remove(for: .default, in: ModeTable())
+        let gone = handlers.remove(for: .default, whereCommon: [])
         #expect(gone.contains { $0.name == "a" })
         #expect(handlers.handler(for: .default)?.name == "c")
         #expect(handlers.handler(for: other)?.name == "b")
@@ -38,10 +38,8 @@ import Testing
     }
 
     @Test func `the common modes take along the handlers of each of them`() {
-        var modes = ModeTable()
-        _ = modes.addCommon(other)
         var handlers = handlers((.default, "a"), (other, "b"), (third, "c"), (.common, "d"))
-        let gone = handlers.remove(for: .common, in: modes)
+        let gone = handlers.remove(for: .common, whereCommon: [.default, other])
         #expect(Set(gone.map(\.name)).isSuperset(of: ["a", "b", "d"]))
         #expect(handlers.handler(for: .default) == nil)
         #expect(handlers.handler(for: other) == nil)

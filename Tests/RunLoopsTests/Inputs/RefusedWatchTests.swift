@@ -3,7 +3,6 @@ import TestExpectations
 import TestSupport
 import Testing
 
-
 @testable import RunLoops
 
 /// A kernel that does not watch any more descriptors, because its user has too many watched.

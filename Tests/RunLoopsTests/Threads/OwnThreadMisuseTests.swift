@@ -40,7 +40,8 @@ import Testing
 
 /// Checks what a program said before it ended.
 func expect(
-    _ result: ExitTest.Result?, says parts: String..., sourceLocation: SourceLocation = #_sourceLocation
+    _ result: ExitTest.Result?, says parts: String...,
+    sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
     let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     for part in parts {

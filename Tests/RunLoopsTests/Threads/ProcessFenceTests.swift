@@ -45,7 +45,7 @@ import Testing
             let receiver = try RunLoopThread(name: "receiver")
             let port = Port<Int>(queueLimit: 1)
             let received = Shared()
-            try receiver.runLoop.performAndWait {
+            try await receiver.runLoop.performAndWait {
                 RunLoop.current.add(port, forMode: .default) { _ in received.increment() }
             }
             try Threads(2) { _ in

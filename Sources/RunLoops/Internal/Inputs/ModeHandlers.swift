@@ -56,5 +56,7 @@ package struct ModeHandlers<Handler: ModeHandler> {
     }
 
     /// The handler that is called in a mode: its own before the common one.
-    package func handler(for mode: RunLoop.Mode) -> Handler? { modes.place(of: mode).map { single[$0] } ?? common }
+    package func handler(for mode: RunLoop.Mode) -> Handler? {
+        modes.place(of: mode).map { single[$0] } ?? common
+    }
 }

@@ -127,7 +127,8 @@ extension ServedInput {
     var step: SignalledStep { .ports }
 
     func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
-        guard let signal = state.value.signal, let server = state.value.server, let mode = loop.currentMode else {
+        guard let signal = state.value.signal, let server = state.value.server, let mode = loop.currentMode
+        else {
             return Served()
         }
         loop.serving.append(signal)
