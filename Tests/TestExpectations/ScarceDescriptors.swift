@@ -15,6 +15,7 @@ private let plenty = 900
 /// - Returns: The number.
 /// - Throws: If the limit cannot be set.
 public func boundOfDescriptors() throws -> Int {
+    try warmUpRuntime()
     let taken = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { CInt($0) }
     let bound = 1 + Int(taken.last { fcntl($0, F_GETFD) != -1 } ?? 0)
     try refuseNoDescriptors(from: bound)

@@ -1,4 +1,5 @@
 import Glibc
+import RunLoops
 import TestExpectations
 import TestSupport
 import Testing
@@ -30,6 +31,12 @@ import Testing
             let server = try PortServer(nil, nil)
             let socket = try server.names.names.connect(to: server.name, before: .hang)
             _ = socket.send(Frame(.hello, limits: Frame.Limits(bodyLength: 0, descriptorCount: 0)))
+            // A loop opens a descriptor with its first source.
+            let number = socket.descriptor
+            try server.onThread { loop in
+                let source = DescriptorSource(number, interest: .read) { _, _ in }
+                try loop.add(source, forMode: RunLoop.Mode("never run"))
+            }
             let bound = try boundOfDescriptors()
             _ = refusal(bound, free: 0) {
                 try server.serve { _ = $0.id }

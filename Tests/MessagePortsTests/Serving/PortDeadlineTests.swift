@@ -14,6 +14,7 @@ import Testing
         length: Duration
     ) async throws {
         let server = try PortServer { message in
+            guard message.isRequest else { return }
             do { try message.reply() } catch { Issue.record(error) }
         }
         let late = ContinuousClock.now + length

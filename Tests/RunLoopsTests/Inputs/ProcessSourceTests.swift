@@ -216,9 +216,11 @@ import class RunLoops.Timer
     @Test func `three hundred children are each told of once, and leave nothing`() async throws {
         try await #require(processExitsWith: .success) {
             try onLoopThread { loop in
-                let bound = try boundOfDescriptors()
+                var bound = 0
                 var endings: [CInt: ProcessSource.Ending] = [:]
                 for round in 0..<10 {
+                    // From the second round on: the loop opens a descriptor with its first source.
+                    if round == 1 { bound = try boundOfDescriptors() }
                     for number in 0..<30 {
                         let child = Child(shell: "exit \(number)")
                         let source = try ProcessSource(child.processID) { source, ending in

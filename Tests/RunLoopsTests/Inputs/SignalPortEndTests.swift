@@ -52,7 +52,8 @@
             port.invalidate()
             stalled.goOn()
             thread.join()
-            #expect(log.entries == ["end", "the set has no members"])
+            #expect(log.entries.count == 2 && log.entries[0] == "end")
+            #expect(log.entries.last?.hasSuffix("the set has no members") == true)
         }
 
         @Test func `a signal that is sent while the port ends arrives once, or not at all`() throws {

@@ -9,7 +9,7 @@ import class RunLoops.RunLoop
 @testable import RunLoops
 
 /// The kernel refuses to watch the set of a port.
-@Suite struct RefusedWatchTests {
+@Suite struct RefusedPortWatchTests {
     @Test func `a port between processes that is not watched after a change of modes has its messages later`()
         async
     {
