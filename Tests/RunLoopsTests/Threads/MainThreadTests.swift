@@ -7,7 +7,8 @@ import Testing
 
 /// Who has the main thread, and what is said where the main loop cannot have it.
 @Suite struct MainThreadTests {
-    private let hasEnded = "waited: run loop \"main\": the loop's thread ended before it had done what was asked"
+    private let hasEnded =
+        "waited: run loop \"main\": the loop's thread ended before it had done what was asked"
 
     @Test func `a synchronous main type runs the main loop`() throws {
         let ending = try Program("SyncMain").run()
