@@ -14,6 +14,10 @@ enum Attack: String {
     case hoarding
     /// Says that it takes huge replies, asks for many, and reads none.
     case claiming
+    /// Sends packets that break the rules, one on each connection, so that the port has something to report all the time.
+    case malforming
+    /// Connects as often as it can, and says nothing.
+    case connecting
 
     /// Attacks the port that has an abstract name.
     ///
@@ -37,11 +41,13 @@ enum Attack: String {
                 if hoard(name, slow) { served += 1 }
                 readers.append(slow)
             case .claiming: if claim(name, until: end) { served += 1 }
+            case .malforming: if malform(name) { served += 1 }
+            case .connecting: if connect(name) { served += 1 }
             }
             if readers.count > 50 { readers.removeFirst().end() }
             rounds += 1
             // The processors are for the others, too: how much of their time a process gets is no matter of the port's.
-            usleep(5_000)
+            usleep(self == .lingering || self == .hoarding ? 5_000 : 100_000)
         }
         tell("\(rounds) rounds, \(served) with a connection")
         _ = consume readers
@@ -84,6 +90,22 @@ enum Attack: String {
         }
         for peer in peers { peer.close() }
         return !peers.isEmpty
+    }
+
+    private func malform(_ name: String) -> Bool {
+        var count = 0
+        while count < 100, let peer = RawPeer(name, claimsReplies: 0) {
+            peer.send([1, 2, 3], [])
+            peer.close()
+            count += 1
+        }
+        return count > 0
+    }
+
+    private func connect(_ name: String) -> Bool {
+        let sockets = (0..<200).map { _ in RawPeer.connect(name) }
+        for socket in sockets where socket >= 0 { Glibc.close(socket) }
+        return sockets.contains { $0 >= 0 }
     }
 }
 

@@ -3,6 +3,14 @@ import Glibc
 
 /// A peer of a port that keeps no rules.
 final class RawPeer {
+    /// The kinds of packets that it sends and awaits, as the table of frames numbers them.
+    private enum Kind: UInt8 {
+        case hello = 1
+        case welcome = 2
+        case message = 4
+        case request = 5
+    }
+
     private let socket: CInt
 
     /// Connects, and waits to be let in: nil if it is not.
@@ -11,24 +19,34 @@ final class RawPeer {
     ///   - name: The port's abstract name, without its mark.
     ///   - claimsReplies: The size of the replies that it says it takes.
     init?(_ name: String, claimsReplies: UInt32) {
-        socket = runloops_socket(false)
+        socket = RawPeer.connect(name)
+        let isWelcome =
+            socket >= 0 && send(RawPeer.head(.hello, number: UInt64(claimsReplies)), [])
+            && receivedKind() == Kind.welcome.rawValue
+        if isWelcome { return }
+        if socket >= 0 { Glibc.close(socket) }
+        return nil
+    }
+
+    /// Connects with a port, for up to a second, and says nothing.
+    ///
+    /// - Returns: The socket, or -1 if the port takes no connection.
+    static func connect(_ name: String) -> CInt {
+        let socket = runloops_socket(false)
         let bytes = Array(name.utf8)
         // Safe: the kernel reads the name as far as it goes.
         let connected = unsafe bytes.withUnsafeBytes { bytes in
             unsafe runloops_connect(
                 socket, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, true, 1_000_000)
         }
-        let isWelcome =
-            connected == 0 && send(RawPeer.head(1, number: UInt64(claimsReplies)), [])
-            && receivedKind() == 2
-        if isWelcome { return }
-        Glibc.close(socket)
-        return nil
+        if connected == 0 { return socket }
+        if socket >= 0 { Glibc.close(socket) }
+        return -1
     }
 
     /// The head of a packet without a body.
-    private static func head(_ kind: UInt8, number: UInt64, descriptors: Int = 0) -> [UInt8] {
-        var head: [UInt8] = [0x52, 0x4C, 1, kind, 0, 0, 0, 0]
+    private static func head(_ kind: Kind, number: UInt64, descriptors: Int = 0) -> [UInt8] {
+        var head: [UInt8] = [0x52, 0x4C, 1, kind.rawValue, 0, 0, 0, 0]
         head += (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
         head += [0, 0, 0, 0, UInt8(truncatingIfNeeded: descriptors), UInt8(descriptors >> 8), 0, 0]
         return head
@@ -40,12 +58,12 @@ final class RawPeer {
         while !rest.isEmpty {
             let part = Array(rest.prefix(count))
             rest = rest.dropFirst(count)
-            if !send(RawPeer.head(3, number: 0, descriptors: part.count), part) { return }
+            if !send(RawPeer.head(.message, number: 0, descriptors: part.count), part) { return }
         }
     }
 
     /// Asks for a reply, which is never read.
-    func ask(_ number: UInt64) { _ = send(RawPeer.head(4, number: number), []) }
+    func ask(_ number: UInt64) { _ = send(RawPeer.head(.request, number: number), []) }
 
     /// Sends bytes and descriptors as one packet.
     ///
