@@ -2,10 +2,10 @@ public import RunLoops
 
 /// Runs code that uses run loops on a clock that is moved by hand, one thread at a time, in an order that a seed decides.
 ///
-/// The body is called at once, on the calling thread, which has another loop meanwhile. Every `RunLoopThread` that it starts,
-/// and that those start, is part of the simulation, too. Only one of these threads runs at any time. Which one
-/// goes on, when a pass of a loop begins or a thread waits, is drawn from the seed: the same seed gives the same order, and
-/// another one gives another. Time stands still unless the body moves it.
+/// The body is called at once, on the calling thread, which has another loop meanwhile. Every `RunLoopThread` that the body
+/// starts, and every one that these threads start, is part of the simulation. Only one of the threads runs at any time. Where
+/// a pass of a loop begins or a thread waits, the seed decides which thread goes on: the same seed gives the same order, and
+/// another seed gives another order. Time stands still unless the body moves it.
 ///
 /// ```swift
 /// try LoopSimulation.run(seed: 7) { simulation in
@@ -16,11 +16,11 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// The members are for the body, outside of its loop's handlers; ``now`` and ``seed`` can be read anywhere.
+/// Call the members in the body, outside of its loop's handlers. ``now`` and ``seed`` can be read anywhere.
 ///
-/// > Thread safety: the body's thread only, but for what is said above.
+/// > Thread safety: the body's thread only, except for ``now`` and ``seed``.
 public final class LoopSimulation: Sendable {
-    /// What decides the order in which threads go on.
+    /// The number that decides the order in which threads go on.
     public let seed: UInt64
 
     let schedule: Schedule
@@ -32,17 +32,19 @@ public final class LoopSimulation: Sendable {
 
     /// Calls a body in a simulation of its own.
     ///
-    /// In the body `RunLoop.current` is a loop that nobody else knows, also on the main thread. When the body has returned, or
-    /// thrown, all threads of the simulation are ended, and that loop with them.
+    /// In the body `RunLoop.current` is a new loop, on the main thread, too. When the body has returned or thrown, the
+    /// simulation ends all of its threads, and then that loop.
     ///
     /// - Parameters:
-    ///   - seed: What decides the order in which threads go on. Run a test with many, and name the one with which it failed.
-    ///   - patience: How long, for real, to wait for what is no part of the simulation, such as a task or a thread of another
-    ///     kind, when nothing in it can go on; and for a thread that has its turn. Then the program ends, and says so.
-    ///   - body: What is called; it is given the simulation. It must not wait for other threads by other means than those of
-    ///     run loops, such as a semaphore: they do not run meanwhile.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws, or `SystemError` if there is no room for its loop.
+    ///   - seed: The number that decides the order in which threads go on. Run a test with many seeds, and let a failure name
+    ///     its seed.
+    ///   - patience: The longest time on the system's clock that the simulation waits for something outside of it, such as a
+    ///     task or a thread of another kind, when none of its threads can go on; and the longest turn of a thread. After that
+    ///     time the program ends with a message.
+    ///   - body: A closure that is given the simulation. It must not wait for other threads by other means than those of run
+    ///     loops, such as a semaphore: the other threads do not run meanwhile.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body, or `SystemError` if the kernel refuses a descriptor for its loop.
     /// - Precondition: Not called in a simulation.
     ///
     /// > Thread safety: any thread. In asynchronous code it blocks the thread of the task.
@@ -50,7 +52,7 @@ public final class LoopSimulation: Sendable {
         seed: UInt64 = 0, patience: Duration = .seconds(60), _ body: (LoopSimulation) throws -> Result
     ) throws -> Result {
         if ThreadDriver.current != nil {
-            fatalError("LoopSimulation.run: called in a simulation; use the one that there is")
+            fatalError("LoopSimulation.run: called in a simulation; use the simulation that the body was given")
         }
         let simulation = LoopSimulation(seed: seed, patience: patience)
         return try RunLoop.withAnotherLoop { loop in
@@ -60,18 +62,17 @@ public final class LoopSimulation: Sendable {
         }
     }
 
-    /// What time it is in the simulation.
+    /// The time in the simulation.
     ///
-    /// It begins with that of `ContinuousClock`, and so do dates that are computed from it. The threads of the simulation find
-    /// it in `RunLoop.now`.
+    /// It begins at the time of `ContinuousClock`. For the threads of the simulation, `RunLoop.now` is this time.
     ///
     /// > Thread safety: any thread.
     public var now: ContinuousClock.Instant { schedule.now }
 
     /// Lets all loops run until none has anything to do at this time.
     ///
-    /// Idle work is done: what waits until the loops are idle. The body's loop runs in a mode, the loops of other threads run
-    /// as their threads run them. A thread that waits stays where it is until what it waits for has come.
+    /// Work that waits until a loop is idle is done, too. The body's loop runs in a mode; each other thread runs its loop as
+    /// it likes. A thread that waits stays where it is until its wait is over.
     ///
     /// - Parameter mode: The mode in which the body's loop runs.
     public func settle(in mode: RunLoop.Mode = .default) {
@@ -79,14 +80,14 @@ public final class LoopSimulation: Sendable {
         schedule.settle(in: mode)
     }
 
-    /// Moves the clock forward, and lets all loops do what is due on the way, in the order of its dates.
+    /// Moves the clock forward from date to date, and lets all loops do at each date what is due then.
     ///
-    /// At each date at which a timer is due or a deadline passes the clock stops, until no loop has anything to do at that
-    /// time. So every timer without a tolerance fires at its date exactly. One that has a tolerance fires at the end of that,
-    /// or with another one that fires before.
+    /// The clock stops at each date at which a timer is due or a deadline passes, until no loop has anything to do at that
+    /// time. So every timer without a tolerance fires exactly at its date. A timer with a tolerance fires at the end of its
+    /// tolerance, or together with another timer that fires before that.
     ///
     /// - Parameters:
-    ///   - length: How far; not negative.
+    ///   - length: The time to add; not negative.
     ///   - mode: The mode in which the body's loop runs.
     public func advance(by length: Duration, in mode: RunLoop.Mode = .default) {
         schedule.requireBody("LoopSimulation.advance")
@@ -96,12 +97,12 @@ public final class LoopSimulation: Sendable {
         schedule.advance(to: instant(after: length), in: mode)
     }
 
-    /// Moves the clock forward at once, as if the process had been halted meanwhile, and then lets all loops run.
+    /// Moves the clock forward in one step, as if the process had been halted, and then lets all loops run.
     ///
-    /// Timers are late, and fires are missed.
+    /// Timers fire late, and repeating timers miss fires.
     ///
     /// - Parameters:
-    ///   - length: How far; not negative.
+    ///   - length: The time to add; not negative.
     ///   - mode: The mode in which the body's loop runs.
     public func jump(by length: Duration, in mode: RunLoop.Mode = .default) {
         schedule.requireBody("LoopSimulation.jump")
@@ -110,16 +111,16 @@ public final class LoopSimulation: Sendable {
         schedule.settle(in: mode)
     }
 
-    /// So much later, or the distant future if that is before.
+    /// The instant after a length of time, or the distant future if that comes first.
     private func instant(after length: Duration) -> ContinuousClock.Instant {
         let now = now
         return now + min(length, now.duration(to: .distantFuture))
     }
 
-    /// Lets the body's loop make one pass, in which it does not sleep; other loops may run before it.
+    /// Lets the body's loop make one pass, in which it does not sleep. Other loops may run before the pass.
     ///
-    /// - Parameter mode: The mode.
-    /// - Returns: How the run ended: `timedOut`, if there was nothing else.
+    /// - Parameter mode: The mode in which the body's loop runs.
+    /// - Returns: The reason that the run ended: `timedOut`, unless there was another one.
     @discardableResult
     public func pass(in mode: RunLoop.Mode = .default) -> RunLoop.RunResult {
         schedule.requireBody("LoopSimulation.pass")

@@ -62,7 +62,7 @@ import Testing
                 RunLoop.current.run()
             }
         }
-        #expect(result.says("LoopSimulation: all wait, and no date is set (the body, worker)"))
+        #expect(result.says("LoopSimulation: all threads wait, and none has a deadline (the body, worker)"))
     }
 }
 

@@ -1,25 +1,26 @@
 internal import Glibc
 
-/// How long a simulation waits for the world outside, when nothing in it can go on.
+/// A bounded wait for the world outside of a simulation, for when none of its threads can go on.
 ///
-/// A thread that is no part of it may still send something, and a task may still run: so it waits a while, for real.
+/// A thread that is no part of the simulation may still send something, and a task may still run. So the simulation waits for a
+/// while on the system's clock.
 struct Patience {
     private let length: Duration
     private var end: ContinuousClock.Instant?
 
     init(_ length: Duration) { self.length = length }
 
-    /// Waits a little.
+    /// Waits for a millisecond, or ends the program if the time is over.
     ///
     /// - Parameters:
-    ///   - situation: What there is.
-    ///   - names: Whose threads there are.
+    ///   - situation: The state of the simulation, for the message.
+    ///   - names: The names of the threads, for the message.
     mutating func wait(_ situation: String, _ names: [String]) {
         let end = end ?? .now + length
         self.end = end
         if .now >= end {
             fatalError(
-                "LoopSimulation: \(situation) (\(names.joined(separator: ", "))); set a deadline, or have somebody send what is waited for"
+                "LoopSimulation: \(situation) (\(names.joined(separator: ", "))); set a deadline, or send what they wait for"
             )
         }
         usleep(1_000)

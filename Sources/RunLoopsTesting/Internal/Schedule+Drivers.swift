@@ -1,23 +1,23 @@
 internal import RunLoops
 
-// What the threads of a simulation have instead of a clock and of sleep.
+// The drivers of a simulation's threads: they replace the system's clock, and sleep.
 
 extension Schedule {
-    /// The body's.
+    /// The driver of the body's thread.
     func bodyDriver() -> ThreadDriver {
         ThreadDriver(
             now: { self.now }, wait: { self.wait($0, $1, $2) }, makeThread: { self.makeDriver(of: $0) },
             threadBegins: {}, loopBegins: { _ in }, threadEnds: {})
     }
 
-    /// That of a thread which is about to be started, by whoever has the turn.
+    /// The driver of a thread that the thread with the turn is about to start.
     private func makeDriver(of name: String) -> ThreadDriver {
         let thread = SimulatedThread(name: name)
         add(thread)
         return ThreadDriver(
             now: { self.now },
             wait: { deadline, _, isOver in
-                // It has done something until it came here; with what it does next time, if that is nothing, it waits.
+                // The turn in which the thread got here did something. A later turn that finds the wait still on did not.
                 var answer = SimulatedThread.Answer.worked
                 while !isOver() && self.now < deadline {
                     thread.giveBack(answer)

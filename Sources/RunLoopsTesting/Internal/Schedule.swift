@@ -1,21 +1,23 @@
 internal import RunLoops
 
-/// Who of a simulation runs, and what time it is.
+/// Decides which thread of a simulation runs, and keeps its clock.
 ///
-/// The body's thread gives turns to the others, when its loop begins a pass and when it waits. They give the turn back when
-/// their loops begin a pass and when they wait. All but ``now`` and ``makeDriver(of:)`` is for the body's thread.
+/// The body's thread gives turns to the other threads where its loop begins a pass and where it waits. They give the turn back
+/// where their loops begin a pass and where they wait.
+///
+/// > Thread safety: the body's thread only, except for ``now`` and ``makeDriver(of:)``.
 final class Schedule: Sendable {
     private struct State {
-        /// The body's loop; nil before and after.
+        /// The body's loop; nil before the body begins and after it has returned.
         var loop: RunLoop?
         var now = ContinuousClock.now
         var random: SplitMix64
         var threads: [SimulatedThread] = []
-        /// The body's loop runs to let everything happen that can, and not to wait for something.
+        /// True while the body's loop runs for ``settle(in:)``, and not because the body waits.
         var isSettling = false
-        /// It has ended that run because nothing can happen any more.
+        /// True if the last run of ``settle(in:)`` ended because no thread can go on.
         var hasSettled = false
-        /// When the body's loop has something to do next, as it said when it came to sleep last.
+        /// The date at which the body's loop has something to do next, from its last sleep.
         var bodyWake = ContinuousClock.Instant.distantFuture
     }
 
@@ -32,32 +34,32 @@ final class Schedule: Sendable {
 
     // MARK: - Begin and end
 
-    /// Drives the calling thread, which is the body's.
+    /// Begins to drive the calling thread, which is the body's.
     func begin(_ loop: RunLoop) {
         state.withLock { $0.loop = loop }
         bodyDriver().begin()
-        // Others may go on before each pass.
+        // Other threads may go on before each pass.
         let observer = RunLoop.Observer(activities: .beforeTimers, order: .min) { [self] _, _ in
             if state.withLock({ Bool.random(using: &$0.random) }) { _ = letAnotherRun() }
         }
         loop.add(observer, forMode: .common)
     }
 
-    /// Ends all other threads, and drives this one no more.
+    /// Ends all other threads, and stops driving this one.
     func end() {
         state.withLock { $0.loop = nil }
         for thread in state.withLock({ $0.threads }) { thread.loop?.endAllRuns() }
         var patience = Patience(self.patience)
         while !state.withLock({ $0.threads.isEmpty }) {
             if letAnotherRun() {
-                // One that has just got its loop is to end, too.
+                // A thread may have made its loop in this turn.
                 for thread in state.withLock({ $0.threads }) { thread.loop?.endAllRuns() }
                 patience = Patience(self.patience)
             } else if let next = nextWake(), next > now {
                 jump(to: next)
             } else {
                 patience.wait(
-                    "the body has returned, and does not end", state.withLock { $0.threads.map(\.name) })
+                    "the body has returned, and threads do not end", state.withLock { $0.threads.map(\.name) })
             }
         }
         ThreadDriver.current?.end()
@@ -66,10 +68,10 @@ final class Schedule: Sendable {
     /// Ends the program unless this is the body's thread, outside of handlers.
     func requireBody(_ member: StaticString) {
         if state.withLock({ $0.loop })?.isCurrent != true {
-            fatalError("\(member): called on another thread than the body's; call it in the body")
+            fatalError("\(member): called on another thread than the body's; call it on the body's thread")
         }
         if RunLoop.current.currentMode != nil {
-            fatalError("\(member): called in a handler of the loop, which runs already; call it in the body")
+            fatalError("\(member): called in a handler of the loop; call it in the body, outside of handlers")
         }
     }
 
@@ -77,7 +79,7 @@ final class Schedule: Sendable {
 
     func jump(to date: ContinuousClock.Instant) { state.withLock { $0.now = max($0.now, date) } }
 
-    /// When the next of the threads has something to do, the body's included.
+    /// The next date at which a thread, the body's included, has something to do; nil if there is none.
     private func nextWake() -> ContinuousClock.Instant? {
         let (threads, bodyWake) = state.withLock { ($0.threads, $0.bodyWake) }
         var next = bodyWake
@@ -99,14 +101,14 @@ final class Schedule: Sendable {
 
     // MARK: - Turns
 
-    /// A thread is about to be started; called on the thread that has the turn.
+    /// Adds a thread that is about to be started. Called on the thread that has the turn.
     func add(_ thread: SimulatedThread) { state.withLock { $0.threads.append(thread) } }
 
     func pass(in mode: RunLoop.Mode) -> RunLoop.RunResult {
         RunLoop.current.run(in: mode, until: .distantPast)
     }
 
-    /// Runs everything until nothing can happen at this time.
+    /// Lets all threads run until none can go on at this time.
     func settle(in mode: RunLoop.Mode) {
         while true {
             state.withLock { state in
@@ -120,14 +122,14 @@ final class Schedule: Sendable {
                 return state.hasSettled
             }
             if hasSettled { return }
-            // The body's loop holds nothing: the others may give it something. A stop ends one run only.
+            // The body's loop has no inputs, but another thread may give it one. A stop ends one run only.
             if result == .finished && !letAnotherRun() { return }
         }
     }
 
     /// Gives the turn to other threads, in random order, until one has done something.
     ///
-    /// - Returns: False if none has.
+    /// - Returns: False if all of them wait.
     private func letAnotherRun() -> Bool {
         for thread in state.withLock({ $0.threads.shuffled(using: &$0.random) }) {
             switch thread.takeTurn(patience) {
@@ -141,7 +143,7 @@ final class Schedule: Sendable {
         return false
     }
 
-    /// What the body's thread does where it would sleep or wait.
+    /// Lets other threads run, and time pass, where the body's thread would sleep or wait.
     func wait(_ deadline: ContinuousClock.Instant, _ place: ThreadDriver.Place, _ isOver: () -> Bool) {
         var patience = Patience(self.patience)
         while !isOver() && now < deadline {
@@ -156,13 +158,13 @@ final class Schedule: Sendable {
                 }
                 return RunLoop.current.stop()
             }
-            // A handler of the body's waits, and all others do: time goes on, as it would.
+            // The body or one of its handlers waits, and so does every other thread: the clock moves to the next date.
             state.withLock { $0.bodyWake = deadline }
             if let next = nextWake(), next > now {
                 jump(to: next)
             } else {
                 patience.wait(
-                    "all wait, and no date is set", state.withLock { ["the body"] + $0.threads.map(\.name) })
+                    "all threads wait, and none has a deadline", state.withLock { ["the body"] + $0.threads.map(\.name) })
             }
         }
     }

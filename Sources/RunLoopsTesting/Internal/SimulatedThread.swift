@@ -1,18 +1,18 @@
 internal import Dispatch
 internal import RunLoops
 
-/// One thread of a simulation beside the body's: it runs only while it has the turn.
+/// A thread of a simulation other than the body's. It runs only while it has the turn.
 ///
-/// The turn goes from the body's thread to this one and back, through two semaphores. So what both touch is touched by one
-/// of them at a time.
+/// The body's thread gives this thread the turn and gets it back, through two semaphores. So only one of the two threads
+/// touches their shared state at a time.
 final class SimulatedThread: Sendable {
-    /// What has become of a turn.
+    /// The result of a turn.
     enum Answer {
         /// The thread has done something, and may go on.
         case worked
-        /// It waits, at the latest until then.
+        /// The thread waits, at the latest until a date.
         case waits(until: ContinuousClock.Instant)
-        /// It has ended.
+        /// The thread has ended.
         case ended
     }
 
@@ -28,7 +28,7 @@ final class SimulatedThread: Sendable {
 
     init(name: String) { self.name = name }
 
-    /// What the thread has answered last.
+    /// The result of the last turn.
     var answer: Answer { state.withLock { $0.answer } }
 
     /// The thread's loop, once it has one.
@@ -36,14 +36,14 @@ final class SimulatedThread: Sendable {
 
     // MARK: - The body's thread
 
-    /// Gives the thread the turn until it gives it back.
+    /// Gives the thread the turn, and waits until the thread gives it back.
     ///
-    /// - Parameter patience: After how long, for real, the thread is taken to hang.
-    /// - Returns: What has become of it.
+    /// - Parameter patience: The time on the system's clock after which the thread is taken to hang.
+    /// - Returns: The result of the turn.
     func takeTurn(_ patience: Duration) -> Answer {
         if case .ended = answer { return .ended }
         turn.signal()
-        // Within what an Int64 can count, at which the time to wait is for ever.
+        // A time beyond Int64 becomes its largest value, which Dispatch takes as for ever.
         let nanoseconds = patience.attoseconds / 1_000_000_000
         let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
         if answered.wait(timeout: end) != .success {
