@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/// Where the calling thread goes on instead of ending the process, while it makes a base.
+/// The place to which the calling thread jumps instead of ending the process, while it makes a base.
 static __thread sigjmp_buf *way_out;
 static __thread int refusal;
 
@@ -15,22 +15,22 @@ static void on_fatal_error(int code) {
         refusal = errno;
         siglongjmp(*way_out, 1);
     }
-    // What libevent does where no function was given: it has this number for its own assertions.
+    // As libevent does without such a function. The number is that of its own assertions.
     if (code == (int)0xdeaddead) abort();
     exit(code);
 }
 
-// Before main, and once: a function that the program gives libevent for its own use comes later, and stays.
+// Before main, and once: a program that gives libevent a function of its own does so later, and keeps it.
 __attribute__((constructor)) static void take_fatal_errors(void) { event_set_fatal_callback(on_fatal_error); }
 
 struct event_base *runloops_make_event_base(const struct event_config *config, bool *was_left) {
     sigjmp_buf here;
     *was_left = false;
     if (sigsetjmp(here, 0) != 0) {
-        // All frames that were left are C, and libevent's: a base without locks is made without taking one.
+        // The frames that were skipped are C, and libevent's. They held no lock: the base is made without any.
         way_out = NULL;
         *was_left = true;
-        // The message that libevent has written in between may have changed it.
+        // libevent has written a message since, which may have changed errno.
         errno = refusal == ENFILE || refusal == ENOMEM || refusal == ENOBUFS ? refusal : EMFILE;
         return NULL;
     }

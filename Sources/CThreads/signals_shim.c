@@ -15,19 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/// What the handler knows of one signal. All of it is lock-free, so that a handler may touch it.
+/// The state of one signal number. Its members are lock-free, so that a signal handler may touch them.
 struct slot {
-    /// Where it writes; -1 for nowhere.
+    /// The end of the pipe that the handler writes to; -1 for none.
     _Atomic int writing_end;
-    /// How many handlers are on some stack. The thread that ends the source sleeps on it.
+    /// The number of handlers that run. The thread that ends the source sleeps on it.
     _Atomic unsigned running;
     /// True while a thread waits for `running` to become 0.
     _Atomic bool awaited;
-    /// How many signals found the pipe full.
+    /// The number of signals for which the pipe had no room.
     _Atomic unsigned unrecorded;
-    /// The process that installed the handler; set before that. A handler of the source before may still read it.
+    /// The process that installed the handler; set before the handler is. A handler of the previous source may still read it.
     _Atomic pid_t owner;
-    /// What was there before; set before that, too.
+    /// The action before that; set before the handler is, too.
     struct sigaction previous;
 };
 
@@ -48,14 +48,14 @@ static void record(struct slot *slot, int writing_end, int number, const siginfo
     while (written < 0 && errno == EINTR);
     if (written == sizeof signal) return;
     atomic_fetch_add(&slot->unrecorded, 1);
-    // The reader looks at the count after each record. It may just have read the last one and looked, so it is given
-    // another one; if the pipe refuses that too, it holds some that are still to be read.
+    // The reader looks at the count after each record. It may just have read the last record and looked, so another one
+    // follows. If the pipe refuses that one, too, it holds records that the reader has yet to read.
     struct runloops_signal more = {0};
     do written = write(writing_end, &more, sizeof more);
     while (written < 0 && errno == EINTR);
 }
 
-// By the system call, which a handler may make: no lock and no condition may be used there.
+// The system call itself, because a signal handler may use no lock and no condition variable.
 static void futex(_Atomic unsigned *word, int operation, unsigned value) {
     syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
@@ -71,14 +71,15 @@ static void handle(int number, siginfo_t *info, void *context) {
         errno = saved;
         return;
     }
-    // In this order, against the opposite one of `runloops_signal_stop`: either that waits for us, or we see nowhere.
-    // Not cancelled in between, for which the write gives occasion.
+    // Adds to `running`, then loads `writing_end`; `runloops_signal_stop` stores -1 first, then loads `running`. So either that
+    // waits for this handler, or this handler sees -1. Cancellation is off, because `write` is a cancellation point.
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     atomic_fetch_add(&slot->running, 1);
     int writing_end = atomic_load(&slot->writing_end);
     if (writing_end >= 0) record(slot, writing_end, number, info);
-    // In this order, against the opposite one of `wait_for_handlers`: either that sees 0, or we see that it waits.
+    // Subtracts from `running`, then loads `awaited`; `wait_for_handlers` stores `awaited` first, then loads `running`. So
+    // either that sees 0, or this handler wakes it.
     if (atomic_fetch_sub(&slot->running, 1) == 1 && atomic_load(&slot->awaited)) futex(&slot->running, FUTEX_WAKE, INT_MAX);
     pthread_setcancelstate(cancelling, NULL);
     errno = saved;
@@ -103,7 +104,7 @@ int runloops_signal_start(int number, int writing_end) {
     atomic_store(&slot->writing_end, writing_end);
     memset(&action, 0, sizeof action);
     action.sa_sigaction = handle;
-    // System calls of whatever thread is interrupted go on where the kernel can do that.
+    // A system call that the handler interrupts goes on afterwards, if the kernel can do that.
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     if (sigaction(number, &action, NULL) == 0) return 0;
@@ -127,15 +128,15 @@ void runloops_signal_stop(int number) {
     struct slot *slot = &slots[number];
     struct sigaction action;
     if (sigaction(number, NULL, &action) == 0 && is_ours(&action)) {
-        // What has come before the end was the source's. To ignore a signal makes the kernel forget those that wait, which
-        // would otherwise do now what they did before: end the process, most of them.
+        // Signals from before the end were the source's. Ignoring a signal makes the kernel discard those that wait; restored
+        // to their previous action, most of them would end the process now.
         memset(&action, 0, sizeof action);
         action.sa_handler = SIG_IGN;
         sigaction(number, &action, NULL);
         sigaction(number, &slot->previous, NULL);
     }
     atomic_store(&slot->writing_end, -1);
-    // In a forked child the count may be that of a thread that is not here.
+    // In a forked child the count may include a handler of a thread that only the parent has.
     if (getpid() != slot->owner) return;
     // The pipe is closed next, and another descriptor may get its number at once.
     wait_for_handlers(slot);

@@ -23,7 +23,7 @@ bool runloops_is_main_thread(void) {
 
 static void in_child(void) { runloops_thread_record.main_thread = 0; }
 
-// Whichever thread forks is the main one of the child.
+// The thread that forks is the main thread of the child.
 __attribute__((constructor)) static void watch_forks(void) {
     if (pthread_atfork(NULL, NULL, in_child) == 0) return;
     perror("RunLoops: the C library takes no more handlers of forks");
@@ -62,7 +62,7 @@ int runloops_use_processors(const int *processors, int count) {
 int runloops_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 int runloops_set_nice(int value) {
-    // The kernel takes the nearest value that it knows, without a word.
+    // The kernel would silently take the nearest value that it knows.
     if (value < -20 || value > 19) return EINVAL;
     // A process to POSIX, to Linux this one thread.
     return setpriority(PRIO_PROCESS, (id_t)gettid(), value) == 0 ? 0 : errno;
@@ -79,7 +79,7 @@ int runloops_schedule_fifo(int level) { return schedule(SCHED_FIFO, level); }
 
 bool runloops_has_process_fence = false;
 
-/// Whether the kernel has granted the fence at the start; never changed after that.
+/// True if the kernel granted the fence at the start. Never changed after that.
 static bool was_granted = false;
 
 // Before main: while there is one thread, the kernel need not wait for others.
@@ -90,22 +90,22 @@ __attribute__((constructor)) static void ask_for_process_fence(void) {
 
 /// A filter of system calls was installed since the start, and refuses what the kernel has granted.
 ///
-/// From now on the light half is a full fence by itself. Light halves that have still read the flag as true are waited for:
-/// such a half has executed its load before its store could be seen. No interrupt came in between, because a processor
-/// forgets what it has executed ahead of an interrupt, and the thread then reads the flag again. So nothing but a full
-/// store buffer lies between the two, and a processor empties that within microseconds, whatever it does next. If the thread
-/// was interrupted after its store, the load comes later, and finds what the heavy half has stored.
+/// From now on the light half is a full fence by itself. This function waits for the light halves that have read the flag as
+/// true: such a half may have executed its load before its store became visible. No interrupt came in between, because a
+/// processor discards the instructions that it has executed ahead of an interrupt, and the thread then reads the flag again. So
+/// only a full store buffer lies between the two, and a processor empties that within microseconds. If the thread was
+/// interrupted after its store, its load comes later, and sees the stores of the heavy half.
 static void give_up_process_fence(void) {
     __atomic_store_n(&runloops_has_process_fence, false, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    // A thread that is cancelled in the sleep would leave the light halves unawaited.
+    // A thread that is cancelled in the sleep would not wait for the light halves.
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     struct timespec now, end;
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_nsec += 10000000;
     if (end.tv_nsec >= 1000000000) end.tv_sec += 1, end.tv_nsec -= 1000000000;
-    // By the clock, so that a sleep which is refused or interrupted makes it no shorter.
+    // Until the clock says so: a sleep that is refused or interrupted does not shorten the wait.
     do {
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -118,6 +118,6 @@ void runloops_heavy_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!was_granted) return;
     if (runloops_process_fence_is_on() && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
-    // Every caller waits until the first one has given up, and with it for the light halves that ran then.
+    // Every caller waits until the first one has given up, and so for the light halves that ran then.
     pthread_once(&given_up, give_up_process_fence);
 }

@@ -53,7 +53,7 @@ static void note(clockid_t clock) {
         __atomic_store_n(&next, NEXT_OF(function), __ATOMIC_RELEASE)
 
 int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event) {
-    // What is in a set has its memory and its place: the kernel refuses only what is new.
+    // A descriptor that is in a set has its memory and its place: the kernel refuses only new ones.
     if (refusal != 0 && operation == EPOLL_CTL_ADD) {
         errno = refusal;
         return -1;
@@ -71,7 +71,7 @@ int listen(int socket, int waiting) {
     return next(socket, waiting);
 }
 
-/// Whether a pipe, or what stands for one, is refused.
+/// True if a pipe, or a pair of sockets in place of one, is refused.
 static bool refuses_pipes(void) {
     if (pipe_refusal == 0) return false;
     // libevent, which cannot do without, is left in the middle, with what it has.

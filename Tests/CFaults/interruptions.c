@@ -42,8 +42,8 @@ static bool refuses(enum faults_call call) {
     return true;
 }
 
-// A program's own definitions come before the C library's, so these hand on. What they hand on to is looked up before the
-// program begins: some are called by handlers of signals, which must not look anything up.
+// A program's own definitions come before the C library's, so these call the library's. Its functions are looked up before
+// the program begins: signal handlers call some of them, and must not look anything up.
 
 #define EACH(do) \
     do(epoll_wait) do(poll) do(ppoll) do(sendmsg) do(recvmsg) do(accept4) do(connect) do(waitid) do(flock) do(open) do(openat) \
@@ -59,7 +59,7 @@ __attribute__((constructor(101))) static void look_up(void) { EACH(LOOK_UP) }
 /// For the code that runs before ``look_up``.
 #define HAND_ON(function, ...) (next_##function ? (void)0 : look_up(), next_##function(__VA_ARGS__))
 
-/// What is done if the thread is cancelled meanwhile: see `pthread_exit`.
+/// Called if the thread is cancelled meanwhile: see `pthread_exit`.
 static void leave_stack(void *nothing) {
     (void)nothing;
     faults_leave_stack();

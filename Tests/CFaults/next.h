@@ -5,8 +5,7 @@ void faults_leave_stack(void);
 
 #include <dlfcn.h>
 
-/// What a function of ours that stands in front of one of the C library's hands on to: a sanitizer's, if it has one, or the C
-/// library's.
+/// The function behind one that is defined here in front of the C library's: a sanitizer's, if it has one, or the C library's.
 #define NEXT_OF(function) \
     ({ \
         extern __typeof__(function) __interceptor_##function __attribute__((weak)); \

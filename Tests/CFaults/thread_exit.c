@@ -8,7 +8,7 @@
 
 void __asan_handle_no_return(void);
 
-/// Whether a thread has ended in the middle of what it did: nobody lets go of what its stack held.
+/// True if a thread has ended in the middle of a function: nothing that its stack held is released.
 static volatile bool has_left_a_stack;
 
 /// Asked before the leaks of a process are looked for.
@@ -21,8 +21,8 @@ void faults_leave_stack(void) {
 
 /// Ends the calling thread, as the C library's own does.
 ///
-/// The address sanitizer is told what it does not see by itself: that the frames on the stack do not return. What the thread
-/// does after that, in the destructors of its own variables, reuses their memory, and would be reported.
+/// Tells the address sanitizer that the frames on the stack do not return. The destructors of the thread's own variables reuse
+/// the memory of these frames, which the sanitizer would report otherwise.
 _Noreturn void pthread_exit(void *result) {
     __typeof__(&pthread_exit) next = NEXT_OF(pthread_exit);
     faults_leave_stack();

@@ -7,16 +7,16 @@
 /// Not atomic: written once, in a child that has no other thread.
 extern bool runloops_forked;
 
-/// Whether this process was forked by one that had loops: one load, so that every use of a loop can afford it.
+/// True if this process was forked by one that had loops. One load, so that every use of a loop can afford it.
 static inline bool runloops_was_forked(void) { return runloops_forked; }
 
-/// From now on a forked child finds out that it is one. Returns an errno, or 0.
+/// Has every child that is forked from now on know that it is one. Returns an errno, or 0.
 int runloops_watch_forks(void);
 
-/// The lock, of a few that the whole process shares, for what lies at an address.
+/// Takes the lock for a value at an address, one of a few locks that the whole process shares.
 ///
-/// Each fork takes all of them first, so that the child finds every one free, and whole what they guard. So their holders neither
-/// sleep nor fork, and hold one of them at a time.
+/// Each fork takes all of them first. So in the child every lock is free, and the values that they guard are whole. A thread
+/// that holds one neither sleeps nor forks, and holds no second one.
 void runloops_fork_lock(const void *guarded);
 void runloops_fork_unlock(const void *guarded);
 

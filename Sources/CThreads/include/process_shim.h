@@ -1,6 +1,6 @@
 #pragma once
 
-/// How a process has ended, as `waitid` tells it.
+/// The end of a process, as `waitid` reports it.
 struct runloops_process_status {
     /// `CLD_EXITED`, `CLD_KILLED` or `CLD_DUMPED`; 0 for not yet.
     int code;

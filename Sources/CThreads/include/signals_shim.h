@@ -3,17 +3,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// A signal that has come, as it travels from a signal handler to a loop.
+/// A caught signal, as it travels from a signal handler to a loop.
 struct runloops_signal {
-    /// Its number; 0 for a record that only says: more came than there was room for.
+    /// Its number; 0 for a record that stands for signals for which the pipe had no room.
     int32_t number;
-    /// Whether a process has sent it, and so the next two say which.
+    /// True if a process has sent it: the next two members name the process and its user.
     int32_t has_sender;
     int32_t process;
     uint32_t user;
 };
 
-/// Where the signals of one number are read.
+/// The descriptors from which the signals of one number are read.
 struct runloops_signal_descriptors {
     /// Readable when one of the others is; this is what a loop watches.
     int ready;
@@ -37,12 +37,13 @@ void runloops_signal_close(const struct runloops_signal_descriptors *descriptors
 /// Returns 0, an errno, or RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE. Not from two threads at once for one number.
 int runloops_signal_start(int number, int writing_end);
 
-/// Puts back what was there before, unless other code has replaced the handler since.
+/// Restores the previous action of the signal, unless other code has replaced the handler since.
 ///
-/// When it returns, no handler writes any more. It sleeps until those that run on other threads have returned.
+/// It sleeps until the handlers that run on other threads have returned. When it returns, no handler writes any more.
 void runloops_signal_stop(int number);
 
-/// Takes the next signal, and says how many it stands for: more than one if there was no room for some. 0 for none.
+/// Takes the next signal, and returns the number of signals that it stands for: 0 for none, and more than 1 if the pipe had no
+/// room for some.
 unsigned runloops_signal_next(
     int number, const struct runloops_signal_descriptors *descriptors, struct runloops_signal *signal);
 

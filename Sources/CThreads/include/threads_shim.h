@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/// What the package keeps for each thread: all of it is null until it is first needed.
+/// The thread-local state of the package. Each member is null until it is first needed.
 ///
 /// C, because Swift has no thread-local storage of its own, and `pthread_self()` must not be asked in
 /// asynchronous code: it is declared `const`, so the compiler reuses its answer across a suspension.
@@ -11,13 +11,13 @@ struct runloops_thread_record {
     void *loop;
     /// The thread's cache of message slabs.
     void *slabs;
-    /// Where other threads see which observers the thread calls.
+    /// The record in which other threads see the observers that the thread calls.
     void *calls;
     /// Its number; 0 until it was asked for.
     unsigned long number;
-    /// What stands for the thread's clock and sleep in a test.
+    /// The driver that replaces the thread's clock and sleep in a simulation.
     void *driver;
-    /// Whether it is the main thread: 0 until it was asked, which takes two system calls, and again in a forked child.
+    /// The answer of `runloops_is_main_thread`, which takes two system calls to find; 0 for unknown, also in a forked child.
     char main_thread;
 };
 
@@ -31,10 +31,10 @@ static inline void runloops_thread_set_slabs(void *slabs) { runloops_thread_reco
 static inline void *runloops_thread_calls(void) { return runloops_thread_record.calls; }
 static inline void runloops_thread_set_calls(void *calls) { runloops_thread_record.calls = calls; }
 
-/// The calling thread's number: not 0, and no other thread's, also later.
+/// The calling thread's number: not 0, and never given to another thread.
 unsigned long runloops_thread_number(void);
 
-/// Whether the calling thread has been asked for its number.
+/// True if the calling thread has a number already.
 static inline bool runloops_thread_has_number(void) { return runloops_thread_record.number != 0; }
 
 static inline void *runloops_thread_driver(void) { return runloops_thread_record.driver; }
@@ -47,8 +47,8 @@ static inline bool runloops_process_fence_is_on(void) {
     return __atomic_load_n(&runloops_has_process_fence, __ATOMIC_RELAXED);
 }
 
-/// The light half of a pair of fences: other threads see what the thread has stored before it loads what comes after,
-/// as far as `runloops_heavy_fence` on another thread can tell.
+/// The light half of a pair of fences: before a load that follows, the thread's stores become visible to a thread that calls
+/// `runloops_heavy_fence`.
 ///
 /// It keeps the compiler from changing the order. The heavy half makes the processor keep it, if the kernel can do that.
 static inline void runloops_light_fence(void) {
@@ -64,14 +64,14 @@ static inline void runloops_light_fence(void) {
 /// each half is a full fence of its own thread.
 void runloops_heavy_fence(void);
 
-/// Whether the calling thread is the process's first.
+/// True on the process's first thread.
 bool runloops_is_main_thread(void);
 
 /// The system's number of the calling thread: a system call.
 int runloops_thread_id(void);
 
-/// How many processors the process was allowed when it started, whatever its threads have been confined to
-/// since; 1 if the kernel does not say.
+/// The number of processors that the process was allowed when it started, even if its threads were confined to fewer since;
+/// 1 if the kernel does not tell.
 int runloops_usable_processors(void);
 
 /// Confines the calling thread to processors, given by number. Returns an errno, or 0.
@@ -83,11 +83,11 @@ int runloops_name_thread(const char *name);
 /// Sets the calling thread's nice value. Returns an errno, or 0.
 int runloops_set_nice(int value);
 
-/// Has the calling thread run only where no other one wants to. Returns an errno, or 0.
+/// Lets the calling thread run only while no other thread wants its processor. Returns an errno, or 0.
 int runloops_schedule_idle(void);
 
-/// Has the calling thread go before all ordinary ones, in turn with its like. Returns an errno, or 0.
+/// Lets the calling thread run before all ordinary ones, in turn with others of its level. Returns an errno, or 0.
 int runloops_schedule_round_robin(int level);
 
-/// Has the calling thread go before all ordinary ones until it sleeps. Returns an errno, or 0.
+/// Lets the calling thread run before all ordinary ones until it sleeps. Returns an errno, or 0.
 int runloops_schedule_fifo(int level);

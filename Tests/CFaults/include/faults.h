@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/// Whether a sanitizer makes everything slower.
+/// True if a sanitizer makes everything slower.
 bool faults_are_slow(void);
 
-/// Whether threads can be cancelled: not under the thread sanitizer.
+/// True if threads can be cancelled; false under the thread sanitizer.
 bool faults_bear_cancelling(void);
 
 /// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor; 0 for as the kernel likes.
@@ -19,5 +19,5 @@ void faults_refuse_listens(int code);
 /// From now on the calling thread is refused every pipe and every pair of sockets with this errno; 0 for as the kernel likes.
 void faults_refuse_pipes(int code);
 
-/// How often the calling thread has read the wall clock, or made something that waits by it.
+/// The number of times that the calling thread has read the wall clock, or made something that waits by it.
 unsigned faults_wall_clock_uses(void);

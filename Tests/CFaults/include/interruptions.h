@@ -29,7 +29,7 @@ void faults_interrupt(enum faults_call call, unsigned times);
 /// The next so many calls of a kind by the calling thread answer another errno.
 void faults_refuse(enum faults_call call, int code, unsigned times);
 
-/// How many of these are still to come.
+/// The number of interruptions that are still to come.
 unsigned faults_interruptions_left(enum faults_call call);
 
 /// The next `write` by the calling thread first writes a byte to `reached`, and then blocks until it has read one from

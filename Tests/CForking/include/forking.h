@@ -6,10 +6,10 @@
 /// `fork`, which Swift does not give to programs: its runtime is of little use in a child of many threads.
 pid_t forking_fork(void);
 
-/// Ends the process as `exit` does not: nothing else is run.
+/// Ends the process without running any handlers of its exit.
 _Noreturn void forking_exit(int code);
 
-/// Has the calling process ended by `SIGALRM` after so many seconds, whatever the thread blocks.
+/// Has the calling process ended by `SIGALRM` after a number of seconds, even if the thread blocks that signal.
 void forking_end_after(unsigned seconds);
 
 /// Becomes a shell that does something.
