@@ -7,7 +7,7 @@ internal import Testing
 /// - Parameters:
 ///   - descriptor: The descriptor.
 ///   - body: The closure.
-/// - Throws: What the closure throws.
+/// - Throws: The error of the closure.
 public func withStandardError(_ descriptor: CInt, _ body: () throws -> Void) throws {
     // The testing library says something there at the end.
     let before = dup(STDERR_FILENO)

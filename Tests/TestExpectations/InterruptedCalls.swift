@@ -7,8 +7,8 @@ internal import Testing
 ///   - call: The kind.
 ///   - times: The number of calls that are interrupted.
 ///   - body: Makes the calls.
-/// - Returns: What the body returns.
-/// - Throws: What the body throws.
+/// - Returns: The result of the body.
+/// - Throws: The error of the body.
 public func interrupted<Result: ~Copyable>(
     _ call: Faults.Call, times: Int = 3, _ body: () throws -> Result
 ) rethrows -> Result {

@@ -3,7 +3,7 @@ internal import RunLoops
 internal import TestSupport
 internal import Testing
 
-// What the kernel refuses to a process of a test's own that has few descriptors left.
+// The kernel's refusals to a process of a test's own that has few descriptors left.
 
 /// The count of numbers from the bound on while nothing is refused.
 private let plenty = 900

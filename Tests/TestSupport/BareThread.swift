@@ -7,7 +7,7 @@ public struct BareThread: Sendable {
 
     /// Starts a thread.
     ///
-    /// - Parameter body: What it does.
+    /// - Parameter body: The closure that it runs.
     /// - Throws: `SystemError` if there is no thread.
     public init(_ body: @escaping @Sendable () -> Void) throws {
         var handle = pthread_t()

@@ -1,4 +1,6 @@
-/// Tells when it is destroyed: what a block or a handler captures, to see when that is let go of.
+/// Reports its own destruction.
+///
+/// A block or a handler captures one, so that a test sees when it is released.
 public final class Canary: Sendable {
     private let onEnd: @Sendable () -> Void
 
@@ -9,7 +11,7 @@ public final class Canary: Sendable {
 
     /// Makes a canary that opens a gate when it is destroyed.
     ///
-    /// - Parameter gate: What is opened.
+    /// - Parameter gate: The gate to open.
     public convenience init(_ gate: Gate) { self.init { gate.open() } }
 
     deinit { onEnd() }

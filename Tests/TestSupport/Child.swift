@@ -6,13 +6,13 @@ public struct Child: Sendable {
     /// Its number.
     public let processID: CInt
 
-    /// How a child has ended.
+    /// The end of a child.
     public enum Ending: Hashable, Sendable {
         /// With this exit code.
         case exited(CInt)
         /// By this signal.
         case killed(CInt)
-        /// Somebody else has waited for it.
+        /// Other code has waited for it.
         case unknown
     }
 
@@ -23,8 +23,8 @@ public struct Child: Sendable {
 
     /// Forks the test's process.
     ///
-    /// - Parameter body: What the child does, on its only thread; its answer is the exit code. As little as can be, unless the
-    ///   process has no other threads: their locks stay held. It is ended by `SIGALRM` if it hangs.
+    /// - Parameter body: The closure that the child runs on its only thread; its result is the exit code. It does as little as
+    ///   it can, unless the process has no other threads: their locks stay held. `SIGALRM` ends a child that hangs.
     public init(_ body: () -> CInt) {
         guard let child = Child.fork() else {
             Child.endThisIfItHangs()
@@ -33,15 +33,15 @@ public struct Child: Sendable {
         self = child
     }
 
-    /// Whether a process of this one's can become that of another user, as the administrator's can who has other users.
+    /// True if a child of this process can become a process of another user: the administrator's can, if there are other users.
     public static let canChangeUser = geteuid() == 0 && Child { setuid(65_534) }.wait() == .exited(0)
 
     /// Starts a shell.
     ///
     /// - Parameters:
-    ///   - command: What it does.
-    ///   - inheritsMask: Whether it blocks what this thread blocks. The threads of the pool that tests run on, and those that
-    ///     they start, block nearly all signals.
+    ///   - command: The command.
+    ///   - inheritsMask: True if it blocks the signals that this thread blocks. The threads of the pool that tests run on, and
+    ///     those that they start, block nearly all signals.
     public init(shell command: String, inheritsMask: Bool = false) {
         // Safe: the function only reads the string.
         self.init(processID: unsafe forking_spawn(command, inheritsMask))
@@ -62,7 +62,7 @@ public struct Child: Sendable {
 
     /// Makes this process a shell.
     ///
-    /// - Parameter command: What it does.
+    /// - Parameter command: The command.
     public static func exec(_ command: String) -> Never {
         // Safe: the function only reads the string.
         unsafe forking_exec(command)
@@ -73,7 +73,7 @@ public struct Child: Sendable {
 
     /// Waits until the child has ended, and takes its status.
     ///
-    /// - Returns: How it has ended.
+    /// - Returns: Its end.
     @discardableResult
     public func wait() -> Ending {
         let status = forking_wait(processID)

@@ -4,7 +4,7 @@ internal import RunLoops
 
 /// Limits how many descriptors this process may hold: for a process of a test's own.
 ///
-/// - Parameter count: How many; no number from it on is given out.
+/// - Parameter count: The number of them; the kernel gives out no descriptor from this number on.
 /// - Throws: `SystemError` if the system refuses.
 public func limitDescriptors(to count: Int) throws {
     try warmUpRuntime()

@@ -87,7 +87,7 @@ public enum Documentation {
         }
     }
 
-    /// What a file contains.
+    /// The text of a file.
     ///
     /// - Parameter path: Where it is, from the package's directory.
     /// - Returns: Its text.
@@ -100,7 +100,7 @@ public enum Documentation {
     ///
     /// - Parameters:
     ///   - directory: Where it is, from the package's directory.
-    ///   - suffix: How their names end.
+    ///   - suffix: The end of their names.
     /// - Returns: Where they are, from the package's directory.
     /// - Throws: If the directory cannot be read.
     public static func files(under directory: String, endingIn suffix: String) throws -> [String] {
@@ -112,7 +112,7 @@ public enum Documentation {
     ///
     /// - Parameters:
     ///   - text: A page's text.
-    ///   - language: What the fence says.
+    ///   - language: The language of the fence.
     /// - Returns: The blocks, in order.
     public static func blocks(in text: String, marked language: String) -> [Block] {
         var found: [Block] = []

@@ -1,4 +1,4 @@
-/// A walk through every state that the threads of a small machine can reach, whatever the order of their steps.
+/// A walk through every state that the threads of a small machine can reach, in every order of their steps.
 ///
 /// The shortest ways come first, so that the way to a failure is as short as it can be. The walk ends at the first state in
 /// which something fails.
@@ -11,8 +11,8 @@ public struct Exploration<State: Hashable> {
     private var origins: [Int] = []
     private var current = -1
 
-    // A hash table of the states' numbers. A set would keep each state a second time, and would hash all of them anew whenever it
-    // grows, which takes longer than all the rest where code is not optimized.
+    // A hash table of the states' numbers. A set would keep each state a second time, and would hash all of them again whenever
+    // it grows, which takes longer than all the rest where code is not optimized.
     private var hashes: [Int] = []
     /// Numbers from 1 on; 0 for a free place.
     private var places: [Int32] = Array(repeating: 0, count: 1024)

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Where threads of a test meet: a thread waits until another one opens the gate, once and for all.
+/// A gate that a thread of a test waits at until another thread opens it, once and for all.
 ///
 /// The deadline of a wait only catches a test that hangs.
 public final class Gate: Sendable {
@@ -9,7 +9,7 @@ public final class Gate: Sendable {
     /// Makes a closed gate.
     public init() {}
 
-    /// Lets through whoever waits, and whoever will.
+    /// Lets through all threads that wait, and all that come later.
     public func open() { semaphore.signal() }
 
     /// Waits until the gate is open.

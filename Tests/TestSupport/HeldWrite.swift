@@ -7,7 +7,7 @@ public struct HeldWrite: Sendable {
     private let reached: (near: CInt, far: CInt)
     private let released: (near: CInt, far: CInt)
 
-    /// Makes a point that no thread has been told of.
+    /// Makes a point that no thread has reached.
     ///
     /// Its descriptors stay open until the process ends.
     ///

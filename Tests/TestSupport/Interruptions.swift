@@ -15,15 +15,15 @@ extension Faults {
     ///
     /// - Parameters:
     ///   - call: Which.
-    ///   - times: How many.
+    ///   - times: The number of them.
     public static func interrupt(_ call: Call, times: Int = 3) {
         faults_interrupt(faults_call(rawValue: call.rawValue), UInt32(times))
     }
 
-    /// How many calls of a kind by the calling thread are still to be interrupted.
+    /// The number of calls of a kind by the calling thread that are still to be interrupted.
     ///
     /// - Parameter call: Which.
-    /// - Returns: How many.
+    /// - Returns: The number.
     public static func interruptionsLeft(_ call: Call) -> Int {
         Int(faults_interruptions_left(faults_call(rawValue: call.rawValue)))
     }

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// What happened, in order, from any thread.
+/// A list of events, in order, from any thread.
 public final class Log<Entry: Sendable>: Sendable {
     private let stored = Guarded<[Entry]>([])
 
@@ -9,7 +9,7 @@ public final class Log<Entry: Sendable>: Sendable {
 
     /// Adds an entry.
     ///
-    /// - Parameter entry: What happened.
+    /// - Parameter entry: The event.
     public func add(_ entry: Entry) { stored.withLock { $0.append(entry) } }
 
     /// Forgets everything.
@@ -22,6 +22,6 @@ public final class Log<Entry: Sendable>: Sendable {
         withExtendedLifetime(forgotten) {}
     }
 
-    /// What happened so far.
+    /// The events so far.
     public var entries: [Entry] { stored.withLock { $0 } }
 }

@@ -2,9 +2,9 @@ public import RunLoops
 
 /// Runs the body of a test on a thread of its own, with that thread's loop, which the body runs as it likes.
 ///
-/// - Parameter body: What runs there. Its expectations count for the test run.
-/// - Returns: What the body returns.
-/// - Throws: What the body throws, or `SystemError` if there is no thread.
+/// - Parameter body: The closure that runs there. Its expectations count for the test run.
+/// - Returns: The result of the body.
+/// - Throws: The error of the body, or `SystemError` if there is no thread.
 @discardableResult
 public func onLoopThread<Result: Sendable>(
     _ body: @escaping @Sendable (RunLoop) throws -> Result

@@ -11,7 +11,7 @@ public enum Loopback {
         let listening = try socket()
         var address = self.address(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // Safe, here and below: the kernel reads or fills our own value, of the length that it is told.
+        // Safe, here and below: the kernel reads or fills our own value, of the length that it is given.
         let bound = unsafe withUnsafeMutablePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 unsafe bind(listening, address, length) == 0 && Glibc.listen(listening, 16) == 0
@@ -24,7 +24,7 @@ public enum Loopback {
 
     /// Begins to connect: the socket is writable when that has succeeded or failed.
     ///
-    /// - Parameter port: Who listens.
+    /// - Parameter port: The port of the listener.
     /// - Returns: The socket.
     /// - Throws: `SystemError` if the system refuses at once.
     public static func connect(to port: UInt16) throws -> CInt {
@@ -51,7 +51,7 @@ public enum Loopback {
         return accepted
     }
 
-    /// What has become of connecting.
+    /// The outcome of connecting.
     ///
     /// - Parameter socket: The socket.
     /// - Returns: 0, or an `errno`.
@@ -71,7 +71,7 @@ public enum Loopback {
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - most: How much at most.
+    ///   - most: The largest number of bytes.
     /// - Returns: The bytes, none at the end of what the other side sends, nil if nothing is there yet.
     /// - Throws: `SystemError` if the connection is broken.
     public static func read(_ socket: CInt, atMost most: Int = 16_384) throws -> [UInt8]? {
@@ -89,9 +89,9 @@ public enum Loopback {
     /// Writes what there is room for.
     ///
     /// - Parameters:
-    ///   - bytes: What is written, from the front.
+    ///   - bytes: The bytes, written from the front.
     ///   - socket: The socket.
-    /// - Returns: How much went.
+    /// - Returns: The number of bytes that were written.
     /// - Throws: `SystemError` if the connection is broken.
     public static func write(_ bytes: some Collection<UInt8>, to socket: CInt) throws -> Int {
         let bytes = Array(bytes)

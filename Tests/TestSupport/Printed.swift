@@ -1,4 +1,4 @@
-/// What a snippet prints: it stands in for the standard output.
+/// The output of a snippet, in place of standard output.
 public final class Printed: Sendable {
     private let log = Log<String>()
 
@@ -10,7 +10,7 @@ public final class Printed: Sendable {
 
     /// Takes what `print` would have printed.
     ///
-    /// - Parameter items: What makes up the line.
+    /// - Parameter items: The parts of the line.
     public func callAsFunction(_ items: Any...) {
         log.add(items.map { "\($0)" }.joined(separator: " "))
     }

@@ -8,18 +8,18 @@ internal import RunLoops
 public struct Program: Sendable {
     private let path: String
 
-    /// How a program ended.
+    /// The end of a program.
     public struct Ending: Sendable {
         /// The lines of its standard output.
         public let lines: [String]
-        /// What it wrote to its standard error.
+        /// The text that it wrote to its standard error.
         public let message: String
         /// Its exit code; nil if a signal ended it.
         public let code: CInt?
-        /// Whether it went on beyond the deadline, and was ended.
+        /// True if it ran beyond the deadline, and was ended.
         public let hung: Bool
 
-        /// Whether it ended as a program does that has nothing to complain of.
+        /// True if it exited with 0.
         public var isSuccess: Bool { code == 0 && !hung }
     }
 
@@ -34,9 +34,9 @@ public struct Program: Sendable {
     /// Runs the program, and waits for its end.
     ///
     /// - Parameters:
-    ///   - arguments: What it is given.
+    ///   - arguments: Its arguments.
     ///   - seconds: After how long it is taken to hang.
-    /// - Returns: How it ended.
+    /// - Returns: Its end.
     /// - Throws: `SystemError` if it cannot be started.
     public func run(_ arguments: String..., seconds: Int64 = 300) throws -> Ending {
         let output = try Wire.sockets()
@@ -75,7 +75,7 @@ public struct Program: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         var environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-        // What ends a program on purpose is not worth a backtrace, which takes seconds.
+        // A program that ends itself on purpose needs no backtrace, which takes seconds.
         environment.append("SWIFT_BACKTRACE=enable=no")
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
@@ -87,11 +87,11 @@ public struct Program: Sendable {
     }
 }
 
-/// What a process writes to one of its outputs.
+/// The bytes that a process writes to one of its outputs.
 private struct Stream {
     private let end: CInt
     private var bytes: [UInt8] = []
-    /// Whether more may come.
+    /// True if more may come.
     private(set) var isOpen = true
 
     init(_ end: CInt) { self.end = end }

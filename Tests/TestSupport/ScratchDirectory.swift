@@ -2,12 +2,12 @@ internal import Foundation
 
 /// A directory of a test's own, that only the user may enter.
 public struct ScratchDirectory: Sendable {
-    /// Where it is.
+    /// Its path.
     public let path: String
 
     /// Makes one in the system's directory for such.
     ///
-    /// - Parameter name: What it is called; nil for a name that nobody else uses.
+    /// - Parameter name: Its name; nil for a new name.
     /// - Throws: If it cannot be made.
     public init(_ name: String? = nil) throws {
         path = ScratchDirectory.path(of: name ?? UUID().uuidString)
@@ -15,7 +15,7 @@ public struct ScratchDirectory: Sendable {
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Where a directory of this name is.
+    /// The path of a directory with a name.
     ///
     /// - Parameter name: The name.
     /// - Returns: Its path.
@@ -39,7 +39,7 @@ public struct ScratchDirectory: Sendable {
             do {
                 return try FileManager.default.removeItem(atPath: path)
             } catch CocoaError.fileNoSuchFile where FileManager.default.fileExists(atPath: path) {
-                // Somebody was faster with one file: the next time round finds fewer.
+                // Another process has removed a file first: the next round finds fewer.
             }
         }
     }

@@ -1,8 +1,8 @@
-/// Whether something that a slow machine may hide is seen in one of several tries.
+/// True if one of several tries succeeds, for something that a slow machine may hide.
 ///
 /// - Parameter body: One try.
 /// - Returns: False if no try was seen.
-/// - Throws: What a try throws.
+/// - Throws: The error of a try.
 public func isSeenOnce(_ body: () throws -> Bool) rethrows -> Bool {
     for _ in 0..<50 where try body() { return true }
     return false

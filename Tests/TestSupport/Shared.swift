@@ -7,7 +7,7 @@ public final class Shared: Sendable {
 
     /// Makes the number.
     ///
-    /// - Parameter value: What it is at first.
+    /// - Parameter value: The first value.
     public init(_ value: Int = 0) { self.value = Atomic(value) }
 
     /// The number, for an expectation.
@@ -29,7 +29,7 @@ public final class Counted: Sendable {
     ///
     /// - Parameters:
     ///   - alive: The count.
-    ///   - farewell: What it does while it is destroyed.
+    ///   - farewell: A closure that runs while it is destroyed.
     public init(_ alive: Shared, farewell: (@Sendable () -> Void)? = nil) {
         self.alive = alive
         self.farewell = farewell

@@ -7,7 +7,7 @@ internal import Synchronization
 /// `@safe`: the memory is mapped for as long as the process lives, and touched by atomic operations only.
 @safe
 public struct SharedMemory: Sendable {
-    /// How many numbers there are.
+    /// The number of numbers.
     public static let count = 4_096
 
     // `nonisolated(unsafe)`: all that is done with it is atomic.
@@ -43,7 +43,7 @@ public struct SharedMemory: Sendable {
     /// Adds to a number.
     ///
     /// - Parameters:
-    ///   - difference: What is added.
+    ///   - difference: The number to add.
     ///   - index: Which number.
     /// - Returns: The number before.
     @discardableResult
@@ -55,8 +55,8 @@ public struct SharedMemory: Sendable {
     ///
     /// - Parameters:
     ///   - index: The number that counts them.
-    ///   - round: How often they have met here before.
-    ///   - parties: How many they are.
+    ///   - round: The number of times that they have met here before.
+    ///   - parties: The number of processes.
     /// - Throws: ``TestHangs``.
     public func meet(at index: Int, round: Int, parties: Int = 2) throws {
         add(1, at: index)

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What a signal does in this process, and who blocks it.
+/// The actions of signals in this process, and the masks of its threads.
 public enum Signals {
-    /// What a signal does.
+    /// The action of a signal.
     public enum Action: Hashable, Sendable {
-        /// What the system does with it.
+        /// The system's default.
         case standard
         /// Nothing.
         case ignored
@@ -12,10 +12,10 @@ public enum Signals {
         case handler
     }
 
-    /// What a signal does now.
+    /// The action of a signal now.
     ///
     /// - Parameter signal: Its number.
-    /// - Returns: What it does.
+    /// - Returns: The action.
     public static func action(of signal: CInt) -> Action {
         var action = sigaction()
         // Safe: the kernel fills our own value; of the two views of the handler the one that is always there is read.
@@ -28,7 +28,7 @@ public enum Signals {
     ///
     /// - Parameters:
     ///   - signal: Its number.
-    ///   - isIgnored: Whether.
+    ///   - isIgnored: True to ignore it.
     public static func ignore(_ signal: CInt, _ isIgnored: Bool = true) {
         _ = Glibc.signal(signal, isIgnored ? SIG_IGN : SIG_DFL)
     }
@@ -42,7 +42,7 @@ public enum Signals {
     ///
     /// - Parameters:
     ///   - signal: Its number.
-    ///   - isBlocked: Whether.
+    ///   - isBlocked: True to block it.
     public static func block(_ signal: CInt, _ isBlocked: Bool = true) {
         var set = sigset_t()
         // Safe: the set is our own.
@@ -51,10 +51,10 @@ public enum Signals {
         unsafe pthread_sigmask(isBlocked ? SIG_BLOCK : SIG_UNBLOCK, &set, nil)
     }
 
-    /// Whether the calling thread blocks a signal.
+    /// True if the calling thread blocks a signal.
     ///
     /// - Parameter signal: Its number.
-    /// - Returns: Whether.
+    /// - Returns: True if it does.
     public static func isBlocked(_ signal: CInt) -> Bool {
         var set = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, nil, &set)

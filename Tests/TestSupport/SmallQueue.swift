@@ -11,7 +11,7 @@ public struct SmallQueue: Hashable, Sendable {
     /// The oldest number.
     public var first: Int? { bits == 0 ? nil : Int(bits & 15) - 1 }
 
-    /// How many numbers there are.
+    /// The number of numbers.
     public var count: Int {
         var count = 0
         while count < 16 && bits >> UInt64(4 * count) != 0 { count += 1 }

@@ -4,7 +4,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 
     /// Makes a generator.
     ///
-    /// - Parameter seed: What determines all its numbers.
+    /// - Parameter seed: The number that determines all others.
     public init(seed: UInt64) { state = seed }
 
     /// The next number.

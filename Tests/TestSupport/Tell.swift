@@ -3,12 +3,12 @@ internal import RunLoops
 
 /// Writes a line to the standard output at once: it is not lost when the program hangs or is ended.
 ///
-/// - Parameter items: What makes up the line.
+/// - Parameter items: The parts of the line.
 public func tell(_ items: Any...) {
     write(items.map { "\($0)" }.joined(separator: " "), to: STDOUT_FILENO)
 }
 
-/// Writes a line to the standard error, for whoever looks into what a test has seen.
+/// Writes a line to standard error, for a reader of the test's output.
 ///
 /// - Parameter line: The line.
 public func complain(_ line: String) { write(line, to: STDERR_FILENO) }
@@ -19,7 +19,7 @@ private func write(_ line: String, to descriptor: CInt) {
     _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
 }
 
-/// Where the caller is, as the main loop sees it.
+/// The place of the caller, as the main loop sees it.
 ///
 /// - Returns: Words for it.
 public func here() -> String {

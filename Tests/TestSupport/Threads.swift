@@ -8,8 +8,8 @@ public final class Threads: Sendable {
     /// Starts so many threads.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - body: What each does, given its number from 0 on. Its expectations count for the test run.
+    ///   - count: The number of them.
+    ///   - body: The closure that each runs, given its number from 0 on. Its expectations count for the test run.
     /// - Throws: `SystemError` if there is no thread.
     public init(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         done = (0..<count).map { _ in Gate() }
@@ -24,7 +24,7 @@ public final class Threads: Sendable {
     /// Waits until all have done what they do.
     ///
     /// - Parameter seconds: After how long the test is taken to hang.
-    /// - Throws: What one of them has thrown, or ``TestHangs``.
+    /// - Throws: The error of one of them, or ``TestHangs``.
     public func join(seconds: Int = 300) throws {
         for gate in done where !gate.wait(seconds: seconds) { throw TestHangs() }
         if let error = failure.withLock({ $0 }) { throw error }

@@ -11,7 +11,7 @@ public final class Wire: Sendable {
     /// The other end; of a pipe, the one that writes.
     public let far: CInt
 
-    /// What is still to be closed.
+    /// The descriptors that are still to be closed.
     private let open: Guarded<[CInt]>
 
     private init(near: CInt, far: CInt) {
@@ -50,8 +50,8 @@ public final class Wire: Sendable {
 
     /// Writes bytes at the far end.
     ///
-    /// - Parameter count: How many.
-    /// - Returns: How many went.
+    /// - Parameter count: The number of them.
+    /// - Returns: The number of bytes that were sent.
     @discardableResult
     public func send(_ count: Int = 1) -> Int { Wire.write(count, to: far) }
 
@@ -60,33 +60,33 @@ public final class Wire: Sendable {
 
     /// Reads at the near end until it is empty.
     ///
-    /// - Returns: How many bytes there were.
+    /// - Returns: The number of bytes.
     @discardableResult
     public func drain() -> Int { Wire.drain(near) }
 
     /// Reads at the far end until it is empty.
     ///
-    /// - Returns: How many bytes there were.
+    /// - Returns: The number of bytes.
     @discardableResult
     public func drainFar() -> Int { Wire.drain(far) }
 
-    /// Whether the far end reads the end of what the near one sends: nobody has it open any more.
+    /// True if the far end reads the end of the stream: no process has the near end open any more.
     ///
-    /// - Returns: Whether the near end is closed.
+    /// - Returns: True if the near end is closed.
     public func isNearClosed() -> Bool {
         var byte: UInt8 = 0
         // Safe: the kernel writes at most our one byte.
         return unsafe read(far, &byte, 1) == 0
     }
 
-    /// Waits until nobody has the near end open any more.
+    /// Waits until no process has the near end open any more.
     ///
     /// A child that another test has just started has it, too, until it runs its program.
     ///
     /// - Returns: False if that does not come.
     public func nearCloses() -> Bool { Wire.comes { isNearClosed() } }
 
-    /// Waits until nobody has the other end of a descriptor open any more.
+    /// Waits until no process has the other end of a descriptor open any more.
     ///
     /// - Parameter descriptor: One of the two.
     /// - Returns: False if that does not come.
@@ -109,7 +109,7 @@ public final class Wire: Sendable {
 
     /// Closes one end, or what is still open.
     ///
-    /// - Parameter descriptor: The end; nil for both. One that is closed is left alone.
+    /// - Parameter descriptor: The end; nil for both. An end that is closed already stays closed.
     public func close(_ descriptor: CInt? = nil) {
         open.withLock { open in
             for end in open where descriptor ?? end == end { Glibc.close(end) }
@@ -117,7 +117,7 @@ public final class Wire: Sendable {
         }
     }
 
-    /// Leaves the near end to somebody else to close.
+    /// Leaves the near end for the caller to close.
     ///
     /// - Returns: The near end.
     public func giveAwayNear() -> CInt {
