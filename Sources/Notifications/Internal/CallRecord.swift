@@ -223,8 +223,12 @@ struct CallRecord {
         }
     }
 
-    /// What a forked child does first.
-    private static let atFork = pthread_atfork(nil, nil) { forgetOthers() }
+    /// The result of registering the first step of every forked child: an errno, or 0.
+    private static let atFork = {
+        // The list exists before the handler: a child would wait for ever for another thread of its parent that was making it.
+        _ = newest
+        return pthread_atfork(nil, nil) { forgetOthers() }
+    }()
 
     /// In a forked child: what its parent's other threads called and looked up there is over.
     ///
