@@ -1,3 +1,4 @@
+internal import RunLoops
 internal import Synchronization
 
 /// Notifications or messages as they are posted, for a task to await one after the other.

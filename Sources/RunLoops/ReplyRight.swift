@@ -16,12 +16,12 @@ internal import Synchronization
 ///
 /// > Thread safety: any thread.
 public final class ReplyRight<Answer: Sendable>: Sendable {
-    private let reply: AwaitedReply<Answer>
+    private let reply: OneShot<Result<Answer, RequestError>>
     private let port: PortCore
     private let origin: SourceLocation
     private let isUsed = Atomic(false)
 
-    init(_ reply: AwaitedReply<Answer>, _ port: PortCore, _ origin: SourceLocation) {
+    init(_ reply: OneShot<Result<Answer, RequestError>>, _ port: PortCore, _ origin: SourceLocation) {
         self.reply = reply
         self.port = port
         self.origin = origin

@@ -32,8 +32,7 @@ extension RunLoop {
         if isCurrent { return try block() }
         let end = deadline.map { Moment($0) } ?? .never
         let wait = AwaitedBlock<Result>()
-        let (gate, holding) = (ThreadGate(), holding)
-        wait.onOutcome { gate.open() }
+        let holding = holding
         let threadWait = ThreadWait(
             in: "RunLoop.performAndWait", fileID: fileID, line: line,
             refuse: { wait.cancel(PerformError.circle($0)) },
@@ -44,11 +43,7 @@ extension RunLoop {
         }
         defer { threadWait.end() }
         post(wait, modes, fileID, line, block)
-        if !gate.wait(until: end) {
-            // Too late to cancel means that the block runs: then its end is near, and its result is wanted.
-            if !wait.cancel(PerformError.timedOut) { gate.wait() }
-        }
-        do { return try wait.takeOutcome() } catch let error as PerformError {
+        do { return try wait.outcome(before: end) } catch let error as PerformError {
             throw error.about(.loop(self))
         }
     }

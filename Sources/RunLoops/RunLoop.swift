@@ -42,7 +42,7 @@ public final class RunLoop: Sendable {
     let storedName = Guarded("")
 
     /// What other modules keep for the loop and all threads.
-    let sharedObjects = Guarded<[ObjectIdentifier: WeakObject]>([:])
+    let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
     /// What is let go of when the loop has let go of everything else; nil once it has.
     let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])

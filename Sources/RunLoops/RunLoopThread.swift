@@ -122,7 +122,7 @@ public final class RunLoopThread: Sendable {
             misuse("RunLoopThread.join: it would never return, because \(circle); call stop() only")
         }
         defer { wait.end() }
-        return ended.gate.wait(until: end)
+        return ended.wait(until: end)
     }
 
     /// Waits until the thread has ended its loop, without blocking a thread.
@@ -133,13 +133,7 @@ public final class RunLoopThread: Sendable {
     /// > Thread safety: any task. Not to be awaited while the thread waits for this task.
     @discardableResult
     nonisolated(nonsending) public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
-        let wait = AwaitedBlock<Void>()
-        defer { ended.remove(wait) }
-        do {
-            let end = deadline.map { Moment($0) } ?? .never
-            try await wait.outcome(before: end, isolation: #isolation) { ended.add(wait) }
-            return true
-        } catch { return false }
+        await ended.wait(until: deadline.map { Moment($0) } ?? .never, isolation: #isolation)
     }
 }
 

@@ -127,7 +127,7 @@ import Testing
             }
         }
         let queued = ask()
-        await comesToBe("it is queued") { port.core.mailbox.current.node != nil }
+        await comesToBe("it is queued") { port.core.queue.mailbox.current.node != nil }
         let inLine = ask()
         await comesToBe("it is in line") { waitingSenders(at: port) == 1 }
         inLine.cancel()

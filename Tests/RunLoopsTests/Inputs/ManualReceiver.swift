@@ -8,11 +8,11 @@ final class ManualReceiver<Message: Sendable>: Sendable {
 
     init(_ port: Port<Message>) {
         core = port.core
-        let isReceiver = core.claim.take(for: self)
+        let isReceiver = core.receiver.claim.take(for: self)
         #expect(isReceiver)
     }
 
-    deinit { core.claim.giveUp() }
+    deinit { core.receiver.claim.giveUp() }
 
     /// Takes in and hands out all that is there.
     func receiveAll() -> [Message] {

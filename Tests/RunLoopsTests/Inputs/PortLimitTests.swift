@@ -200,5 +200,5 @@ func waitUntilSendersWait<Message>(_ count: Int, at port: Port<Message>) {
 
 /// How many senders wait at a port.
 func waitingSenders<Message>(at port: Port<Message>) -> Int {
-    port.core.waitingCount.load(ordering: .sequentiallyConsistent)
+    port.core.queue.waitingCount.load(ordering: .sequentiallyConsistent)
 }

@@ -45,7 +45,7 @@ import Testing
         }
         // On a busy machine it may have given up already.
         waitUntil("the batch waits, or has") {
-            port.core.waitingCount.load(ordering: .acquiring) == 1 || isOver.count == 1
+            port.core.queue.waitingCount.load(ordering: .acquiring) == 1 || isOver.count == 1
         }
         let single = try Threads(1) { _ in try port.send(3) }
         try batch.join()
@@ -119,7 +119,7 @@ import Testing
                         Issue.record(error)
                     }
                     // It goes on when it can have the lock.
-                    waitUntil("its queue is closed") { port.core.mailbox.current.isClosed }
+                    waitUntil("its queue is closed") { port.core.queue.mailbox.current.isClosed }
                 }
             }
         }

@@ -216,7 +216,7 @@ import Testing
     private func queue(_ number: Int, on port: Port<Int>) -> Node? {
         let node = PortCore.makeNode()
         node.store(number)
-        guard case .queuedToArmed(let signal) = port.core.mailbox.push(Mailbox.Chain(node)) else {
+        guard case .queuedToArmed(let signal) = port.core.queue.mailbox.push(Mailbox.Chain(node)) else {
             return nil
         }
         return signal

@@ -27,14 +27,14 @@
             stalled.waitUntilStalled()
             // As many as bits 42 to 61 of the word can count: if they counted messages, the word would be the same again.
             let count = Int(Mailbox.Word.roomMask) + 1
-            let word = port.core.mailbox.current
+            let word = port.core.queue.mailbox.current
             for sent in stride(from: 0, to: count, by: limit) {
                 try port.send(contentsOf: sent..<sent + limit)
                 if sent + limit < count { #expect(receiver.receiveAll().count == limit) }
             }
             // Full, and all of it in the receiver's hands.
             #expect(port.core.takeMail() > 0)
-            #expect(port.core.mailbox.current.node == word.node)
+            #expect(port.core.queue.mailbox.current.node == word.node)
             stalled.goOn()
             sender.join()
             #expect(refusals.entries == [.timedOut])
@@ -78,7 +78,7 @@
             let stalled = StalledThread(at: .armExchanges)
             let isArmed = Shared()
             let sleeper = try BareThread {
-                stalled.watch { if port.core.mailbox.arm() { isArmed.increment() } }
+                stalled.watch { if port.core.queue.mailbox.arm() { isArmed.increment() } }
             }
             stalled.waitUntilStalled()
             // Nothing is sent, only the word is another.

@@ -161,7 +161,7 @@ struct Question<Answer: Sendable>: Sendable {
                 #expect(failure { _ = try right.request { Question(reply: $0) } } == .invalid)
                 gone.open()
             }
-            waitUntil("the question is queued") { port.core.mailbox.current.node != nil }
+            waitUntil("the question is queued") { port.core.queue.mailbox.current.node != nil }
             return asking
         }
         let asking = try ask()
@@ -199,7 +199,7 @@ struct Question<Answer: Sendable>: Sendable {
             if number > 0 {
                 waitUntilSendersWait(number, at: port)
             } else {
-                waitUntil("the first is queued") { port.core.mailbox.current.node != nil }
+                waitUntil("the first is queued") { port.core.queue.mailbox.current.node != nil }
             }
         }
         try onLoopThread { loop in
@@ -309,7 +309,7 @@ struct Question<Answer: Sendable>: Sendable {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [use] in
             let ending = try onLoopThread { _ in
                 let (port, set) = (Port<Question<Int>>(), PortSet<Int>())
-                let right = ReplyRight<Int>(AwaitedReply(), port.core, SourceLocation(#fileID, #line))
+                let right = ReplyRight<Int>(OneShot(), port.core, SourceLocation(#fileID, #line))
                 return Child {
                     do {
                         switch use {

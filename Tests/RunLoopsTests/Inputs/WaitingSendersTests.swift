@@ -115,7 +115,7 @@ import Testing
         let sent = Shared()
         let receivers = [Told(), Told(), Told()]
         var signals: [WeakSignal] = []
-        var pump = PortCore.Pump()
+        var pump = PortQueue.Pump()
         for (number, told) in receivers.enumerated() {
             let signal = Signal(to: told)
             signals.append(WeakSignal(signal))
@@ -123,9 +123,8 @@ import Testing
             let node = PortCore.makeNode()
             node.store(number)
             let sender = WaitingSenders.Sender(Mailbox.Chain(node)) { _ in sent.increment() }
-            port.core.waitingSenders.withLock { waiting in
-                waiting.append(sender)
-                port.core.pumpLocked(&waiting, &pump)
+            port.core.queue.waitingSenders.withLock { waiting in
+                port.core.queue.append(sender, to: &waiting, &pump)
             }
             #expect(receiver.receiveAll() == [number])
         }

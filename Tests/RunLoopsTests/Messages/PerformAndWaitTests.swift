@@ -119,7 +119,7 @@ import Testing
             return "finished"
         }
         #expect(!wait.cancel(PerformError.timedOut))
-        #expect(try wait.takeOutcome() == "finished")
+        #expect(try wait.outcome(before: .never) == "finished")
     }
 
     @Test func `a waiting thread is told that the target has ended`() throws {

@@ -147,7 +147,7 @@ import Testing
                 sender.stop()
                 sender.join()
                 // Released after their thread's end, except for those that it never handed out.
-                release(port.core.mailbox.take())
+                release(port.core.queue.mailbox.take())
             }
             for _ in 0..<20 { try round() }
             let before = Allocations.bytesInUse

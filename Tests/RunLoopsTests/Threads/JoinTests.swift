@@ -128,24 +128,21 @@ import Testing
         let task = Task { await thread.join(before: .distantFuture) }
         task.cancel()
         #expect(await !task.value)
-        #expect(thread.ended.taskCount == 0)
+        #expect(thread.ended.waitingCount == 0)
         thread.stop()
         #expect(await thread.join())
     }
 
-    @Test func `a task that has given up leaves nothing behind`() async throws {
+    @Test func `a wait that has given up leaves nothing behind`() async throws {
         let notice = EndNotice()
-        let wait = AwaitedBlock<Void>()
-        await #expect(throws: PerformError.timedOut) {
-            try await wait.outcome(before: Moment(.now + .milliseconds(1))) { notice.add(wait) }
-        }
-        #expect(notice.taskCount == 1)
-        notice.remove(wait)
-        #expect(notice.taskCount == 0)
-        notice.give()
-        let late = AwaitedBlock<Void>()
-        try await late.outcome(before: .never) { notice.add(late) }
-        #expect(notice.taskCount == 0)
+        #expect(await !notice.wait(until: Moment(.now + .milliseconds(1))))
+        #expect(notice.waitingCount == 0)
+        #expect(block { notice.wait(until: Moment(.now + .milliseconds(1))) } == false)
+        #expect(notice.waitingCount == 0)
+        notice.post()
+        #expect(await notice.wait(until: .never))
+        #expect(block { notice.wait(until: .never) })
+        #expect(notice.waitingCount == 0)
     }
 
     @Test func `stopping in any way, at any time, ends a thread once`() throws {
@@ -163,6 +160,8 @@ import Testing
     }
 
     private func joined(_ threads: Threads) throws { try threads.join() }
+
+    private func block(_ body: () -> Bool) -> Bool { body() }
 }
 
 /// One thread waits for a block of another one, which waits for the end of the first.

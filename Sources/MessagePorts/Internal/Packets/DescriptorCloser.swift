@@ -1,4 +1,3 @@
-internal import CThreads
 internal import DequeModule
 internal import Glibc
 internal import RunLoops
@@ -105,18 +104,18 @@ enum DescriptorCloser {
     static func tryAgain() { if lacksThread.load(ordering: .relaxed) { employ() } }
 
     private static func startThread() -> Bool {
-        // Safe: the thread is given nothing.
-        unsafe DetachedThread.start(stackSize: 262_144, closerMain)
+        // Without signals: they are for the program's threads.
+        do {
+            try DetachedThread.start(name: "closer", stackSize: 262_144, blocksSignals: true) { run() }
+        } catch {
+            return false
+        }
+        return true
     }
 
     // MARK: - A thread
 
-    fileprivate static func run() {
-        // Those are for the program's threads.
-        var signals = sigset_t()
-        // Safe: the set is our own.
-        unsafe sigfillset(&signals)
-        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    private static func run() {
         while true {
             while let (batch, start) = takeNext() {
                 for number in batch.numbers { Glibc.close(number) }
@@ -170,11 +169,4 @@ enum DescriptorCloser {
             return true
         }
     }
-}
-
-/// The entry of the threads: a function of its own, as that of every thread that is started here.
-private func closerMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    _ = unsafe runloops_name_thread("closer")
-    DescriptorCloser.run()
-    return nil
 }

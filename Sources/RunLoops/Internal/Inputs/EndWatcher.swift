@@ -4,7 +4,7 @@
 /// a number.
 package struct EndWatcher: Sendable {
     /// Not held: the loop of a thread that has ended goes, and with it the handler.
-    private let loop: WeakObject
+    private let loop: WeakReference
     private let number: Int
     private let origin: SourceLocation
 
@@ -12,21 +12,19 @@ package struct EndWatcher: Sendable {
     ///
     /// A loop that has ended lets go of it at once.
     package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
-        self.loop = WeakObject(loop)
+        self.loop = WeakReference(loop)
         self.origin = origin
         number = EndWatcher.handlers(of: loop).add(handler)
     }
 
     /// Whether the loop has gone, so that nobody would be called.
-    ///
-    /// Safe, here and below: reading a weak reference is atomic.
-    fileprivate var isGone: Bool { unsafe loop.object == nil }
+    fileprivate var isGone: Bool { !loop.isAlive }
 
     /// Has the handler called.
     ///
     /// Any thread. If the loop has ended, or ends before it has done so, the handler is not called.
     package func tell() {
-        guard let loop = unsafe loop.object as? RunLoop else { return }
+        guard let loop = loop.object(as: RunLoop.self) else { return }
         let number = number
         loop.perform(fileID: origin.fileID, line: Int(origin.line)) {
             EndWatcher.handlers(of: loop).take(number)?()

@@ -49,10 +49,7 @@ package struct ModeHandlers<Handler: ModeHandler> {
     private mutating func remove(for mode: RunLoop.Mode) -> Handler? {
         guard let place = modes.place(of: mode) else { return nil }
         modes.remove(at: place)
-        let last = single.removeLast()
-        if place == single.count { return last }
-        defer { single[place] = last }
-        return single[place]
+        return single.swapRemove(at: place)
     }
 
     /// The handler that is called in a mode: its own before the common one.

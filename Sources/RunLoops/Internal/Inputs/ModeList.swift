@@ -42,13 +42,8 @@ struct ModeList {
 
     /// Removes the mode at a place, where the last one is from then on.
     mutating func remove(at place: Int) {
-        let removed = modes[place]
-        let last = modes.removeLast()
-        places?[removed] = nil
-        if place < modes.count {
-            modes[place] = last
-            places?[last] = place
-        }
+        places?[modes.swapRemove(at: place)] = nil
+        if place < modes.count { places?[modes[place]] = place }
         // Well below the number at which the places are made: a mode that comes and goes does not make them each time.
         if modes.count <= ModeList.mostSearched / 2 { places = nil }
     }

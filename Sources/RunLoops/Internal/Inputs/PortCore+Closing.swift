@@ -8,19 +8,16 @@ extension PortCore {
     /// Any thread; calling it twice is harmless.
     func close() {
         step(.portCloses)
-        if closedFlag.exchange(true, ordering: .sequentiallyConsistent) { return }
-        let (nodes, signal) = mailbox.close()
+        if !markClosed() { return }
+        let (nodes, signal) = queue.mailbox.close()
         destroyAll(nodes)
-        var released = waitingSenders.withLock { waiting in
-            waitingCount.store(0, ordering: .sequentiallyConsistent)
-            return waiting.closeAll()
-        }
+        var released = queue.closeLine()
         released.tellAll(.closed)
 
-        if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) {
+        if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox) {
             // The receiver's own thread: the port leaves its loop at once.
             if let signal { _ = Signal.takeRetained(signal) }
-            if let input = unsafe input { input.membership.loop?.removeFromLoop(input) }
+            if let input = unsafe receiver.state.value.input { input.membership.loop?.removeFromLoop(input) }
         } else if let signal = signal ?? bell.nudge() {
             // The receiver sleeps on it, or is about to: it finds the port closed and releases it. A nudge and not a ring: a
             // receiver that is just arming the bell would take a ring for a signal.
@@ -37,15 +34,15 @@ extension PortCore {
     /// one sees the other.
     func destroyWhatIsLeft() {
         // Anew: several threads come here for the same port.
-        guard closedFlag.load(ordering: .sequentiallyConsistent), claim.takeAnew(for: self) else { return }
+        guard isClosedInOrder, receiver.claim.takeAnew(for: self) else { return }
         destroyBacklog()
-        claim.giveUp()
+        receiver.claim.giveUp()
     }
 
     /// Destroys what was taken in of a closed port.
     ///
     /// By whoever has the claim.
-    func destroyBacklog() { destroyAll(unsafe backlog.value.removeAll()) }
+    func destroyBacklog() { destroyAll(unsafe receiver.state.value.backlog.removeAll()) }
 
     func destroyAll(_ list: NodeList) {
         var nodes = list
@@ -66,7 +63,7 @@ extension PortCore {
         while !isLast {
             let taken = node.takeSlot()
             isLast = taken.isLast
-            destroyMessage(taken.slot)
+            messageType.destroy(taken.slot)
         }
     }
 }

@@ -1,17 +1,14 @@
-internal import CThreads
-internal import Synchronization
-
 // Taking in and handing out, by whoever has the claim.
 
 extension PortCore {
     /// How many nodes are at hand.
     func takeMail() -> Int {
-        unsafe backlog.value.append(mailbox.take())
-        return unsafe backlog.value.count
+        unsafe receiver.state.value.backlog.append(queue.mailbox.take())
+        return unsafe receiver.state.value.backlog.count
     }
 
     /// The node with the oldest message, or notice.
-    var next: Node? { isClosed ? nil : unsafe backlog.value.first }
+    var next: Node? { isClosed ? nil : unsafe receiver.state.value.backlog.first }
 
     /// Takes the oldest message, or notice, out of the node that is next.
     ///
@@ -19,15 +16,8 @@ extension PortCore {
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
-        if taken.isLast { unsafe backlog.value.removeFirst() }
-        if limit > 0 && taken.counts {
-            step(.handsOut)
-            handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
-            // In this order for a sender as well, which makes this thread pass a full fence before it sleeps.
-            runloops_light_fence()
-            step(.waitingLooks)
-            if waitingCount.load(ordering: .relaxed) > 0 { serveWaitingSenders() }
-        }
+        if taken.isLast { unsafe receiver.state.value.backlog.removeFirst() }
+        if queue.limit > 0 && taken.counts { queue.didHandOut() }
         return taken
     }
 
@@ -37,7 +27,7 @@ extension PortCore {
         let taken = take(from: next)
         if taken.isLast && taken.slot.index == 0 { return next }
         let node = PortCore.makeNode()
-        moveMessage(taken.slot, node)
+        messageType.move(taken.slot, node)
         if taken.isLast { PortCore.discard(next) }
         return node
     }
@@ -46,8 +36,8 @@ extension PortCore {
     ///
     /// - Returns: False if there is something, or the port was closed.
     func arm(with signal: Signal) -> Bool {
-        if unsafe !backlog.value.isEmpty { return false }
-        if mailbox.arm(with: signal.retainedNode()) { return true }
+        if unsafe !receiver.state.value.backlog.isEmpty { return false }
+        if queue.mailbox.arm(with: signal.retainedNode()) { return true }
         _ = Signal.takeRetained(signal.node)
         return false
     }

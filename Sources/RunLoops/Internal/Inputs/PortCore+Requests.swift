@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // A message that is answered, for a port and for a right alike.
 
 extension PortCore {
@@ -10,24 +8,22 @@ extension PortCore {
     ) throws(RequestError) -> Answer {
         let end = try beginRequest(before: deadline)
         if isReceivedHere { throw .wouldDeadlock(.port(self.origin)) }
-        let reply = AwaitedReply<Answer>()
-        let gate = ThreadGate()
-        reply.begin(.thread(gate))
+        let reply = OneShot<Result<Answer, RequestError>>()
         // Made before the wait begins: what makes it is the user's, and may itself wait.
         let node = makeRequest(message, ReplyRight(reply, self, origin))
         let wait = ThreadWait(
             RunLoop.existing, ThreadWait.holdingsHere(), in: "Port.request", origin,
             refuse: { reply.decide(.failure(.circle($0))) },
-            for: { reply.isDecided ? [] : [self.receiver] })
+            for: { reply.isDecided ? [] : [self.waitTarget] })
         if let circle = wait.begin() {
             destroyUnsent(node)
             throw .circle(circle)
         }
         let sender = submit(node) { reply.decide(.failure(.invalid)) }
-        if !gate.wait(until: end) { reply.decide(.failure(.timedOut)) }
+        if !reply.wait(until: end) { reply.decide(.failure(.timedOut)) }
         wait.end()
         if let sender { withdraw(sender) }
-        return try outcome(of: reply)
+        return try outcome(reply.take())
     }
 
     /// Sends a message with a right to reply, and awaits what becomes of it.
@@ -39,31 +35,16 @@ extension PortCore {
         isolation: isolated (any Actor)?, _ message: (ReplyRight<Answer>) -> Message
     ) async throws(RequestError) -> Answer {
         let end = try beginRequest(before: deadline)
-        let reply = AwaitedReply<Answer>()
-        // Not by a timer of the loop: that one may be the one that hangs.
-        let alarm: Task<Void, Never>? =
-            if end == .never { nil } else {
-                Task {
-                    do { try await Task.sleep(until: end.instant, clock: .continuous) } catch { return }
-                    reply.decide(.failure(.timedOut))
-                }
-            }
+        let reply = OneShot<Result<Answer, RequestError>>()
         var sender: WaitingSenders.Sender?
-        await withTaskCancellationHandler {
-            _ = isolation
-            await withCheckedContinuation { continuation in
-                reply.begin(.task(continuation))
-                // Cancelled already, or too late.
-                if reply.isDecided { return }
-                let node = makeRequest(message, ReplyRight(reply, self, origin))
-                sender = submit(node) { reply.decide(.failure(.invalid)) }
-            }
-        } onCancel: {
-            reply.decide(.failure(.cancelled))
+        let result = await reply.value(
+            before: end, timedOut: .failure(.timedOut), cancelled: .failure(.cancelled), isolation: isolation
+        ) {
+            let node = makeRequest(message, ReplyRight(reply, self, origin))
+            sender = submit(node) { reply.decide(.failure(.invalid)) }
         }
-        alarm?.cancel()
         if let sender { withdraw(sender) }
-        return try outcome(of: reply)
+        return try outcome(result)
     }
 
     private func beginRequest(before deadline: ContinuousClock.Instant?) throws(RequestError) -> Moment {
@@ -75,9 +56,11 @@ extension PortCore {
         return end
     }
 
-    /// The answer, or an error that names the port.
-    private func outcome<Answer: Sendable>(of reply: AwaitedReply<Answer>) throws(RequestError) -> Answer {
-        do { return try reply.takeOutcome() } catch { throw error.about(.port(origin)) }
+    /// Returns the answer, or throws an error that names the port.
+    private func outcome<Answer: Sendable>(_ result: Result<Answer, RequestError>) throws(RequestError)
+        -> Answer
+    {
+        do { return try result.get() } catch { throw error.about(.port(origin)) }
     }
 
     /// A node that carries what a requester sends.
@@ -103,18 +86,13 @@ extension PortCore {
             return nil
         }
         let chain = Mailbox.Chain(node)
-        if limit == 0 || waitingCount.load(ordering: .relaxed) == 0 {
-            switch push(chain) {
-            case .queued: return nil
-            case .queuedToArmed(let signal):
-                if let signal { Signal.send(signal) }
-                return nil
-            case .closed:
-                end()
-                destroyUnsent(node)
-                return nil
-            case .full, .raced: break
-            }
+        switch trySend(chain) {
+        case .sent: return nil
+        case .closed:
+            end()
+            destroyUnsent(node)
+            return nil
+        case .full: break
         }
         let sender = WaitingSenders.Sender(chain) { outcome in
             switch outcome {
@@ -122,17 +100,13 @@ extension PortCore {
             case .closed, .refused: end()
             }
         }
-        var pump = Pump()
-        let isInLine = waitingSenders.withLock { waiting in
+        let isInLine = queue.changeLine { line, pump in
             if isClosed { return false }
-            waiting.append(sender)
-            waitingCount.store(waiting.count, ordering: .sequentiallyConsistent)
-            pumpLocked(&waiting, &pump)
+            queue.append(sender, to: &line, &pump)
             return true
         }
-        pump.finish()
         if isInLine {
-            lookForRoomAgain()
+            queue.lookForRoomAgain()
             return sender
         }
         end()
@@ -142,11 +116,7 @@ extension PortCore {
 
     /// Takes out of the line what has not been queued, and destroys it.
     private func withdraw(_ sender: WaitingSenders.Sender) {
-        let outcome = waitingSenders.withLock { waiting in
-            defer { waitingCount.store(waiting.count, ordering: .sequentiallyConsistent) }
-            return waiting.leave(sender)
-        }
-        switch outcome {
+        switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: break
         case .closed, .refused, nil: destroyUnsent(sender.chain.newest)
         }
@@ -157,8 +127,4 @@ extension PortCore {
         destroyMessages(of: node)
         PortCore.discard(node)
     }
-
-    func countLateReply() { lateReplies.add(1, ordering: .relaxed) }
-
-    var lateReplyCount: Int { lateReplies.load(ordering: .relaxed) }
 }

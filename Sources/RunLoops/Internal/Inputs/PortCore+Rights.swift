@@ -1,10 +1,3 @@
-/// What a port keeps for its rights.
-struct RightsRecord: Sendable {
-    var rights = PortRights()
-    /// Who is to be told of the port's end.
-    var watchers = EndWatchers()
-}
-
 // What rights do to a port, and what the port tells its receiver of them.
 
 extension PortCore {
@@ -61,7 +54,7 @@ extension PortCore {
     ///
     /// - Returns: False if the port has ended; then the node is still the caller's.
     private func queueBeyondLimit(_ node: Node) -> Bool {
-        switch mailbox.push(Mailbox.Chain(uncounted: node)) {
+        switch queue.mailbox.push(Mailbox.Chain(uncounted: node)) {
         case .queued: return true
         case .queuedToArmed(let signal):
             if let signal { Signal.send(signal) }
@@ -76,7 +69,9 @@ extension PortCore {
     /// Has the loop that the port is in call a handler when the last send right has gone.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
-        guard let loop = RunLoop.existing, claim.isHeld(by: loop.inbox), let input = unsafe input else {
+        guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox),
+            let input = unsafe receiver.state.value.input
+        else {
             // A port that has ended, and every port in a loop that has, leaves it without being asked.
             if isClosed || RunLoop.existing?.coreIfCurrent?.hasEnded == true { return }
             misuse(

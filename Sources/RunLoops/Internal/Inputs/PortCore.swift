@@ -1,90 +1,73 @@
 internal import Synchronization
 
-/// What a port is, whatever its messages are.
+/// The part of a port that does not depend on the type of its messages.
 ///
-/// Senders push onto ``mailbox``; the receiver takes all at once into ``backlog`` and hands them out one by one.
-/// A port that is in a loop and empty arms its mailbox with its ``Signal``: the next sender gets that, and
-/// sends it to the loop.
+/// Senders push onto the mailbox of ``queue``. The receiver takes in all nodes at once, into the backlog of ``receiver``, and
+/// hands out their messages one by one. The receiver of an empty port arms the mailbox with its ``Signal``: the next sender
+/// gets the signal, and sends it.
 @usableFromInline
 final class PortCore: Sendable {
-    /// Where senders push; its word carries the room that is left.
-    ///
-    /// That is less than the room there is, by the messages handed out since a sender last looked: so senders need not read
-    /// what the receiver writes each time.
-    let mailbox: Mailbox
+    /// First, because its layout keeps the words that senders write apart from the words that the receiver writes.
+    let queue: PortQueue
 
-    /// The number of messages handed out whose room is in the mailbox again.
-    ///
-    /// Written under the lock of `waitingSenders`.
-    let roomReturned = Atomic<UInt64>(0)
-
-    /// Keeps what senders write off the cache lines of what all sides read for each message: two lines, because processors
-    /// fetch them in pairs.
-    private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
-
-    /// How many senders wait.
-    ///
-    /// Written under the lock of `waitingSenders`.
-    let waitingCount = Atomic<Int>(0)
-
-    /// 0 for none.
-    let limit: UInt64
-
-    /// For a port without messages: its signals merge here, and the mailbox stays empty.
+    /// The bell of a port without messages: its signals merge here, and the mailbox carries only notices and the messages of
+    /// send-once rights.
     let bell = Doorbell()
+    /// True if the port carries signals, and no messages.
     let merges: Bool
 
-    /// Keeps what the receiver writes off the cache lines that all read.
-    private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
-
-    /// How many messages were handed out.
-    ///
-    /// Written by the receiver only.
-    let handedOut = Atomic<UInt64>(0)
-    let closedFlag = Atomic<Bool>(false)
-    let waitingSenders = Guarded(WaitingSenders())
-    /// How many answers came after their requester had given up.
-    let lateReplies = Atomic<Int>(0)
+    private let closedFlag = Atomic<Bool>(false)
+    /// The number of answers that came after their requester had given up.
+    private let lateReplies = Atomic<Int>(0)
     let rightsRecord = Guarded(RightsRecord())
-
-    /// Which loop receives; whoever has it may touch the two below.
-    let claim = Claim()
-
-    /// Taken in and not yet handed out, oldest first.
-    ///
-    /// `nonisolated(unsafe)`, these two: guarded by `claim`.
-    nonisolated(unsafe) let backlog = Confined(NodeList())
-    nonisolated(unsafe) var input: PortInput?
-
+    let receiver = PortReceiver()
     let origin: SourceLocation
-    /// Destroys a message.
-    let destroyMessage: @Sendable (Node.Slot) -> Void
-    /// Puts a message into an empty node.
-    let moveMessage: @Sendable (Node.Slot, Node) -> Void
+    let messageType: MessageType
+
+    /// The operations on messages that depend on their type.
+    struct MessageType: Sendable {
+        /// Destroys a message.
+        let destroy: @Sendable (Node.Slot) -> Void
+        /// Moves a message into an empty node.
+        let move: @Sendable (Node.Slot, Node) -> Void
+    }
 
     init(
         limit: Int?, merges: Bool, origin: SourceLocation,
         destroy: @escaping @Sendable (Node.Slot) -> Void,
         move: @escaping @Sendable (Node.Slot, Node) -> Void
     ) {
-        self.limit = UInt64(limit ?? 0)
-        mailbox = Mailbox(room: UInt64(limit ?? 0))
+        queue = PortQueue(limit: UInt64(limit ?? 0))
         self.merges = merges
         self.origin = origin
-        destroyMessage = destroy
-        moveMessage = move
+        messageType = MessageType(destroy: destroy, move: move)
     }
 
     deinit {
-        destroyAll(mailbox.close().nodes)
+        destroyAll(queue.mailbox.close().nodes)
         destroyBacklog()
     }
 
+    // MARK: - State
+
+    /// True from the time the port ends.
     var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
+
+    /// ``isClosed``, in one order with the changes of the claim.
+    var isClosedInOrder: Bool { closedFlag.load(ordering: .sequentiallyConsistent) }
+
+    /// Marks the port as ended.
+    ///
+    /// - Returns: False if it was marked before.
+    func markClosed() -> Bool { !closedFlag.exchange(true, ordering: .sequentiallyConsistent) }
+
+    func countLateReply() { lateReplies.add(1, ordering: .relaxed) }
+
+    var lateReplyCount: Int { lateReplies.load(ordering: .relaxed) }
 
     // MARK: - Sending
 
-    /// Why a message was not sent.
+    /// The reason why a message was not sent.
     @usableFromInline
     enum Refusal: Sendable {
         case timedOut
@@ -92,7 +75,7 @@ final class PortCore: Sendable {
         case wouldDeadlock
     }
 
-    /// A node for the calling thread to fill and send.
+    /// Returns a node for the calling thread to fill and send.
     @usableFromInline
     static func makeNode() -> Node { SlabCache.takeNode() }
 
@@ -103,21 +86,22 @@ final class PortCore: Sendable {
         releaser.release(node)
     }
 
-    /// Queues one message, waiting for room if there is none.
+    /// Queues one message, and blocks until there is room for it.
     ///
-    /// - Returns: Nil, or why not: then the node is the caller's still.
+    /// - Returns: Nil once the message is queued. Otherwise the reason why it was not; the node is still the caller's.
     @usableFromInline
     func send(_ node: Node) -> Refusal? {
         // Apart from the one with a deadline, because an instant costs more to pass on than the rest takes.
         send(Mailbox.Chain(node)) { .never }
     }
 
+    /// Queues one message, and blocks until there is room for it or the deadline passes.
     @usableFromInline
     func send(_ node: Node, before deadline: ContinuousClock.Instant) -> Refusal? {
         send(Mailbox.Chain(node)) { Moment(deadline) }
     }
 
-    /// Queues several messages at once, linked newest to oldest, all or none.
+    /// Queues several messages at once, linked newest to oldest: all or none.
     @usableFromInline
     func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }
@@ -127,18 +111,34 @@ final class PortCore: Sendable {
     @inline(__always)
     private func send(_ chain: Mailbox.Chain, before deadline: () -> Moment) -> Refusal? {
         Fork.check("Port.send")
-        // Senders that wait were here first.
-        if limit == 0 || waitingCount.load(ordering: .relaxed) == 0 {
-            switch push(chain) {
-            case .queued: return nil
-            case .queuedToArmed(let signal):
-                if let signal { Signal.send(signal) }
-                return nil
-            case .closed: return .invalid
-            case .full, .raced: break
-            }
+        switch trySend(chain) {
+        case .sent: return nil
+        case .closed: return .invalid
+        case .full: return waitForRoom(chain, deadline())
         }
-        return waitForRoom(chain, deadline())
+    }
+
+    /// The outcome of a send that does not wait.
+    enum Attempt {
+        case sent
+        /// The port has ended.
+        case closed
+        /// There is too little room, or other senders wait in front.
+        case full
+    }
+
+    /// Queues messages if there is room for them and no line, and signals the receiver.
+    @inline(__always)
+    func trySend(_ chain: Mailbox.Chain) -> Attempt {
+        guard queue.hasNoLine else { return .full }
+        switch queue.push(chain) {
+        case .queued: return .sent
+        case .queuedToArmed(let signal):
+            if let signal { Signal.send(signal) }
+            return .sent
+        case .closed: return .closed
+        case .full, .raced: return .full
+        }
     }
 
     /// Rings the bell of a port without messages.

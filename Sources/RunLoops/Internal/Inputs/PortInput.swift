@@ -151,53 +151,16 @@ final class PortInput: SignalledInput {
         if askedForNoSenders != nil { core.stopAskingForNoSenders() }
         if core.merges {
             if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
-        } else if core.mailbox.disarm() {
+        } else if core.queue.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
         }
         signal.input = nil
         self.signal = nil
         hasLeftAMode = true
-        unsafe core.input = nil
-        core.claim.giveUp()
+        unsafe core.receiver.state.value.input = nil
+        core.receiver.claim.giveUp()
         core.destroyWhatIsLeft()
         // The handler may be the last to hold user code's objects: they go when everything is in order.
         withExtendedLifetime(askedForNoSenders) {}
-    }
-}
-
-extension PortCore {
-    /// Puts the port into a mode.
-    func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
-    {
-        if loop.hasEnded || isClosed { return }
-        guard claim.take(for: loop.inbox) else {
-            // Closed since, by a thread that holds the claim while it destroys what is queued.
-            if isClosed { return }
-            misuse(
-                "RunLoop.add(port): the port made at \(origin) is in a set or is in another loop; remove it there first"
-            )
-        }
-        let joined: PortInput
-        if let known = unsafe input {
-            joined = known
-        } else {
-            joined = PortInput(port, self, loop.inbox)
-            unsafe input = joined
-        }
-        joined.add(deliver, for: mode)
-        loop.add(joined, to: mode)
-        joined.arm(in: loop)
-        // It may have been closed by another thread since it was looked at, which then found no loop to tell.
-        if isClosed { loop.removeFromLoop(joined) }
-    }
-
-    /// Takes the port out of a mode.
-    ///
-    /// Its messages wait.
-    func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
-        guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
-        let removed = input.removeHandlers(for: mode, in: loop)
-        loop.remove(input, from: mode)
-        withExtendedLifetime(removed) {}
     }
 }

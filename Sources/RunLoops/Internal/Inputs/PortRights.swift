@@ -126,3 +126,10 @@ struct PortRights: Sendable {
         return .queueNotice
     }
 }
+
+/// What a port keeps for its rights.
+struct RightsRecord: Sendable {
+    var rights = PortRights()
+    /// Who is to be told of the port's end.
+    var watchers = EndWatchers()
+}

@@ -50,7 +50,7 @@ final class PortSetCore: Sendable {
         let core = member.core
         let isReady: Bool = turn.withLock { _ in
             if line.withLock({ $0.members[ObjectIdentifier(core)] != nil }) { return false }
-            if core.claim.take(for: self) {
+            if core.receiver.claim.take(for: self) {
                 member.begin()
             } else if !core.isClosed {
                 misuse(

@@ -123,11 +123,11 @@ extension PortSetMember {
         guard let signal else { return }
         if core.merges {
             if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
-        } else if core.mailbox.disarm() {
+        } else if core.queue.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
         }
         self.signal = nil
-        core.claim.giveUp()
+        core.receiver.claim.giveUp()
     }
 
     /// Nobody can ask for notices in a set: what this one tells is told to whoever asks next.

@@ -1,6 +1,5 @@
 internal import CThreads
 internal import DequeModule
-internal import Glibc
 
 /// The lines that wait to be written, and the thread that writes them.
 ///
@@ -81,29 +80,15 @@ final class DiagnosticQueue: Sendable {
     // MARK: - The thread
 
     private func startThread() -> Bool {
-        var attributes = pthread_attr_t()
-        var thread = pthread_t()
-        var all = sigset_t()
-        var before = sigset_t()
-        // Safe, this and the next calls: the attributes and the sets are our own, set up before they are used, and the new
-        // thread takes the reference back, or we do if there is no thread.
-        unsafe pthread_attr_init(&attributes)
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        // The thread inherits the mask: signals are for the program's threads, and SIGPIPE would end the program.
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let argument = unsafe Unmanaged.passRetained(self)
-        if unsafe pthread_create(&thread, &attributes, diagnosticsMain, argument.toOpaque()) == 0 {
-            return true
+        // Without signals: they are for the program's threads, and SIGPIPE would end the program.
+        do { try DetachedThread.start(name: "diagnostics", blocksSignals: true) { self.run() } } catch {
+            return false
         }
-        unsafe argument.release()
-        return false
+        return true
     }
 
     /// Hands out the lines until none waits.
-    fileprivate func run() {
+    private func run() {
         state.withLock { $0.thread = UInt(runloops_thread_number()) }
         while let (line, handler) = takeNext() {
             if let handler { handler(line) } else if !StandardError.write(line) { countDropped() }
@@ -133,13 +118,4 @@ final class DiagnosticQueue: Sendable {
     }
 
     private func countDropped() { state.withLock { $0.dropped += 1 } }
-}
-
-/// The entry of the thread: a function of its own, as that of every thread that is started here.
-private func diagnosticsMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let argument = unsafe argument else { return nil }
-    _ = unsafe runloops_name_thread("diagnostics")
-    // Safe: takes back the reference of `startThread`.
-    unsafe Unmanaged<DiagnosticQueue>.fromOpaque(argument).takeRetainedValue().run()
-    return nil
 }

@@ -1,150 +1,78 @@
-/// A block that somebody waits for, while it is on the stack of a loop's thread.
-protocol RunningWait: AnyObject {
-    /// The loop's thread has ended in the middle of the block.
+/// A block that a thread or task waits for, while the block is on the stack of a loop's thread.
+protocol RunningWait {
+    /// Ends the wait: the loop's thread has ended in the middle of the block.
     func threadHasEnded()
 }
 
-/// A block that somebody waits for, from being given to its result.
-final class AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
-    private enum State {
-        /// The block has not started.
-        case waiting
-        /// The block is on the stack of the loop's thread.
-        case running
-        /// It is decided what the waiter gets.
-        case decided(Swift.Result<Result, any Error>)
-    }
+/// A block that a thread or task waits for, from the time it is given until its result is taken.
+///
+/// The loop's thread claims the decision of the result when it starts the block, so a block that has started cannot be
+/// cancelled.
+struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
+    private let result = OneShot<Swift.Result<Result, any Error>>()
 
-    private struct Contents {
-        var state = State.waiting
-        var notify: (@Sendable () -> Void)?
-    }
-
-    private let contents = Guarded(Contents())
-
-    /// Sets what is called once the outcome is decided, which may be at once.
-    func onOutcome(_ notify: @escaping @Sendable () -> Void) {
-        let isDecided = contents.withLock { contents in
-            if case .decided = contents.state { return true }
-            contents.notify = notify
-            return false
-        }
-        if isDecided { notify() }
-    }
-
-    /// Runs the block, unless that was cancelled.
+    /// Runs the block, unless it was cancelled.
     ///
     /// The loop's thread only.
     ///
     /// - Parameters:
-    ///   - loop: The loop that runs it, which says so if its thread ends in the middle of the block.
-    ///   - block: What is run.
+    ///   - loop: The loop that runs the block. If its thread ends in the middle of the block, the loop ends the wait.
+    ///   - block: The block.
     func run(on loop: LoopCore? = nil, _ block: () throws -> Result) {
-        let starts = contents.withLock { contents in
-            guard case .waiting = contents.state else { return false }
-            contents.state = .running
-            return true
-        }
-        if !starts { return }
+        if !result.claim() { return }
         loop?.runningWaits.append(self)
-        let result = Swift.Result { try block() }
+        let outcome = Swift.Result { try block() }
         loop?.runningWaits.removeLast()
-        decide(result)
+        result.settle(outcome)
     }
 
     /// Keeps the block from starting.
     ///
-    /// - Parameter error: What the waiter gets.
-    /// - Returns: False if it was too late.
+    /// - Parameter error: The error that the waiter gets.
+    /// - Returns: False if it was too late: the block has started, or the result is decided.
     @discardableResult
-    func cancel(_ error: any Error) -> Bool {
-        // Decided in one step: whoever fails to cancel may rely on the block having started, or on the outcome.
-        let (cancels, notify): (Bool, (@Sendable () -> Void)?) = contents.withLock { contents in
-            guard case .waiting = contents.state else { return (false, nil) }
-            contents.state = .decided(.failure(error))
-            defer { contents.notify = nil }
-            return (true, contents.notify)
-        }
-        notify?()
-        return cancels
+    func cancel(_ error: any Error) -> Bool { result.decide(.failure(error)) }
+
+    /// True if the waiter has nothing to wait for.
+    var isDecided: Bool { result.isDecided }
+
+    func threadHasEnded() { result.settle(.failure(PerformError.loopEnded)) }
+
+    /// Blocks the thread until the block has returned, or was cancelled.
+    ///
+    /// - Parameter deadline: The time at which the block is cancelled, unless it has started. A block that has started is waited
+    ///   for.
+    /// - Returns: The result of the block.
+    /// - Throws: The error that the block throws, or the error that it was cancelled with.
+    func outcome(before deadline: Moment) throws -> Result {
+        if !result.wait(until: deadline) && !cancel(PerformError.timedOut) { result.wait() }
+        return try result.take().get()
     }
 
-    /// Whether the waiter has nothing to wait for any more.
-    var isDecided: Bool {
-        contents.withLock { contents in
-            if case .decided = contents.state { true } else { false }
-        }
+    /// Suspends the task until the block has returned, or was cancelled.
+    ///
+    /// - Parameters:
+    ///   - deadline: The time at which the block is cancelled, unless it has started.
+    ///   - isolation: The isolation of the caller.
+    ///   - begin: Gives the block to the loop. Called once, when the task waits already; not called if the task has been
+    ///     cancelled before.
+    /// - Returns: The result of the block.
+    /// - Throws: The error that the block throws, or the error that it was cancelled with.
+    func outcome(
+        before deadline: Moment, isolation: isolated (any Actor)? = #isolation, _ begin: () -> Void
+    ) async throws -> Result {
+        try await result.value(
+            before: deadline, timedOut: .failure(PerformError.timedOut),
+            cancelled: .failure(CancellationError()),
+            isolation: isolation, begin
+        ).get()
     }
 
-    /// What was decided.
-    func takeOutcome() throws -> Result {
-        try contents.withLock { contents throws -> Result in
-            guard case .decided(let outcome) = contents.state else {
-                preconditionFailure("the waiter is told after the outcome is decided")
-            }
-            return try outcome.get()
-        }
-    }
-
-    private func decide(_ outcome: Swift.Result<Result, any Error>) {
-        let notify = contents.withLock { contents in
-            contents.state = .decided(outcome)
-            defer { contents.notify = nil }
-            return contents.notify
-        }
-        notify?()
-    }
-
-    /// The loop's thread has ended in the middle of the block.
-    func threadHasEnded() { decide(.failure(PerformError.loopEnded)) }
-
-    /// Held by the posted block alone: says that the loop has ended if it goes without having run.
+    /// A reference that only the posted block holds. If the block is destroyed without having run, the wait fails with
+    /// `loopEnded`.
     final class Ticket: Sendable {
         let wait: AwaitedBlock
         init(_ wait: AwaitedBlock) { self.wait = wait }
         deinit { wait.cancel(PerformError.loopEnded) }
-    }
-}
-
-extension AwaitedBlock {
-    /// Waits for the outcome without blocking a thread.
-    ///
-    /// The isolation is the caller's, and a parameter, because the closures below are isolated to what they hold only: else
-    /// they would begin on the default executor's threads. On the way back every continuation goes through those.
-    ///
-    /// - Parameters:
-    ///   - deadline: When the block is cancelled, if it has not started.
-    ///   - isolation: The caller's.
-    ///   - begin: Gives the block to whoever runs it; called once, when the outcome is waited for.
-    /// - Returns: What the block returns.
-    /// - Throws: What the block throws, or why it was cancelled.
-    func outcome(
-        before deadline: Moment, isolation: isolated (any Actor)? = #isolation, _ begin: () -> Void
-    ) async throws -> Result {
-        var alarm: Task<Void, Never>?
-        defer { alarm?.cancel() }
-        return try await withTaskCancellationHandler {
-            _ = isolation
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                onOutcome { continuation.resume() }
-                begin()
-                // Only now: what is decided at once is had, also if the deadline has passed.
-                alarm = makeAlarm(deadline)
-                if Task.isCancelled { cancel(CancellationError()) }
-            }
-            return try takeOutcome()
-        } onCancel: {
-            cancel(CancellationError())
-        }
-    }
-
-    /// Cancels the block at a moment.
-    private func makeAlarm(_ deadline: Moment) -> Task<Void, Never>? {
-        if deadline == .never { return nil }
-        // Not by a timer of the loop: that one may be the one that hangs.
-        return Task {
-            do { try await Task.sleep(until: deadline.instant, clock: .continuous) } catch { return }
-            cancel(PerformError.timedOut)
-        }
     }
 }

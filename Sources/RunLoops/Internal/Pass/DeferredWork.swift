@@ -93,9 +93,9 @@ extension RunLoop {
     /// - Returns: The object.
     package func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, make: () -> Shared) -> Shared {
         sharedObjects.withLock { objects in
-            if let known = unsafe objects[key]?.object as? Shared { return known }
+            if let known = objects[key]?.object(as: Shared.self) { return known }
             let made = make()
-            objects[key] = WeakObject(made)
+            objects[key] = WeakReference(made)
             return made
         }
     }
@@ -127,12 +127,4 @@ extension RunLoop {
         guard let mode = core.currentMode else { return true }
         return modes.contains { $0 == mode || core.modeIsCommon && $0 == .common }
     }
-}
-
-/// A reference that does not keep its object alive.
-final class WeakObject: Sendable {
-    /// `nonisolated(unsafe)`: set in `init` only, and reading a weak reference is atomic.
-    nonisolated(unsafe) private(set) weak var object: (any AnyObject & Sendable)?
-
-    init(_ object: any AnyObject & Sendable) { unsafe self.object = object }
 }

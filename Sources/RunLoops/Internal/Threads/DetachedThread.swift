@@ -1,24 +1,96 @@
 internal import CLibEvent
+internal import CThreads
 internal import Glibc
 
-/// A thread of the library's own that ends by itself, and that no other thread joins.
+/// The start of a thread that ends by itself and that no other thread joins.
 package enum DetachedThread {
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - stackSize: The size of its stack in bytes.
-    ///   - main: The function that it runs, which is given nothing.
-    /// - Returns: False if the kernel refuses.
+    ///   - name: The name of the thread. The system takes its first 15 bytes.
+    ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
+    ///   - blocksSignals: True for a thread that accepts no signal, because signals are for the threads of the program.
+    ///   - main: The function that the thread runs.
+    /// - Throws: `SystemError` if the system refuses the stack size or the thread.
     package static func start(
-        stackSize: Int, _ main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
-    ) -> Bool {
+        name: String, stackSize: Int? = nil, blocksSignals: Bool = false,
+        _ main: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
         var attributes = pthread_attr_t()
-        var thread = pthread_t()
         // Safe, this and the next calls: the attributes are our own, set up before they are used.
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        unsafe pthread_attr_setstacksize(&attributes, stackSize)
-        return unsafe pthread_create(&thread, &attributes, main, nil) == 0
+        if let stackSize {
+            let page = sysconf(CInt(_SC_PAGESIZE))
+            let (padded, isTooLarge) = stackSize.addingReportingOverflow(page - 1)
+            let code =
+                isTooLarge ? EINVAL : unsafe pthread_attr_setstacksize(&attributes, padded / page * page)
+            if code != 0 { throw SystemError(call: "pthread_attr_setstacksize", code: code) }
+        }
+        // Safe: the new thread takes the reference back, or we do if there is no thread.
+        let argument = unsafe Unmanaged.passRetained(Main(systemName(name), main))
+        var thread = pthread_t()
+        let code =
+            if blocksSignals {
+                withSignalsBlocked {
+                    unsafe pthread_create(&thread, &attributes, threadMain, argument.toOpaque())
+                }
+            } else {
+                unsafe pthread_create(&thread, &attributes, threadMain, argument.toOpaque())
+            }
+        if code != 0 {
+            unsafe argument.release()
+            throw SystemError(call: "pthread_create", code: code)
+        }
     }
+
+    /// Blocks all signals on the calling thread during a call: a thread that the call starts inherits the mask.
+    private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {
+        var all = sigset_t()
+        var before = sigset_t()
+        // Safe: the sets are our own.
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        return body()
+    }
+
+    /// The longest beginning of a name that the system takes: at most 15 bytes, in whole characters.
+    static func systemName(_ name: String) -> String {
+        var kept = ""
+        for character in name {
+            if kept.utf8.count + String(character).utf8.count > 15 { break }
+            kept.append(character)
+        }
+        return kept
+    }
+
+    /// The function of a thread, with the name that the thread gives itself first.
+    fileprivate final class Main: Sendable {
+        private let name: String
+        private let body: @Sendable () -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        func run() {
+            // A name that the system refuses is not worth failing for.
+            _ = unsafe runloops_name_thread(name)
+            body()
+        }
+    }
+}
+
+/// The entry of every thread that the package starts.
+///
+/// A function of its own: a closure written in code that is isolated to an actor would be checked for that actor on the new
+/// thread.
+private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument = unsafe argument else { return nil }
+    // Safe: takes back the reference of `start`.
+    unsafe Unmanaged<DetachedThread.Main>.fromOpaque(argument).takeRetainedValue().run()
+    return nil
 }

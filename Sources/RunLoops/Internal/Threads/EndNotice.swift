@@ -1,41 +1,50 @@
-/// The end of a thread, for those who wait for it: threads at the gate, and tasks in a list.
+/// The end of a thread, and the threads and tasks that wait for it.
 final class EndNotice: Sendable {
-    /// Open when the end has come.
-    let gate = ThreadGate()
+    /// The waits; nil once the thread has ended.
+    private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])
 
-    private let tasks = Guarded(Tasks())
-
-    private struct Tasks {
-        var hasEnded = false
-        var waiting: [ObjectIdentifier: AwaitedBlock<Void>] = [:]
-    }
-
-    /// Lets through whoever waits, and whoever will.
-    func give() {
-        let waiting = tasks.withLock { tasks in
-            tasks.hasEnded = true
-            defer { tasks.waiting = [:] }
-            return tasks.waiting
+    /// Ends all waits, and every later one at once.
+    func post() {
+        let waiting = waits.withLock { waits in
+            defer { waits = nil }
+            return waits
         }
-        // After it is said to tasks: who has passed the gate may ask as one of them.
-        gate.open()
-        for wait in waiting.values { wait.run {} }
+        for wait in (waiting ?? [:]).values { wait.decide(true) }
     }
 
-    /// Has a task let through at the end, which may be at once.
-    func add(_ wait: AwaitedBlock<Void>) {
-        let hasEnded = tasks.withLock { tasks in
-            if !tasks.hasEnded { tasks.waiting[ObjectIdentifier(wait)] = wait }
-            return tasks.hasEnded
+    /// Blocks the calling thread until the other one has ended.
+    ///
+    /// - Returns: False if the deadline passed first.
+    func wait(until deadline: Moment) -> Bool {
+        let wait = OneShot<Bool>()
+        add(wait)
+        defer { remove(wait) }
+        return wait.wait(until: deadline)
+    }
+
+    /// Suspends the calling task until the thread has ended.
+    ///
+    /// - Returns: False if the deadline passed first, or the task was cancelled.
+    func wait(until deadline: Moment, isolation: isolated (any Actor)? = #isolation) async -> Bool {
+        let wait = OneShot<Bool>()
+        defer { remove(wait) }
+        return await wait.value(before: deadline, timedOut: false, cancelled: false, isolation: isolation) {
+            add(wait)
         }
-        if hasEnded { wait.run {} }
     }
 
-    /// A task waits no more.
-    func remove(_ wait: AwaitedBlock<Void>) {
-        tasks.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(wait)) }
+    /// The number of threads and tasks that wait.
+    var waitingCount: Int { waits.withLock { $0?.count ?? 0 } }
+
+    private func add(_ wait: OneShot<Bool>) {
+        let hasEnded = waits.withLock { waits in
+            waits?[ObjectIdentifier(wait)] = wait
+            return waits == nil
+        }
+        if hasEnded { wait.decide(true) }
     }
 
-    /// How many tasks wait.
-    var taskCount: Int { tasks.withLock { $0.waiting.count } }
+    private func remove(_ wait: OneShot<Bool>) {
+        waits.withLock { _ = $0?.removeValue(forKey: ObjectIdentifier(wait)) }
+    }
 }

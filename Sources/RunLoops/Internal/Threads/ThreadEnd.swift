@@ -29,7 +29,7 @@ enum ThreadEnd {
         let notice = RunLoop.endCurrent()
         SetService.endCurrent()
         SlabCache.closeCurrent()
-        notice?.give()
+        notice?.post()
         // Last: from here on nothing of a simulation waits for this thread.
         ThreadDriver.current?.end()
     }

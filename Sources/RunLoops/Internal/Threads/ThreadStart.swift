@@ -8,9 +8,8 @@ final class ThreadStart: Sendable {
     private let priority: RunLoopThread.Priority?
     private let body: (@Sendable (RunLoop) -> Void)?
 
-    /// Opened when the loop runs, or has failed to.
-    private let ready = ThreadGate()
-    private let outcome = Guarded<Result<RunLoop, SystemError>?>(nil)
+    /// The loop, once it runs, or the reason why the thread has none.
+    private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
     /// The new thread's driver, if the starting one is driven.
     private let driver: ThreadDriver?
@@ -40,44 +39,19 @@ final class ThreadStart: Sendable {
     /// Starts the thread, and waits for its loop.
     func start(stackSize: Int?) throws(SystemError) -> RunLoop {
         Fork.check("RunLoopThread.init")
-        var attributes = pthread_attr_t()
-        // Safe, this and the next calls: the attributes are our own, set up before they are used.
-        unsafe pthread_attr_init(&attributes)
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        if let stackSize {
-            let page = sysconf(CInt(_SC_PAGESIZE))
-            let (padded, isTooLarge) = stackSize.addingReportingOverflow(page - 1)
-            let code =
-                isTooLarge ? EINVAL : unsafe pthread_attr_setstacksize(&attributes, padded / page * page)
-            if code != 0 {
-                driver?.threadEnds()
-                throw SystemError(call: "pthread_attr_setstacksize", code: code)
-            }
-        }
-        var thread = pthread_t()
-        // Safe: the new thread takes the reference back, or we do if there is no thread.
-        let argument = unsafe Unmanaged.passRetained(self)
-        let code = unsafe pthread_create(&thread, &attributes, threadMain, argument.toOpaque())
-        if code != 0 {
+        do {
+            try DetachedThread.start(name: name, stackSize: stackSize) { self.run() }
+        } catch {
             driver?.threadEnds()
-            unsafe argument.release()
-            throw SystemError(call: "pthread_create", code: code)
+            throw error
         }
-        ready.wait()
-        // Taken out: this lives as long as the thread, and is not to keep the loop.
-        let taken = outcome.withLock { outcome in
-            defer { outcome = nil }
-            return outcome
-        }
-        guard let result = taken else {
-            preconditionFailure("the thread says how it went before it opens the gate")
-        }
-        return try result.get()
+        outcome.wait()
+        // Taken out: this object lives as long as the thread, and must not keep the loop.
+        return try outcome.take().get()
     }
 
     /// What the new thread does.
-    fileprivate func run() {
+    private func run() {
         driver?.begin()
         do {
             let loop = try prepare()
@@ -87,14 +61,12 @@ final class ThreadStart: Sendable {
             driver?.loopBegins(loop)
             runLoop(loop)
         } catch {
-            answer(.failure(error))
+            outcome.decide(.failure(error))
         }
         ThreadEnd.run()
     }
 
     private func prepare() throws(SystemError) -> RunLoop {
-        // A name that the system refuses is not worth failing for, and 15 bytes are always accepted.
-        _ = unsafe runloops_name_thread(ThreadStart.systemName(name))
         if let processors {
             let code = unsafe runloops_use_processors(
                 processors.map { CInt(clamping: $0) }, CInt(processors.count))
@@ -108,41 +80,15 @@ final class ThreadStart: Sendable {
 
     private func runLoop(_ loop: RunLoop) {
         if let body {
-            answer(.success(loop))
+            outcome.decide(.success(loop))
             return body(loop)
         }
         let core = loop.core("RunLoopThread", "")
         // The thread's own stake in its loop, so that it runs without inputs.
         core.modes.countInput(in: .default, by: 1)
-        loop.perform { self.answer(.success(loop)) }
+        loop.perform { self.outcome.decide(.success(loop)) }
         repeat {
             loop.run(in: .default)
         } while !core.requests.contains(.end)
     }
-
-    private func answer(_ result: Result<RunLoop, SystemError>) {
-        outcome.withLock { $0 = result }
-        ready.open()
-    }
-
-    /// The longest beginning of a name that the system takes: 15 bytes, whole characters.
-    static func systemName(_ name: String) -> String {
-        var kept = ""
-        for character in name {
-            if kept.utf8.count + String(character).utf8.count > 15 { break }
-            kept.append(character)
-        }
-        return kept
-    }
-}
-
-/// The entry of every thread that is started here.
-///
-/// A function of its own: a closure written in code that is isolated to an actor would be checked for
-/// that actor on the new thread.
-private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let argument = unsafe argument else { return nil }
-    // Safe: takes back the reference of `start`.
-    unsafe Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
-    return nil
 }

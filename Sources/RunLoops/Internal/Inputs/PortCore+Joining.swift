@@ -1,0 +1,40 @@
+// The modes that a port is in.
+
+extension PortCore {
+    /// Puts the port into a mode.
+    func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
+    {
+        if loop.hasEnded || isClosed { return }
+        guard receiver.claim.take(for: loop.inbox) else {
+            // Closed since, by a thread that holds the claim while it destroys what is queued.
+            if isClosed { return }
+            misuse(
+                "RunLoop.add(port): the port made at \(origin) is in a set or is in another loop; remove it there first"
+            )
+        }
+        let joined: PortInput
+        if let known = unsafe receiver.state.value.input {
+            joined = known
+        } else {
+            joined = PortInput(port, self, loop.inbox)
+            unsafe receiver.state.value.input = joined
+        }
+        joined.add(deliver, for: mode)
+        loop.add(joined, to: mode)
+        joined.arm(in: loop)
+        // It may have been closed by another thread since it was looked at, which then found no loop to tell.
+        if isClosed { loop.removeFromLoop(joined) }
+    }
+
+    /// Takes the port out of a mode.
+    ///
+    /// Its messages wait.
+    func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
+        guard receiver.claim.isHeld(by: loop.inbox), let input = unsafe receiver.state.value.input else {
+            return
+        }
+        let removed = input.removeHandlers(for: mode, in: loop)
+        loop.remove(input, from: mode)
+        withExtendedLifetime(removed) {}
+    }
+}

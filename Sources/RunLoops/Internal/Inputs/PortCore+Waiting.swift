@@ -1,0 +1,78 @@
+internal import Synchronization
+
+// Senders that block until a port has room.
+
+extension PortCore {
+    /// The number of messages to send in one batch: as many as have room now, and one if none has.
+    @usableFromInline
+    func roomAtOnce() -> Int { queue.roomAtOnce() }
+
+    /// True if the port is in the calling thread's loop, or in a port set that the calling thread serves.
+    var isReceivedHere: Bool {
+        if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox) { return true }
+        return SetService.isHere(receiver.claim.holderID)
+    }
+
+    /// The target of a wait for the receiver, at this moment: the thread that serves the port's set, or the port's loop.
+    var waitTarget: Holding { SetService.holding(of: receiver.claim.holderID) }
+
+    /// The outcome of a sender's first try, which it makes under the lock of the line.
+    private enum Finding {
+        case sent
+        case refused(Refusal)
+        case inLine
+    }
+
+    /// Joins the line of senders, and blocks until there is room for the chain.
+    ///
+    /// If the deadline has passed, or if the calling thread is the receiver, the sender tries once and does not block.
+    ///
+    /// - Returns: Nil once the chain is queued. Otherwise the reason why it was not; the nodes are still the caller's.
+    @inline(never)
+    func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
+        let gate = ThreadGate()
+        let sender = WaitingSenders.Sender(chain) { _ in gate.open() }
+        let mayWait = deadline == .never || deadline > Moment.now()
+        let isReceiver = isReceivedHere
+        let finding: Finding = queue.changeLine { line, pump in
+            if isClosed { return .refused(.invalid) }
+            queue.append(sender, to: &line, &pump)
+            if mayWait && !isReceiver { return .inLine }
+            defer { queue.storeCount(of: line) }
+            if line.leave(sender) != nil { return .sent }
+            // Check again: if the port has closed since, that is why the chain was not queued, and not a lack of room.
+            if isClosed { return .refused(.invalid) }
+            return .refused(mayWait ? .wouldDeadlock : .timedOut)
+        }
+        switch finding {
+        case .sent: return nil
+        case .refused(let refusal): return refusal
+        case .inLine: queue.lookForRoomAgain()
+        }
+        let wait = threadWait(of: sender)
+        let wouldDeadlock = wait.begin() != nil
+        if !wouldDeadlock { _ = gate.wait(until: deadline) }
+        wait.end()
+        switch queue.leaveLine({ $0.leave(sender) }) {
+        case .sent: return nil
+        case .closed: return .invalid
+        case .refused: return .wouldDeadlock
+        case nil: return wouldDeadlock ? .wouldDeadlock : .timedOut
+        }
+    }
+
+    /// A sender's wait for the receiver, which lasts as long as the sender is in the line.
+    private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {
+        ThreadWait(
+            in: "Port.send", fileID: origin.fileID, line: Int(origin.line),
+            refuse: { _ in
+                let refuses = self.queue.leaveLine { $0.refuse(sender) }
+                if refuses { sender.tell(.refused) }
+                return refuses
+            },
+            for: {
+                let waits = self.queue.waitingSenders.withLock { $0.contains(sender) }
+                return waits ? [self.waitTarget] : []
+            })
+    }
+}

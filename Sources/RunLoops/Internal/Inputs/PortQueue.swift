@@ -1,0 +1,222 @@
+internal import CThreads
+internal import Synchronization
+
+// The room of a port with a limit, senders that wait for it, and the handshake that keeps them from sleeping while there is
+// some.
+//
+// The mailbox's word carries room; a push takes it, in the exchange that queues the message. The receiver only counts the
+// messages that it hands out, in `handedOut`. A sender that finds too little room in the word brings it up to date: under the
+// lock of the line it stores `roomReturned`, and adds to the word what was handed out since the last time. Under that lock,
+//
+//     room in the word + messages queued or in the backlog + handedOut - roomReturned = limit
+//
+// so a sender is refused only if the port is full at that moment, or other senders wait in front of it. Without the lock the
+// word's room may be less than that, and never more: no sender is accepted by a full port.
+//
+// The receiver stores `handedOut`, then loads `waitingCount`. A sender stores `waitingCount`, then loads `handedOut`. If
+// neither side's store and load are reordered, at least one side sees the other's store, so no sender sleeps while there is
+// room.
+//
+// The receiver takes its two steps for every message; a sender takes them only before it sleeps. So the fences are unequal:
+// the receiver's is light, and the sender's is a heavy one that orders the steps of both threads.
+
+/// The queue of a port: the mailbox that senders push onto, its room, and the senders that wait for room.
+///
+/// > Thread safety: ``didHandOut()`` and the mailbox's operations for the receiver from the receiver's thread only; the rest
+/// > from any thread.
+struct PortQueue: ~Copyable, Sendable {
+    /// The mailbox that senders push onto. Its word carries the room that is left.
+    ///
+    /// That is less than the room there is, by the number of messages handed out since a sender last brought it up to date. So
+    /// a sender need not read the counter that the receiver writes for each message.
+    let mailbox: Mailbox
+
+    /// The number of messages handed out whose room is in the mailbox again.
+    ///
+    /// Written under the lock of `waitingSenders`.
+    private let roomReturned = Atomic<UInt64>(0)
+
+    /// Keeps what senders write off the cache lines that all sides read for each message: two lines, because processors fetch
+    /// them in pairs.
+    private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
+
+    /// The number of senders in the line.
+    ///
+    /// Written under the lock of `waitingSenders`.
+    let waitingCount = Atomic<Int>(0)
+
+    /// The number of messages that may be queued or in the backlog; 0 for any number.
+    let limit: UInt64
+
+    /// Keeps what the receiver writes off the cache lines that all sides read.
+    private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
+
+    /// The number of messages that were handed out.
+    ///
+    /// Written by the receiver only.
+    private let handedOut = Atomic<UInt64>(0)
+
+    /// The line of senders.
+    let waitingSenders = Guarded(WaitingSenders())
+
+    init(limit: UInt64) {
+        self.limit = limit
+        mailbox = Mailbox(room: limit)
+    }
+
+    // MARK: - Room
+
+    /// True if a sender need not join the line before it tries to push.
+    ///
+    /// Senders in the line go first.
+    @inline(__always)
+    var hasNoLine: Bool { limit == 0 || waitingCount.load(ordering: .relaxed) == 0 }
+
+    /// Queues messages if there is room for all of them. Without a limit there always is.
+    @inline(__always)
+    func push(_ chain: Mailbox.Chain) -> Mailbox.Push {
+        if limit == 0 { return mailbox.push(chain) }
+        while true {
+            let push = mailbox.pushIfRoom(chain)
+            guard case .full = push, bringRoomUpToDate() else { return push }
+        }
+    }
+
+    /// The number of messages to send in one batch: as many as have room now, and one if none has.
+    func roomAtOnce() -> Int {
+        if limit == 0 { return .max }
+        if waitingCount.load(ordering: .relaxed) > 0 { return 1 }
+        var room = mailbox.current.room
+        if room == 0 && bringRoomUpToDate() { room = mailbox.current.room }
+        return max(1, Int(room))
+    }
+
+    /// Puts the room of the messages handed out since the last time into the mailbox's word.
+    ///
+    /// - Returns: False if the receiver has handed out none.
+    @inline(never)
+    private func bringRoomUpToDate() -> Bool {
+        // Without the lock this is a guess. If it is wrong, the sender joins the line, and looks again under the lock.
+        step(.roomLooks)
+        if handedOut.load(ordering: .acquiring) == roomReturned.load(ordering: .relaxed) { return false }
+        waitingSenders.withLock { _ in _ = bringRoomUpToDateLocked() }
+        return true
+    }
+
+    private func bringRoomUpToDateLocked() -> Bool {
+        step(.roomLooks)
+        let count = handedOut.load(ordering: .sequentiallyConsistent)
+        let before = roomReturned.load(ordering: .relaxed)
+        if count == before { return false }
+        roomReturned.store(count, ordering: .relaxed)
+        mailbox.addRoom(count &- before)
+        return true
+    }
+
+    /// Counts a message that the receiver hands out, and serves the line.
+    @inline(__always)
+    func didHandOut() {
+        step(.handsOut)
+        handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+        // The store comes before the load. A sender makes the same two steps in the opposite order, with a heavy fence between
+        // them, which orders the steps of this thread as well. If the load came first here, the sender could sleep beside room.
+        runloops_light_fence()
+        step(.waitingLooks)
+        if waitingCount.load(ordering: .relaxed) > 0 { serveLine() }
+    }
+
+    // MARK: - The line
+
+    /// Changes the line under its lock, then wakes the senders that the change has served.
+    func changeLine<Result>(_ change: (inout WaitingSenders, inout Pump) -> Result) -> Result {
+        var pump = Pump()
+        let result = waitingSenders.withLock { change(&$0, &pump) }
+        pump.finish()
+        return result
+    }
+
+    /// Puts a sender at the end of the line, and queues the messages of the senders that have room.
+    func append(_ sender: WaitingSenders.Sender, to line: inout WaitingSenders, _ pump: inout Pump) {
+        line.append(sender)
+        step(.waitingStores)
+        storeCount(of: line)
+        serve(&line, &pump)
+    }
+
+    /// Takes a sender out of the line, and serves the senders behind it.
+    ///
+    /// Room that was too small for the batch in front may be enough for them.
+    ///
+    /// - Parameter leave: Takes the sender out.
+    /// - Returns: The result of `leave`.
+    func leaveLine<Result>(_ leave: (inout WaitingSenders) -> Result) -> Result {
+        changeLine { line, pump in
+            let result = leave(&line)
+            storeCount(of: line)
+            serve(&line, &pump)
+            return result
+        }
+    }
+
+    /// Stores the number of senders in the line for the receiver and for senders that do not take the lock.
+    func storeCount(of line: borrowing WaitingSenders) {
+        waitingCount.store(line.count, ordering: .sequentiallyConsistent)
+    }
+
+    /// Serves the line once more, in case the receiver made room before it could see the sender that joined.
+    ///
+    /// A sender that stays in the line calls this before it sleeps or suspends.
+    func lookForRoomAgain() {
+        if waitingCount.load(ordering: .relaxed) == 0 { return }
+        runloops_heavy_fence()
+        serveLine()
+    }
+
+    /// Takes all senders out of the line: the port has ended.
+    ///
+    /// - Returns: The senders, for the caller to wake.
+    func closeLine() -> WaitingSenders.List {
+        waitingSenders.withLock { line in
+            waitingCount.store(0, ordering: .sequentiallyConsistent)
+            return line.closeAll()
+        }
+    }
+
+    @inline(never)
+    private func serveLine() { changeLine { serve(&$0, &$1) } }
+
+    /// Queues the messages of the senders in the line, first come, first served, while there is room.
+    func serve(_ line: inout WaitingSenders, _ pump: inout Pump) {
+        while let first = line.first {
+            switch mailbox.pushIfRoom(first.chain) {
+            case .queued: break
+            case .queuedToArmed(let signal): pump.add(signal)
+            case .full:
+                if bringRoomUpToDateLocked() { continue }
+                return
+            case .closed, .raced: return
+            }
+            pump.add(line.firstWasSent())
+            storeCount(of: line)
+        }
+    }
+}
+
+extension PortQueue {
+    /// The work to finish once the lock of the line is free.
+    struct Pump {
+        /// The signals that the pushes have got, each of which is to be sent: more than one if the port has changed its receiver
+        /// between two pushes.
+        private(set) var signals = NodeList()
+        /// The senders whose messages were queued.
+        private(set) var served = WaitingSenders.List()
+
+        mutating func add(_ signal: Node?) { if let signal { signals.append(signal) } }
+        mutating func add(_ sender: WaitingSenders.Sender) { served.append(sender) }
+
+        mutating func finish() {
+            while let signal = signals.popFirst() { Signal.send(signal) }
+            served.tellAll(.sent)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+/// A value that is decided once, and the thread or task that waits for it.
+///
+/// Any number of threads may try to decide it, and the first of them does. A thread may also claim the decision and settle it
+/// later: from the claim on no other thread can decide it.
+///
+/// > Thread safety: any thread. One thread or task at a time waits for the value, and takes it once.
+package final class OneShot<Value: Sendable>: Sendable {
+    /// The thread or task that is woken by the decision.
+    private enum Waiter: Sendable {
+        case thread(ThreadGate)
+        case task(CheckedContinuation<Void, Never>)
+
+        func wake() {
+            switch self {
+            case .thread(let gate): gate.open()
+            case .task(let continuation): continuation.resume()
+            }
+        }
+    }
+
+    private enum State: Sendable {
+        /// Undecided; any thread may decide.
+        case open
+        /// Undecided; only the thread that has claimed the decision may settle it.
+        case claimed
+        /// Decided, and not yet taken.
+        case decided(Value)
+        /// Decided, and taken by the waiter.
+        case taken
+    }
+
+    private struct Contents: Sendable {
+        var state = State.open
+        var waiter: Waiter?
+
+        var isDecided: Bool {
+            switch state {
+            case .open, .claimed: false
+            case .decided, .taken: true
+            }
+        }
+
+        /// - Returns: The waiter, for the caller to wake once it holds no lock.
+        mutating func decide(_ value: Value) -> Waiter? {
+            state = .decided(value)
+            defer { waiter = nil }
+            return waiter
+        }
+    }
+
+    private let contents = Guarded(Contents())
+
+    package init() {}
+
+    // MARK: - Deciding
+
+    /// Decides the value, unless that has been done or claimed.
+    ///
+    /// - Returns: False if another thread has decided it or claimed the decision.
+    @discardableResult
+    package func decide(_ value: Value) -> Bool {
+        let (decides, waiter): (Bool, Waiter?) = contents.withLock { contents in
+            guard case .open = contents.state else { return (false, nil) }
+            return (true, contents.decide(value))
+        }
+        waiter?.wake()
+        return decides
+    }
+
+    /// Claims the decision, unless that has been done, or the value has been decided.
+    ///
+    /// - Returns: True if the caller has the claim. It then calls ``settle(_:)`` once.
+    package func claim() -> Bool {
+        contents.withLock { contents in
+            guard case .open = contents.state else { return false }
+            contents.state = .claimed
+            return true
+        }
+    }
+
+    /// Decides the value, the decision of which the caller has claimed.
+    package func settle(_ value: Value) {
+        let waiter = contents.withLock { contents in
+            guard case .claimed = contents.state else {
+                preconditionFailure("a claim is settled once, by the thread that has it")
+            }
+            return contents.decide(value)
+        }
+        waiter?.wake()
+    }
+
+    /// True if the value has been decided, so that there is nothing to wait for.
+    package var isDecided: Bool { contents.withLock { $0.isDecided } }
+
+    // MARK: - Waiting
+
+    /// Blocks the thread until the value is decided.
+    package func wait() { _ = wait(until: .never) }
+
+    /// Blocks the thread until the value is decided or a deadline passes.
+    ///
+    /// - Returns: False if the deadline passed first. The value may still be decided after that.
+    package func wait(until deadline: Moment) -> Bool {
+        let gate = ThreadGate()
+        return !attach(.thread(gate)) || gate.wait(until: deadline)
+    }
+
+    /// Suspends the task until the value is decided, and takes it.
+    ///
+    /// The isolation is the caller's. It is a parameter because each closure below is isolated only to what it captures: without
+    /// the capture they would begin on threads of the default executor. On the way back, every continuation goes through those.
+    ///
+    /// - Parameters:
+    ///   - deadline: The time at which `timedOut` is decided.
+    ///   - timedOut: The value that is decided at the deadline, unless the value is decided or the decision claimed by then.
+    ///   - cancelled: The value that is decided if the task is cancelled, under the same condition.
+    ///   - isolation: The isolation of the caller.
+    ///   - begin: Starts the work that decides the value. Called once, when the task waits already; not called if the task has
+    ///     been cancelled before. A value that `begin` decides is returned even if the deadline has passed.
+    /// - Returns: The value.
+    package func value(
+        before deadline: Moment, timedOut: Value, cancelled: Value,
+        isolation: isolated (any Actor)? = #isolation, _ begin: () -> Void
+    ) async -> Value {
+        var alarm: Task<Void, Never>?
+        await withTaskCancellationHandler {
+            _ = isolation
+            await withCheckedContinuation { continuation in
+                guard attach(.task(continuation)) else { return continuation.resume() }
+                begin()
+                if deadline != .never && !isDecided { alarm = decide(timedOut, at: deadline) }
+            }
+        } onCancel: {
+            decide(cancelled)
+        }
+        alarm?.cancel()
+        return take()
+    }
+
+    /// Takes the value, which has been decided; once.
+    package func take() -> Value {
+        contents.withLock { contents in
+            guard case .decided(let value) = contents.state else {
+                preconditionFailure("the waiter is woken after the decision, and takes the value once")
+            }
+            contents.state = .taken
+            return value
+        }
+    }
+
+    /// Notes the waiter.
+    ///
+    /// - Returns: False if the value has been decided: then the waiter is not woken.
+    private func attach(_ waiter: Waiter) -> Bool {
+        contents.withLock { contents in
+            if contents.isDecided { return false }
+            contents.waiter = waiter
+            return true
+        }
+    }
+
+    /// Decides the value at a moment, in a task, which may be cancelled before.
+    ///
+    /// A timer of a loop would not do: that loop may be the one that hangs.
+    private func decide(_ value: Value, at moment: Moment) -> Task<Void, Never> {
+        Task {
+            do { try await Task.sleep(until: moment.instant, clock: .continuous) } catch { return }
+            decide(value)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// A reference that does not keep its object alive, for any thread.
+package final class WeakReference: Sendable {
+    /// `nonisolated(unsafe)`: set in `init` only, and reading a weak reference is atomic.
+    @usableFromInline nonisolated(unsafe) package weak var object: (any AnyObject & Sendable)?
+
+    @inlinable
+    package init(_ object: any AnyObject & Sendable) { unsafe self.object = object }
+
+    /// True while the object exists.
+    @inlinable package var isAlive: Bool { unsafe object != nil }
+
+    /// The object, if it still exists.
+    @inlinable package var sendable: (any AnyObject & Sendable)? { unsafe object }
+
+    /// Returns the object, if it still exists and is of this type.
+    @inlinable
+    package func object<Type: AnyObject>(as type: Type.Type) -> Type? { unsafe object as? Type }
+}
