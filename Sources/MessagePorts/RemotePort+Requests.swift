@@ -48,8 +48,8 @@ extension RemotePort {
     ) throws(MessagePortError) -> MessagePort.Message {
         Fork.check("RemotePort.request")
         // A thread that ended here would leave its request in the table, or with it the reading to nobody.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         do { return try ask(bytes, id, descriptors, deadline) } catch { throw error.about(origin) }
     }
 

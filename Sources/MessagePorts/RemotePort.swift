@@ -55,8 +55,8 @@ public final class RemotePort: Sendable {
         }
         self.name = name
         // A thread that ended here would be taken for one that waits.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         let origin = SourceLocation(fileID, line)
         do {
             connection = try RemoteConnection(
@@ -142,8 +142,8 @@ public final class RemotePort: Sendable {
     ) throws(MessagePortError) {
         Fork.check("RemotePort.send")
         // A thread that ended here would be taken for one that waits, or reads.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         do {
             try connection.send(Frame(kind: .message, id: id), bytes, descriptors, before: deadline)
         } catch { throw error.about(origin) }

@@ -68,7 +68,7 @@ public final class ManualSource: Sendable {
             misuse(
                 "RunLoop.add(source): the source made at \(origin) is in another loop; remove it there first")
         }
-        guard let handler = unsafe handler else { return claim.giveUp() }
+        guard let handler = unsafe handler else { return claim.release() }
         let joined: ManualInput
         if let known = unsafe input {
             joined = known
@@ -137,7 +137,7 @@ public final class ManualSource: Sendable {
             signal?.input = nil
             signal = nil
             unsafe source.input = nil
-            source.claim.giveUp()
+            source.claim.release()
         }
     }
 }

@@ -38,7 +38,8 @@ public final class Port<Message: Sendable>: Sendable {
     public init(queueLimit: PortQueueLimit = 1024, fileID: StaticString = #fileID, line: Int = #line) {
         self.queueLimit = queueLimit
         core = PortCore(
-            limit: queueLimit.count, merges: Message.self == Void.self, origin: SourceLocation(fileID, line),
+            limit: queueLimit.count, isSignalPort: Message.self == Void.self,
+            origin: SourceLocation(fileID, line),
             destroy: { slot in _ = slot.move(Message.self) },
             move: { slot, node in node.store(slot.move(Message.self)) })
     }

@@ -32,11 +32,11 @@ extension RunLoop {
         if isCurrent { return try block() }
         let end = deadline.map { Moment($0) } ?? .never
         let wait = AwaitedBlock<Result>()
-        let holding = holding
+        let target = waitTarget
         let threadWait = ThreadWait(
             in: "RunLoop.performAndWait", fileID: fileID, line: line,
             refuse: { wait.cancel(PerformError.circle($0)) },
-            for: { wait.isDecided ? [] : [holding] })
+            for: { wait.isDecided ? [] : [target] })
         // Before the block is given, because it could start. Where the deadline has passed nobody waits.
         if end == .never || end > Moment.now(), let circle = threadWait.begin() {
             throw PerformError.circle(circle)

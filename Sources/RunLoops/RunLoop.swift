@@ -50,11 +50,11 @@ public final class RunLoop: Sendable {
     private init(isMain: Bool) throws(SystemError) {
         Fork.check("RunLoop")
         try Fork.watch()
-        inbox = try LoopOpening.withTurn { () throws(SystemError) in try Inbox() }
+        inbox = try LoopOpening.serialize { () throws(SystemError) in try Inbox() }
         self.isMain = isMain
         taskExecutor = TaskExecutor(inbox: inbox)
         let executors = Executors(serial: self, task: taskExecutor)
-        let core = try LoopOpening.withTurn { () throws(SystemError) in
+        let core = try LoopOpening.serialize { () throws(SystemError) in
             try LoopCore(inbox: inbox, executors: executors, isMain: isMain)
         }
         if isMain { core.mainQueue = try MainQueue(watchedBy: core.poller) }
@@ -113,8 +113,8 @@ public final class RunLoop: Sendable {
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
         // While one thread makes it, all others that ask for it wait for that.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         do {
             let loop = try RunLoop(isMain: true)
             loop.name = "main"

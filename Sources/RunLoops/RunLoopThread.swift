@@ -113,10 +113,10 @@ public final class RunLoopThread: Sendable {
             )
         }
         let end = deadline.map { Moment($0) } ?? .never
-        let holding = runLoop.holding
+        let target = runLoop.waitTarget
         let wait = ThreadWait(
             in: "RunLoopThread.join", fileID: fileID, line: line, endsByItself: end != .never,
-            for: { [holding] })
+            for: { [target] })
         // Where the deadline has passed nobody waits.
         if end == .never || end > Moment.now(), let circle = wait.beginAnyhow() {
             misuse("RunLoopThread.join: it would never return, because \(circle); call stop() only")

@@ -39,7 +39,7 @@ public struct WaitCircle: Hashable, Sendable {
 
     private static func name(of wait: ThreadWait) -> String {
         if let loop = wait.loop { return loop.description }
-        return wait.holdings.contains(.mainLoop) ? "the main thread" : "a thread without run loop"
+        return wait.heldTargets.contains(.mainLoop) ? "the main thread" : "a thread without run loop"
     }
 }
 

@@ -155,8 +155,8 @@ struct CallRecord {
         if seen & 1 == 0 { return }
         var looks = 0
         // To sleep is to give a cancelled thread occasion to end, here in the middle of a removal that others may wait for.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         // A few nanoseconds, unless the thread has lost its processor in the middle of it. If it has lost it to this one, and
         // this one is a real-time thread, then yielding is not enough.
         while unsafe storage.pointee.lookups.load(ordering: .acquiring) == seen {
@@ -207,7 +207,7 @@ struct CallRecord {
 
     private static func make() -> CallRecord {
         // Who waits for the end of a call waits for the thread that makes it.
-        ThreadWait.callsHere.withLock { $0 = HoldingSource { callsHere.map { .call($0) } } }
+        ThreadWait.callsHere.withLock { $0 = WaitTargetSource { callsHere.map { .call($0) } } }
         if atFork != 0 { fatalError("pthread_atfork: errno \(atFork)") }
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
         precondition(MemoryLayout<Storage>.size <= 128, "a record has its cache lines for itself")

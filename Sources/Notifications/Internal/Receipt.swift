@@ -9,11 +9,11 @@ final class Receipt: Sendable {
 
     private struct Contents {
         /// Deliveries under way, by what the poster waits for.
-        var open: [Holding: Int] = [:]
+        var open: [WaitTarget: Int] = [:]
         /// The post has called everybody.
         var isPosted = false
         /// The poster's own loop, if some delivery was to be made there later.
-        var postersLoop: Holding?
+        var postersLoop: WaitTarget?
         /// Some delivery was let go of, because its loop has ended.
         var wasLost = false
         /// What the wait is part of, if somebody else has found that it would never end.
@@ -29,16 +29,16 @@ final class Receipt: Sendable {
         // Others may post the notification once more, on threads of their own.
         let isPosters = loop.isCurrent && pthread_equal(poster, pthread_self()) != 0
         contents.withLock { contents in
-            contents.open[loop.holding, default: 0] += 1
-            if isPosters { contents.postersLoop = loop.holding }
+            contents.open[loop.waitTarget, default: 0] += 1
+            if isPosters { contents.postersLoop = loop.waitTarget }
         }
     }
 
     /// A delivery is over, or was lost because the loop has ended.
     func leave(_ loop: RunLoop, wasLost: Bool = false) {
         let isOver = contents.withLock { contents in
-            let count = contents.open[loop.holding] ?? 0
-            contents.open[loop.holding] = count > 1 ? count - 1 : nil
+            let count = contents.open[loop.waitTarget] ?? 0
+            contents.open[loop.waitTarget] = count > 1 ? count - 1 : nil
             if wasLost { contents.wasLost = true }
             return contents.isOver
         }
@@ -75,7 +75,7 @@ final class Receipt: Sendable {
         if let circle = contents.withLock({ $0.circle }) { throw .circle(circle) }
     }
 
-    private var stillWaitsFor: [Holding] {
+    private var stillWaitsFor: [WaitTarget] {
         contents.withLock { $0.circle == nil ? Array($0.open.keys) : [] }
     }
 

@@ -18,7 +18,7 @@ struct Registration: Sendable {
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
     /// What somebody waits for who waits until no call runs.
-    var calls: [Holding] {
+    var calls: [WaitTarget] {
         [.call(of: observation)] + (target.map { [.call(of: $0.observation)] } ?? [])
     }
 

@@ -12,7 +12,7 @@ final class ManualReceiver<Message: Sendable>: Sendable {
         #expect(isReceiver)
     }
 
-    deinit { core.receiver.claim.giveUp() }
+    deinit { core.receiver.claim.release() }
 
     /// Takes in and hands out all that is there.
     func receiveAll() -> [Message] {

@@ -71,7 +71,7 @@ import Testing
         waitUntilSendersWait(2, at: port)
         try receiver.runLoop.performAndWait {
             // The receiver begins to wait for the sender, and cannot be refused.
-            let target = sender.runLoop.holding
+            let target = sender.runLoop.waitTarget
             let wait = ThreadWait(in: "test", fileID: #fileID, line: #line) { [target] }
             #expect(wait.beginAnyhow() == nil)
             wait.end()
@@ -106,14 +106,14 @@ import Testing
         }
 
         /// Ends a port on another thread when this one has put its sender into the line, under the lock that guards the line.
-        private final class Ending: StepWatcher, @unchecked Sendable {
+        private final class Ending: RacePointWatcher, @unchecked Sendable {
             private let port: Port<Int>
             var closing: Threads?
 
             init(of port: Port<Int>) { self.port = port }
 
-            override func threadIs(at step: Step) {
-                if step != .waitingStores || closing != nil { return }
+            override func threadIs(at point: RacePoint) {
+                if point != .waitingStores || closing != nil { return }
                 pause {
                     do { closing = try Threads(1) { [port] _ in port.invalidate() } } catch {
                         Issue.record(error)

@@ -9,18 +9,18 @@ import Testing
         var rights = PortRights()
         rights.makeSendRight()
         rights.makeSendRight()
-        #expect(rights.ask() == .nothing)
+        #expect(rights.requestNotice() == .nothing)
         #expect(rights.dropSendRight() == .nothing)
         #expect(rights.sendRights == 1)
         #expect(rights.dropSendRight() == .queueNotice)
-        #expect(rights.noticeArrives(isWanted: true) == .tellReceiver)
-        #expect(rights.ask() == .nothing)
+        #expect(rights.noticeArrives(isWanted: true) == .callHandler)
+        #expect(rights.requestNotice() == .nothing)
     }
 
     @Test func `a notice is stale if a right was made since, and comes again when that has gone`() {
         var rights = PortRights()
         rights.makeSendRight()
-        _ = rights.ask()
+        _ = rights.requestNotice()
         #expect(rights.dropSendRight() == .queueNotice)
         rights.makeSendRight()
         #expect(rights.noticeArrives(isWanted: true) == .nothing)
@@ -28,23 +28,23 @@ import Testing
         rights.makeSendRight()
         #expect(rights.dropSendRight() == .nothing)
         #expect(rights.noticeArrives(isWanted: true) == .queueNotice)
-        #expect(rights.noticeArrives(isWanted: true) == .tellReceiver)
+        #expect(rights.noticeArrives(isWanted: true) == .callHandler)
     }
 
     @Test func `what nobody wanted to hear is told to whoever asks next`() {
         var rights = PortRights()
-        #expect(rights.ask() == .nothing)
+        #expect(rights.requestNotice() == .nothing)
         rights.makeSendRight()
         #expect(rights.dropSendRight() == .queueNotice)
-        rights.stopAsking()
+        rights.cancelNotice()
         #expect(rights.noticeArrives(isWanted: false) == .nothing)
-        #expect(rights.ask() == .queueNotice)
-        #expect(rights.noticeArrives(isWanted: true) == .tellReceiver)
+        #expect(rights.requestNotice() == .queueNotice)
+        #expect(rights.noticeArrives(isWanted: true) == .callHandler)
     }
 
     @Test func `send-once rights are counted apart`() {
         var rights = PortRights()
-        _ = rights.ask()
+        _ = rights.requestNotice()
         rights.makeSendOnceRight()
         rights.makeSendOnceRight()
         #expect(rights.sendRights == 0)
@@ -104,11 +104,11 @@ import Testing
             if event == .arrive {
                 let isTrue = madeWhenQueued == made
                 madeWhenQueued = nil
-                if (action == .tellReceiver) != (mustTell && isTrue) { return false }
+                if (action == .callHandler) != (mustTell && isTrue) { return false }
             }
             switch action {
             case .nothing: break
-            case .tellReceiver:
+            case .callHandler:
                 if event != .arrive { return false }
                 told.insert(made)
             case .queueNotice:
@@ -130,8 +130,8 @@ import Testing
             switch event {
             case .make: rights.makeSendRight()
             case .drop: action = rights.dropSendRight()
-            case .ask: action = rights.ask()
-            case .stop: rights.stopAsking()
+            case .ask: action = rights.requestNotice()
+            case .stop: rights.cancelNotice()
             case .arrive: action = rights.noticeArrives(isWanted: expected.isWanted)
             case .end: rights.end()
             }

@@ -6,9 +6,9 @@
 
     /// The room of a port, which is checked and taken in one step.
     @Suite struct PortRoomTests {
-        @Test(arguments: [.pushLooks, .pushExchanges] as [Step])
+        @Test(arguments: [.pushLooks, .pushExchanges] as [RacePoint])
         func `a sender that stalls while any number of messages pass is not accepted by a full port`(
-            step: Step
+            step: RacePoint
         )
             throws
         {

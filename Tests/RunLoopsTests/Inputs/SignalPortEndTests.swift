@@ -7,10 +7,10 @@
     /// The end of a port of signals, which is no signal.
     @Suite struct SignalPortEndTests {
         /// Steps of the receiver between its look at the port and its sleep.
-        static let steps: [Step] = [.bellLooks, .bellArms]
+        static let steps: [RacePoint] = [.bellLooks, .bellArms]
 
         @Test(arguments: steps) func `ending a port delivers no signal that was not sent, in a loop`(
-            step: Step
+            step: RacePoint
         ) throws {
             let port = Port<Void>()
             let signals = Shared()

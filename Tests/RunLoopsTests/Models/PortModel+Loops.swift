@@ -29,9 +29,9 @@ extension PortModel {
             case closes, mailboxCloses, ends
             /// `PortInput.didLeave`: `Mailbox.disarm` or `Doorbell.disarm`, the look and the exchange.
             case disarmLooks, disarmExchanges
-            /// `PortInput.didLeave`: the input lets go; `Claim.giveUp`.
+            /// `PortInput.didLeave`: the input lets go; `Claim.release`.
             case forgets, givesUp
-            /// `PortCore.destroyWhatIsLeft`: the look at the flag, `Claim.takeAnew`, what is destroyed, `Claim.giveUp`.
+            /// `PortCore.destroyWhatIsLeft`: the look at the flag, `Claim.takeIfFree`, what is destroyed, `Claim.release`.
             case leftLooks, takesClaim, destroys, givesUpAgain
             case done
         }

@@ -16,7 +16,7 @@ extension PortModel {
             case sendsSignals
             /// `PortCore.close`: the exchange of the flag; `Mailbox.close`.
             case closes, mailboxCloses
-            /// `PortCore.destroyWhatIsLeft`: `Claim.takeAnew`, what is destroyed, and `Claim.giveUp`.
+            /// `PortCore.destroyWhatIsLeft`: `Claim.takeIfFree`, what is destroyed, and `Claim.release`.
             case takesClaim, destroys, givesUp
             case done
         }

@@ -8,15 +8,15 @@ extension PortSetModel {
             case begins
             /// `PortSetCore.look`: the lock of the turn; the first of the line; the look at its flag.
             case takesTurn, popsReady, closedLooks
-            /// `PortSetMember.take`: `PortCore.takeMail`; `takeAlone`; `arm`, or `Doorbell.arm` and the look at the flag.
+            /// `PortSetMember.take`: `PortCore.takeMail`; `takeIntoOwnNode`; `arm`, or `Doorbell.arm` and the look at the flag.
             case takes, takesAlone, arms, bellArms, bellClosedLooks
             /// `PortSetCore.look`: a member without a message is put back; a member is said to be ready, once more.
             case putsBack, becomesReady
             /// `PortSetCore.receive`: what is done under the lock of the line; the gate; the gate is taken out of the line.
             case enters, waits, leavesWaiting
-            /// `PortSetCore.detach`: the line; `PortSetMember.cease`: `disarm`, and `Claim.giveUp`.
+            /// `PortSetCore.detach`: the line; `PortSetMember.cease`: `disarm`, and `Claim.release`.
             case detaches, disarms, givesUp
-            /// `PortCore.destroyWhatIsLeft`: the look at the flag, `Claim.takeAnew`, what is destroyed, `Claim.giveUp`.
+            /// `PortCore.destroyWhatIsLeft`: the look at the flag, `Claim.takeIfFree`, what is destroyed, `Claim.release`.
             case destroyLooks, takesClaim, destroys, givesUpAgain
             /// `PortCore.send`, `Doorbell.ring`, `Doorbell.nudge`.
             case pushes, ringLooks, rings, nudges

@@ -32,36 +32,36 @@
     }
 
     /// One thread of a schedule.
-    private final class DelayedThread: StepWatcher, @unchecked Sendable {
+    private final class DelayedThread: RacePointWatcher, @unchecked Sendable {
         private let kind: Schedule.Kind
         private let thread: Int
         private var random: SplitMix64
         /// The step at which this thread is mostly held up, and for long.
-        private let sore: Step
+        private let sore: RacePoint
 
         init(_ schedule: Schedule, _ thread: Int) {
             kind = schedule.kind
             self.thread = thread
             random = SplitMix64(seed: schedule.seed &* 31 &+ UInt64(thread))
-            sore = Step.allCases.randomElement(using: &random) ?? .writes
+            sore = RacePoint.allCases.randomElement(using: &random) ?? .writes
         }
 
-        override func threadIs(at step: Step) {
+        override func threadIs(at point: RacePoint) {
             switch kind {
             case .inTurn(let turns):
                 // A spinning loop looks again and again: one look of many is enough.
-                if step == .spins && Int.random(in: 0..<8, using: &random) > 0 { return }
-                if step == .sleeps { turns.leave(thread) } else { turns.pass(thread) }
-            case .atOnce: delay(step)
+                if point == .spins && Int.random(in: 0..<8, using: &random) > 0 { return }
+                if point == .sleeps { turns.leave(thread) } else { turns.pass(thread) }
+            case .atOnce: delay(point)
             }
         }
 
-        private func delay(_ step: Step) {
-            switch Int.random(in: 0..<(step == .spins ? 512 : 64), using: &random) {
+        private func delay(_ point: RacePoint) {
+            switch Int.random(in: 0..<(point == .spins ? 512 : 64), using: &random) {
             case 0...1: sched_yield()
             case 2...4: spin(.random(in: 1...300, using: &random))
             case 5: usleep(useconds_t.random(in: 1...20, using: &random))
-            case 6...31 where step == sore: spin(3_000)
+            case 6...31 where point == sore: spin(3_000)
             default: break
             }
         }

@@ -9,7 +9,7 @@
     /// A loop that loses its processor while it spins.
     @Suite(.enabled(if: runloops_usable_processors() > 1)) struct SpinPreemptionTests {
         /// From the hundredth look at the mailbox on, any time between two readings of the clock counts as a preemption.
-        private final class Preemption: StepWatcher, @unchecked Sendable {
+        private final class Preemption: RacePointWatcher, @unchecked Sendable {
             private let core: LoopCore
             private let whenPreempted: () -> Void
             private var looks = 0
@@ -21,8 +21,8 @@
                 core.waiting.longestGap = .max
             }
 
-            override func threadIs(at step: Step) {
-                guard step == .spins else { return }
+            override func threadIs(at point: RacePoint) {
+                guard point == .spins else { return }
                 looks += 1
                 guard looks == 100 else { return }
                 core.waiting.longestGap = 0

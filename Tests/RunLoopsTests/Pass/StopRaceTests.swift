@@ -7,13 +7,13 @@
     /// Stops that meet on their way.
     @Suite struct StopRaceTests {
         /// Holds a thread up when it has marked its stop and has not yet sent it.
-        private final class Holding: StepWatcher, @unchecked Sendable {
+        private final class Holding: RacePointWatcher, @unchecked Sendable {
             // Safe: two gates, which any thread may use.
             let isMarked = Gate()
             let maySend = Gate()
 
-            override func threadIs(at step: Step) {
-                guard step == .pushLooks else { return }
+            override func threadIs(at point: RacePoint) {
+                guard point == .pushLooks else { return }
                 isMarked.open()
                 #expect(maySend.wait())
             }

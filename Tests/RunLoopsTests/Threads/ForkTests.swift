@@ -225,10 +225,10 @@ enum LoopUse: String, Codable, CaseIterable {
     @Test func `the thread that forks is the main thread of the child`() async {
         await #expect(processExitsWith: .success) {
             try BareThread {
-                #expect(ThreadWait.holdingsHere() == [])
-                let ending = Child { ThreadWait.holdingsHere() == [.mainLoop] ? 0 : 1 }.wait()
+                #expect(ThreadWait.heldTargetsHere() == [])
+                let ending = Child { ThreadWait.heldTargetsHere() == [.mainLoop] ? 0 : 1 }.wait()
                 #expect(ending == .exited(0))
-                #expect(ThreadWait.holdingsHere() == [])
+                #expect(ThreadWait.heldTargetsHere() == [])
             }.join()
         }
     }

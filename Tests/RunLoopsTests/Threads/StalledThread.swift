@@ -5,17 +5,17 @@
     @testable import RunLoops
 
     /// Stalls the thread that it watches, once, the first time that it comes to a step.
-    final class StalledThread: StepWatcher, @unchecked Sendable {
-        private let stall: Step
+    final class StalledThread: RacePointWatcher, @unchecked Sendable {
+        private let stall: RacePoint
         private let isStalled = Gate()
         private let mayGoOn = Gate()
         /// The watched thread's own.
         private var hasStalled = false
 
-        init(at step: Step) { stall = step }
+        init(at point: RacePoint) { stall = point }
 
-        override func threadIs(at step: Step) {
-            if hasStalled || step != stall { return }
+        override func threadIs(at point: RacePoint) {
+            if hasStalled || point != stall { return }
             hasStalled = true
             isStalled.open()
             #expect(mayGoOn.wait())

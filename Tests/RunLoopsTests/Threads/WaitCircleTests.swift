@@ -196,11 +196,11 @@ import Testing
     }
 
     @Test func `the main loop is held by the main thread, whether that has asked for it or not`() throws {
-        #expect(RunLoop.main.holding == .mainLoop)
+        #expect(RunLoop.main.waitTarget == .mainLoop)
         try onLoopThread { loop in
-            #expect(loop.holding == .loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
+            #expect(loop.waitTarget == .loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
             let wait = ThreadWait(in: "here", fileID: #fileID, line: #line) { [] }
-            #expect(wait.holdings == [loop.holding])
+            #expect(wait.heldTargets == [loop.waitTarget])
             #expect(wait.loop == loop)
         }
     }

@@ -76,10 +76,10 @@ import Testing
     }
 
     @Test func `a thread that holds several things is found by each of them`() {
-        let holdings: [Holding] = [.loop(1), .mainLoop, .call(7), .call(7)]
-        for wanted in holdings {
+        let targets: [WaitTarget] = [.loop(1), .mainLoop, .call(7), .call(7)]
+        for wanted in targets {
             var graph = WaitGraph()
-            let main = ThreadWait(nil, holdings, in: "main", .init(#fileID, 0)) { [.loop(2)] }
+            let main = ThreadWait(nil, targets, in: "main", .init(#fileID, 0)) { [.loop(2)] }
             #expect(graph.enter(main) == nil)
             let other = ThreadWait(nil, [.loop(2)], in: "other", .init(#fileID, 0)) { [wanted] }
             let circle = graph.enter(other)
@@ -90,8 +90,8 @@ import Testing
     }
 
     @Test func `a circle is told of in words, also through threads that have no loop`() {
-        let waits = [[Holding.mainLoop], [.call(7)]].enumerated().map { line, holdings in
-            ThreadWait(nil, holdings, in: "Type.wait", .init("Module/File.swift", line)) { [] }
+        let waits = [[WaitTarget.mainLoop], [.call(7)]].enumerated().map { line, targets in
+            ThreadWait(nil, targets, in: "Type.wait", .init("Module/File.swift", line)) { [] }
         }
         #expect(
             WaitCircle(waits).description == """

@@ -52,7 +52,7 @@ struct LocalPort: Sendable {
         if let deadline, deadline <= .now { return nil }
         let wait = ThreadWait(
             in: operation, fileID: origin.fileID, line: Int(origin.line), endsByItself: deadline != nil,
-            for: { isOver() ? [] : [claim.holding] })
+            for: { isOver() ? [] : [claim.waitTarget] })
         if wait.begin() != nil { throw .wouldDeadlock }
         return wait
     }

@@ -25,8 +25,8 @@ extension MessagePortCore {
         func accept() -> PacketListener.Accepted {
             var accepted: PacketListener.Accepted?
             // The loop's thread must not end with the lock.
-            let cancelling = Cancelling.putOff()
-            defer { cancelling.goOn() }
+            let cancellation = ThreadCancellation.disable()
+            defer { cancellation.restore() }
             lock.withLock { _ in
                 switch unsafe held {
                 case .some(let held): accepted = held.listener.accept()

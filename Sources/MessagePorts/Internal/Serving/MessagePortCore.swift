@@ -178,7 +178,7 @@ final class MessagePortCore: Sendable {
         }
         let joined = unsafe input ?? MessagePortInput(port, self, loop)
         do { try joined.input.join(mode, server: joined) } catch {
-            if unsafe input == nil { claim.giveUp() }
+            if unsafe input == nil { claim.release() }
             throw error
         }
         unsafe input = joined
@@ -203,7 +203,7 @@ final class MessagePortCore: Sendable {
     func hasLeft() {
         life.withLock { $0.loop = nil }
         unsafe input = nil
-        claim.giveUp()
+        claim.release()
     }
 
     /// Has the loop that the port is in call a handler when a sender has gone.

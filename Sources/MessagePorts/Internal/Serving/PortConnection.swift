@@ -121,8 +121,8 @@ final class PortConnection: Sendable {
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], atOnce: Bool
     ) throws(MessagePortError) {
         // The right to reply is used up: a thread that ended in here would leave the requester waiting.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         if atOnce {
             switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
             case .sent: return

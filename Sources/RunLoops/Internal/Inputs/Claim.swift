@@ -13,7 +13,7 @@ struct Claim: ~Copyable, Sendable {
     }
 
     /// Takes the claim for an object, unless something has it, be it the same one.
-    func takeAnew(for object: AnyObject) -> Bool { exchange(object).exchanged }
+    func takeIfFree(for object: AnyObject) -> Bool { exchange(object).exchanged }
 
     private func exchange(_ object: AnyObject) -> (exchanged: Bool, original: UInt) {
         holder.compareExchange(
@@ -31,5 +31,5 @@ struct Claim: ~Copyable, Sendable {
     /// Hands it on to whoever takes it next.
     ///
     /// Ordered with what the caller looks at afterwards: a port's end that saw the claim still held is seen by it.
-    func giveUp() { holder.store(0, ordering: .sequentiallyConsistent) }
+    func release() { holder.store(0, ordering: .sequentiallyConsistent) }
 }

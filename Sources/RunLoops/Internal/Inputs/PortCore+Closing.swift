@@ -7,12 +7,12 @@ extension PortCore {
     ///
     /// Any thread; calling it twice is harmless.
     func close() {
-        step(.portCloses)
+        racePoint(.portCloses)
         if !markClosed() { return }
         let (nodes, signal) = queue.mailbox.close()
         destroyAll(nodes)
         var released = queue.closeLine()
-        released.tellAll(.closed)
+        released.notifyAll(.closed)
 
         if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox) {
             // The receiver's own thread: the port leaves its loop at once.
@@ -34,9 +34,9 @@ extension PortCore {
     /// one sees the other.
     func destroyWhatIsLeft() {
         // Anew: several threads come here for the same port.
-        guard isClosedInOrder, receiver.claim.takeAnew(for: self) else { return }
+        guard isClosedInOrder, receiver.claim.takeIfFree(for: self) else { return }
         destroyBacklog()
-        receiver.claim.giveUp()
+        receiver.claim.release()
     }
 
     /// Destroys what was taken in of a closed port.
@@ -48,8 +48,8 @@ extension PortCore {
         var nodes = list
         var releaser = NodeReleaser()
         while let node = nodes.popFirst() {
-            guard node.counts else {
-                destroyLone(node)
+            guard node.takesRoom else {
+                destroyStandalone(node)
                 continue
             }
             destroyMessages(of: node)

@@ -17,12 +17,12 @@ extension PortCore {
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
         if taken.isLast { unsafe receiver.state.value.backlog.removeFirst() }
-        if queue.limit > 0 && taken.counts { queue.didHandOut() }
+        if queue.limit > 0 && taken.takesRoom { queue.didHandOut() }
         return taken
     }
 
     /// The oldest message, or notice, in a node of its own: for whoever lets others take the next one meanwhile.
-    func takeAlone() -> Node? {
+    func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)
         if taken.isLast && taken.slot.index == 0 { return next }

@@ -12,7 +12,7 @@ extension PortCore {
         // Made before the wait begins: what makes it is the user's, and may itself wait.
         let node = makeRequest(message, ReplyRight(reply, self, origin))
         let wait = ThreadWait(
-            RunLoop.existing, ThreadWait.holdingsHere(), in: "Port.request", origin,
+            RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin,
             refuse: { reply.decide(.failure(.circle($0))) },
             for: { reply.isDecided ? [] : [self.waitTarget] })
         if let circle = wait.begin() {
@@ -79,7 +79,7 @@ extension PortCore {
     ///   - end: Called if the port has ended, or ends while the message is in the line.
     /// - Returns: What is in the line, for ``withdraw(_:)``; nil if nothing is.
     private func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
-        if merges {
+        if isSignalPort {
             // There is nothing to carry: what the requester's code did with the right decides.
             if ring() != nil { end() }
             destroyUnsent(node)

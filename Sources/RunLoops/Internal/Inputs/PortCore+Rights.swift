@@ -18,7 +18,7 @@ extension PortCore {
     @usableFromInline
     func makeSendOnceNode() -> Node {
         rightsRecord.withLock { $0.rights.makeSendOnceRight() }
-        return Node.makeLone(.beyondLimit)
+        return Node.makeStandalone(.beyondLimit)
     }
 
     /// Queues the message of a send-once right, beyond the limit.
@@ -36,17 +36,17 @@ extension PortCore {
     func sendUnused(_ node: Node) {
         if Fork.isChild { return }
         rightsRecord.withLock { $0.rights.endSendOnceRight() }
-        if queueOnce(node) != nil { destroyLone(node) }
+        if queueOnce(node) != nil { destroyStandalone(node) }
     }
 
     /// Gives back a node whose message was taken out.
     @usableFromInline
-    static func discardSendOnceNode(_ node: Node) { node.freeLone() }
+    static func discardSendOnceNode(_ node: Node) { node.freeStandalone() }
 
     private func queueOnce(_ node: Node) -> Refusal? {
-        if !merges { return queueBeyondLimit(node) ? nil : .invalid }
+        if !isSignalPort { return queueBeyondLimit(node) ? nil : .invalid }
         if let refusal = ring() { return refusal }
-        destroyLone(node)
+        destroyStandalone(node)
         return nil
     }
 
@@ -82,11 +82,11 @@ extension PortCore {
         input.noSenders = handler
         // Not in the change itself: what it holds may come back here.
         withExtendedLifetime(replaced) {}
-        perform(rightsRecord.withLock { $0.rights.ask() })
+        perform(rightsRecord.withLock { $0.rights.requestNotice() })
     }
 
     /// The port has left the loop that was to call a handler.
-    func stopAskingForNoSenders() { rightsRecord.withLock { $0.rights.stopAsking() } }
+    func cancelNoSenders() { rightsRecord.withLock { $0.rights.cancelNotice() } }
 
     /// A notice has come to the receiver.
     ///
@@ -96,19 +96,19 @@ extension PortCore {
         let action = rightsRecord.withLock { $0.rights.noticeArrives(isWanted: isWanted) }
         perform(action)
         switch action {
-        case .tellReceiver: return true
+        case .callHandler: return true
         case .nothing, .queueNotice: return false
         }
     }
 
     private func perform(_ action: PortRights.Action) {
         switch action {
-        case .nothing, .tellReceiver: break
+        case .nothing, .callHandler: break
         case .queueNotice:
-            let node = Node.makeLone(.noSenders)
-            if !queueBeyondLimit(node) { return node.freeLone() }
+            let node = Node.makeStandalone(.noSenders)
+            if !queueBeyondLimit(node) { return node.freeStandalone() }
             // A port without messages sleeps on its bell; a nudge is not a signal.
-            if merges, let signal = bell.nudge() { Signal.send(signal) }
+            if isSignalPort, let signal = bell.nudge() { Signal.send(signal) }
         }
     }
 
@@ -134,12 +134,12 @@ extension PortCore {
     }
 
     /// Destroys a node that came alone, with what is in it.
-    func destroyLone(_ node: Node) {
+    func destroyStandalone(_ node: Node) {
         switch node.mark {
         case .beyondLimit: destroyMessages(of: node)
         case .noSenders: break
         case .ordinary, .pack: preconditionFailure("a node of a slab is released, not freed")
         }
-        node.freeLone()
+        node.freeStandalone()
     }
 }

@@ -10,11 +10,11 @@ extension PortCore {
     /// True if the port is in the calling thread's loop, or in a port set that the calling thread serves.
     var isReceivedHere: Bool {
         if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox) { return true }
-        return SetService.isHere(receiver.claim.holderID)
+        return PortSetServers.isServedHere(receiver.claim.holderID)
     }
 
     /// The target of a wait for the receiver, at this moment: the thread that serves the port's set, or the port's loop.
-    var waitTarget: Holding { SetService.holding(of: receiver.claim.holderID) }
+    var waitTarget: WaitTarget { PortSetServers.waitTarget(of: receiver.claim.holderID) }
 
     /// The outcome of a sender's first try, which it makes under the lock of the line.
     private enum Finding {
@@ -67,7 +67,7 @@ extension PortCore {
             in: "Port.send", fileID: origin.fileID, line: Int(origin.line),
             refuse: { _ in
                 let refuses = self.queue.leaveLine { $0.refuse(sender) }
-                if refuses { sender.tell(.refused) }
+                if refuses { sender.notify(.refused) }
                 return refuses
             },
             for: {

@@ -14,7 +14,7 @@ final class PortCore: Sendable {
     /// send-once rights.
     let bell = Doorbell()
     /// True if the port carries signals, and no messages.
-    let merges: Bool
+    let isSignalPort: Bool
 
     private let closedFlag = Atomic<Bool>(false)
     /// The number of answers that came after their requester had given up.
@@ -33,12 +33,12 @@ final class PortCore: Sendable {
     }
 
     init(
-        limit: Int?, merges: Bool, origin: SourceLocation,
+        limit: Int?, isSignalPort: Bool, origin: SourceLocation,
         destroy: @escaping @Sendable (Node.Slot) -> Void,
         move: @escaping @Sendable (Node.Slot, Node) -> Void
     ) {
         queue = PortQueue(limit: UInt64(limit ?? 0))
-        self.merges = merges
+        self.isSignalPort = isSignalPort
         self.origin = origin
         messageType = MessageType(destroy: destroy, move: move)
     }
@@ -145,7 +145,7 @@ final class PortCore: Sendable {
     @usableFromInline
     func ring() -> Refusal? {
         Fork.check("Port.send")
-        step(.closedLooks)
+        racePoint(.closedLooks)
         if isClosed { return .invalid }
         if let signal = bell.ring() { Signal.send(signal) }
         return nil

@@ -1,5 +1,5 @@
 // What changes of a port's place in a loop, looked at for each message: without the checks that a class's properties cost,
-// which ``Confined`` argues.
+// which ``ExclusivityUnchecked`` argues.
 
 extension PortInput {
     struct State {

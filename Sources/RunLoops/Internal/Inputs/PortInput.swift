@@ -6,7 +6,7 @@ final class PortInput: SignalledInput {
     /// The port itself, which lives as long as it is in a loop.
     private let port: AnyObject
     /// What changes; `PortInput+State` gives the parts their names.
-    let state = Confined(State())
+    let state = ExclusivityUnchecked(State())
 
     init(_ port: AnyObject, _ core: PortCore, _ inbox: Inbox) {
         self.port = port
@@ -34,7 +34,7 @@ final class PortInput: SignalledInput {
     func arm(in loop: LoopCore) {
         guard let signal, !hasBeenArmed else { return }
         hasBeenArmed = true
-        if core.merges {
+        if core.isSignalPort {
             if core.takeMail() > 0 {
                 loop.becameReady(signal)
             } else if !core.bell.armUnlessRung(with: signal.retainedNode()) {
@@ -57,7 +57,7 @@ final class PortInput: SignalledInput {
         }
         loop.serving.append(signal)
         defer { loop.serving.removeLast() }
-        if core.merges { return serveRing(signal, handler.deliver, loop, mode) }
+        if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
         // A run inside a handler comes here again, and must not hide from the outer one that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
@@ -90,7 +90,7 @@ final class PortInput: SignalledInput {
                 break
             }
             guard let node = core.next else { break }
-            if serveLone(core.take(from: node).slot, deliver, loop) { served.calledHandler = true }
+            if serveStandalone(core.take(from: node).slot, deliver, loop) { served.calledHandler = true }
         }
         // Closed by another thread before the bell was armed: nobody rings any more.
         if self.signal != nil && core.isClosed { served.hasMore = true }
@@ -101,8 +101,9 @@ final class PortInput: SignalledInput {
     ///
     /// - Returns: Whether a handler was called.
     @inline(never)
-    private func serveLone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore) -> Bool {
-        defer { slot.node.freeLone() }
+    private func serveStandalone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore) -> Bool
+    {
+        defer { slot.node.freeStandalone() }
         switch slot.node.mark {
         case .beyondLimit:
             loop.inbox.counters.messages.add()
@@ -128,8 +129,8 @@ final class PortInput: SignalledInput {
         // this mode may have another handler then.
         while !hasLeftAMode, let node = core.next, budget.spend() {
             let taken = core.take(from: node)
-            if !taken.counts {
-                if serveLone(taken.slot, deliver, loop) { calledHandler = true }
+            if !taken.takesRoom {
+                if serveStandalone(taken.slot, deliver, loop) { calledHandler = true }
                 continue
             }
             calledHandler = true
@@ -148,8 +149,8 @@ final class PortInput: SignalledInput {
         guard let signal else { return }
         let askedForNoSenders = noSenders
         noSenders = nil
-        if askedForNoSenders != nil { core.stopAskingForNoSenders() }
-        if core.merges {
+        if askedForNoSenders != nil { core.cancelNoSenders() }
+        if core.isSignalPort {
             if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
         } else if core.queue.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
@@ -158,7 +159,7 @@ final class PortInput: SignalledInput {
         self.signal = nil
         hasLeftAMode = true
         unsafe core.receiver.state.value.input = nil
-        core.receiver.claim.giveUp()
+        core.receiver.claim.release()
         core.destroyWhatIsLeft()
         // The handler may be the last to hold user code's objects: they go when everything is in order.
         withExtendedLifetime(askedForNoSenders) {}

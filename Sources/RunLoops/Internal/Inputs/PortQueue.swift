@@ -97,14 +97,14 @@ struct PortQueue: ~Copyable, Sendable {
     @inline(never)
     private func bringRoomUpToDate() -> Bool {
         // Without the lock this is a guess. If it is wrong, the sender joins the line, and looks again under the lock.
-        step(.roomLooks)
+        racePoint(.roomLooks)
         if handedOut.load(ordering: .acquiring) == roomReturned.load(ordering: .relaxed) { return false }
         waitingSenders.withLock { _ in _ = bringRoomUpToDateLocked() }
         return true
     }
 
     private func bringRoomUpToDateLocked() -> Bool {
-        step(.roomLooks)
+        racePoint(.roomLooks)
         let count = handedOut.load(ordering: .sequentiallyConsistent)
         let before = roomReturned.load(ordering: .relaxed)
         if count == before { return false }
@@ -116,12 +116,12 @@ struct PortQueue: ~Copyable, Sendable {
     /// Counts a message that the receiver hands out, and serves the line.
     @inline(__always)
     func didHandOut() {
-        step(.handsOut)
+        racePoint(.handsOut)
         handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
         // The store comes before the load. A sender makes the same two steps in the opposite order, with a heavy fence between
         // them, which orders the steps of this thread as well. If the load came first here, the sender could sleep beside room.
         runloops_light_fence()
-        step(.waitingLooks)
+        racePoint(.waitingLooks)
         if waitingCount.load(ordering: .relaxed) > 0 { serveLine() }
     }
 
@@ -138,7 +138,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// Puts a sender at the end of the line, and queues the messages of the senders that have room.
     func append(_ sender: WaitingSenders.Sender, to line: inout WaitingSenders, _ pump: inout Pump) {
         line.append(sender)
-        step(.waitingStores)
+        racePoint(.waitingStores)
         storeCount(of: line)
         serve(&line, &pump)
     }
@@ -216,7 +216,7 @@ extension PortQueue {
 
         mutating func finish() {
             while let signal = signals.popFirst() { Signal.send(signal) }
-            served.tellAll(.sent)
+            served.notifyAll(.sent)
         }
     }
 }

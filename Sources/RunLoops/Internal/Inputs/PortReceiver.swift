@@ -6,7 +6,7 @@ struct PortReceiver: ~Copyable, Sendable {
     /// Only for the holder of the claim.
     ///
     /// `nonisolated(unsafe)`: guarded by `claim`.
-    nonisolated(unsafe) let state = Confined(State())
+    nonisolated(unsafe) let state = ExclusivityUnchecked(State())
 
     struct State {
         /// The nodes that were taken in and whose messages have not all been handed out, oldest first.

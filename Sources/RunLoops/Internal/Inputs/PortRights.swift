@@ -6,11 +6,11 @@ struct PortRights: Sendable {
     /// What the receiver hears of the last send right.
     private enum Notice {
         /// Nobody wants to be told.
-        case unasked
+        case notRequested
         /// The receiver wants to be told, and there is nothing to tell.
-        case asked
+        case requested
         /// A notice is in the port's queue; it tells of the time at which so many rights had been made.
-        case underWay(made: Int)
+        case queued(made: Int)
         /// The port has ended, and nobody is told any more.
         case ended
     }
@@ -21,10 +21,10 @@ struct PortRights: Sendable {
         /// Puts a notice into the port's queue, behind what the rights have sent.
         case queueNotice
         /// Calls the receiver's handler: a notice has come, and it is true.
-        case tellReceiver
+        case callHandler
     }
 
-    private var notice = Notice.unasked
+    private var notice = Notice.notRequested
 
     /// How many send rights there are, copies not counted.
     private(set) var sendRights = 0
@@ -38,7 +38,7 @@ struct PortRights: Sendable {
     private var made = 0
 
     /// The value of ``made`` of which the receiver was last told.
-    private var told = 0
+    private var reportedMade = 0
 
     // MARK: - Rights
 
@@ -52,8 +52,8 @@ struct PortRights: Sendable {
         precondition(sendRights > 0, "a right goes once")
         sendRights -= 1
         switch notice {
-        case .asked: return queueIfDue()
-        case .unasked, .underWay, .ended: return .nothing
+        case .requested: return queueIfDue()
+        case .notRequested, .queued, .ended: return .nothing
         }
     }
 
@@ -68,21 +68,21 @@ struct PortRights: Sendable {
     // MARK: - The receiver
 
     /// The receiver wants to be told, also of what has come about already.
-    mutating func ask() -> Action {
+    mutating func requestNotice() -> Action {
         switch notice {
-        case .unasked, .asked:
-            notice = .asked
+        case .notRequested, .requested:
+            notice = .requested
             return queueIfDue()
-        case .underWay, .ended: return .nothing
+        case .queued, .ended: return .nothing
         }
     }
 
     /// The receiver does not want to be told any more.
-    mutating func stopAsking() {
+    mutating func cancelNotice() {
         switch notice {
-        case .asked: notice = .unasked
+        case .requested: notice = .notRequested
         // What is in the queue arrives, and nobody wants it then.
-        case .unasked, .underWay, .ended: break
+        case .notRequested, .queued, .ended: break
         }
     }
 
@@ -92,19 +92,19 @@ struct PortRights: Sendable {
     /// - Returns: What is to be done.
     mutating func noticeArrives(isWanted: Bool) -> Action {
         switch notice {
-        case .underWay(let madeThen):
+        case .queued(let madeThen):
             guard isWanted else {
-                notice = .unasked
+                notice = .notRequested
                 return .nothing
             }
-            notice = .asked
+            notice = .requested
             if madeThen != made {
                 // Rights were made since. If they have gone too, what they sent comes first.
                 return queueIfDue()
             }
-            told = made
-            return .tellReceiver
-        case .unasked, .asked: preconditionFailure("a notice arrives that nobody has queued")
+            reportedMade = made
+            return .callHandler
+        case .notRequested, .requested: preconditionFailure("a notice arrives that nobody has queued")
         case .ended: return .nothing
         }
     }
@@ -116,13 +116,13 @@ struct PortRights: Sendable {
     var hasEnded: Bool {
         switch notice {
         case .ended: true
-        case .unasked, .asked, .underWay: false
+        case .notRequested, .requested, .queued: false
         }
     }
 
     private mutating func queueIfDue() -> Action {
-        if sendRights > 0 || made == told { return .nothing }
-        notice = .underWay(made: made)
+        if sendRights > 0 || made == reportedMade { return .nothing }
+        notice = .queued(made: made)
         return .queueNotice
     }
 }

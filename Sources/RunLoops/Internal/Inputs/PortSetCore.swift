@@ -16,7 +16,7 @@ final class PortSetCore: Sendable {
     ///
     /// Not a leaf: whoever takes a message out of a full port queues those of its waiting senders, and lets them go. They
     /// never want this lock for it, only that of the line, nor does any code of the user's run under it.
-    private let turn = Guarded(())
+    private let receiving = Guarded(())
 
     /// Which thread has received last: 0, or its number.
     private let server = Atomic<UInt>(0)
@@ -30,8 +30,8 @@ final class PortSetCore: Sendable {
         var waiting = Deque<ThreadGate>()
 
         mutating func append(_ member: Member) {
-            if member.isOut || member.isInLine { return }
-            member.isInLine = true
+            if member.isDetached || member.isReady { return }
+            member.isReady = true
             ready.append(member)
         }
     }
@@ -48,7 +48,7 @@ final class PortSetCore: Sendable {
     func add(_ member: Member) {
         Fork.check("PortSet.add")
         let core = member.core
-        let isReady: Bool = turn.withLock { _ in
+        let isReady: Bool = receiving.withLock { _ in
             if line.withLock({ $0.members[ObjectIdentifier(core)] != nil }) { return false }
             if core.receiver.claim.take(for: self) {
                 member.begin()
@@ -56,11 +56,11 @@ final class PortSetCore: Sendable {
                 misuse(
                     "PortSet.add: the port made at \(core.origin) is in a loop or in another set; remove it there first"
                 )
-            } else if !member.tellsEnd {
+            } else if !member.reportsEnd {
                 return false
             }
             line.withLock { line in
-                member.isOut = false
+                member.isDetached = false
                 line.members[ObjectIdentifier(core)] = member
             }
             return !member.arm()
@@ -70,7 +70,7 @@ final class PortSetCore: Sendable {
 
     func remove(_ core: PortCore) {
         Fork.check("PortSet.remove")
-        let (member, released): (Member?, Deque<ThreadGate>) = turn.withLock { _ in
+        let (member, released): (Member?, Deque<ThreadGate>) = receiving.withLock { _ in
             guard let member = line.withLock({ $0.members[ObjectIdentifier(core)] }) else { return (nil, []) }
             return (member, detach(member))
         }
@@ -82,7 +82,7 @@ final class PortSetCore: Sendable {
     func end() {
         if Fork.isChild { return }
         while let core = line.withLock({ $0.members.first?.value.core }) { remove(core) }
-        SetService.changes(id, server, to: 0)
+        PortSetServers.record(id, server, to: 0)
     }
 
     /// Takes a member out, in the turn.
@@ -91,9 +91,9 @@ final class PortSetCore: Sendable {
     private func detach(_ member: Member) -> Deque<ThreadGate> {
         let released: Deque<ThreadGate> = line.withLock { line in
             line.members.removeValue(forKey: ObjectIdentifier(member.core))
-            member.isOut = true
-            if member.isInLine { line.ready.removeAll { $0 === member } }
-            member.isInLine = false
+            member.isDetached = true
+            if member.isReady { line.ready.removeAll { $0 === member } }
+            member.isReady = false
             if !line.members.isEmpty { return [] }
             defer { line.waiting = [] }
             return line.waiting
@@ -143,7 +143,7 @@ final class PortSetCore: Sendable {
             case .message(let member, let message): return .message(member, message)
             case .ended(let member, let released):
                 didDetach(member, released)
-                if member.tellsEnd { return .end(member) }
+                if member.reportsEnd { return .end(member) }
                 continue
             case .nothing: break
             }
@@ -168,12 +168,12 @@ final class PortSetCore: Sendable {
     private func look() -> Finding {
         var next: ThreadGate?
         var again: Member?
-        let finding: Finding = turn.withLock { _ in
+        let finding: Finding = receiving.withLock { _ in
             while true {
                 let member: Member? = line.withLock { line in
                     guard let member = line.ready.popFirst() else { return nil }
                     // Before it is armed: from then on a sender may put it back.
-                    member.isInLine = false
+                    member.isReady = false
                     // Another one may take what the next member has.
                     if !line.ready.isEmpty && next == nil { next = line.waiting.popFirst() }
                     return member
@@ -195,8 +195,8 @@ final class PortSetCore: Sendable {
 
     /// The calling thread is the one that serves the set.
     private func serveHere() {
-        let here = SetService.thread
+        let here = PortSetServers.thread
         if server.load(ordering: .relaxed) == here { return }
-        SetService.changes(id, server, to: here)
+        PortSetServers.record(id, server, to: here)
     }
 }

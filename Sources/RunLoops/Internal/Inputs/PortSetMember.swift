@@ -5,7 +5,7 @@
 class PortSetMember: SignalReceiver, @unchecked Sendable {
     let core: PortCore
     /// Whether something is received once the port has ended.
-    let tellsEnd: Bool
+    let reportsEnd: Bool
     /// The port itself, which lives as long as it is in a set.
     private let port: any AnyObject & Sendable
     private let set: PortSetCore
@@ -13,20 +13,20 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     /// Whether it is in the set's line.
     ///
     /// Guarded by the line.
-    var isInLine = false
+    var isReady = false
     /// Whether it has left the set, or was never in it.
     ///
     /// Guarded by the line.
-    var isOut = true
+    var isDetached = true
     /// What the port is armed with while it is empty; nil while the port is not in the set.
     ///
     /// Guarded by the turn.
     private var signal: Signal?
 
-    init(_ port: any AnyObject & Sendable, _ core: PortCore, tellsEnd: Bool, _ set: PortSetCore) {
+    init(_ port: any AnyObject & Sendable, _ core: PortCore, reportsEnd: Bool, _ set: PortSetCore) {
         self.port = port
         self.core = core
-        self.tellsEnd = tellsEnd
+        self.reportsEnd = reportsEnd
         self.set = set
     }
 
@@ -57,7 +57,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
     ) {
         self.end = end
         self.element = element
-        super.init(port, core, tellsEnd: end != nil, set)
+        super.init(port, core, reportsEnd: end != nil, set)
     }
 
     /// What a message is received as; gives its node back.
@@ -68,7 +68,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
             defer { PortCore.discard(node) }
             return element(node)
         case .beyondLimit(let node):
-            defer { node.freeLone() }
+            defer { node.freeStandalone() }
             return element(node)
         }
     }
@@ -84,7 +84,7 @@ extension PortSetMember {
     /// - Returns: False if something is there already, or the port has ended: then nobody is told.
     func arm() -> Bool {
         guard let signal else { return false }
-        if core.merges {
+        if core.isSignalPort {
             if !core.bell.armUnlessRung(with: signal.retainedNode()) {
                 _ = Signal.takeRetained(signal.node)
                 return false
@@ -100,7 +100,7 @@ extension PortSetMember {
     /// - Returns: What was taken, and whether nobody tells of more because it is there already.
     func take() -> (taken: Taken?, hasMore: Bool) {
         guard let signal else { return (nil, false) }
-        if core.merges {
+        if core.isSignalPort {
             // Armed before what is received is used, so that a ring meanwhile is not lost. Such a port has no other mail
             // than notices, which stay.
             let wasRung = core.bell.arm(with: signal.retainedNode())
@@ -108,7 +108,7 @@ extension PortSetMember {
         }
         _ = core.takeMail()
         var taken: Taken?
-        while taken == nil, let node = core.takeAlone() {
+        while taken == nil, let node = core.takeIntoOwnNode() {
             switch node.mark {
             case .ordinary, .pack: taken = .message(node)
             case .beyondLimit: taken = .beyondLimit(node)
@@ -121,18 +121,18 @@ extension PortSetMember {
     /// Ceases to receive.
     func cease() {
         guard let signal else { return }
-        if core.merges {
+        if core.isSignalPort {
             if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
         } else if core.queue.mailbox.disarm() {
             _ = Signal.takeRetained(signal.node)
         }
         self.signal = nil
-        core.receiver.claim.giveUp()
+        core.receiver.claim.release()
     }
 
     /// Nobody can ask for notices in a set: what this one tells is told to whoever asks next.
     private func dropNotice(_ node: Node) {
         _ = core.noSendersNoticeArrives(isWanted: false)
-        node.freeLone()
+        node.freeStandalone()
     }
 }

@@ -16,8 +16,8 @@ package final class SharedClaim: Sendable {
     }
 
     /// Hands the claim on to the next loop that takes it.
-    package func giveUp() { claim.giveUp() }
+    package func release() { claim.release() }
 
     /// What a thread waits for that waits for the loop with the claim.
-    package var holding: Holding { .loop(claim.holderID) }
+    package var waitTarget: WaitTarget { .loop(claim.holderID) }
 }

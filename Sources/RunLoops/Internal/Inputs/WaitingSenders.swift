@@ -8,15 +8,15 @@ struct WaitingSenders {
     final class Sender: @unchecked Sendable {
         let chain: Mailbox.Chain
         /// Called without a lock once others have taken the sender out of the line.
-        let tell: @Sendable (Outcome) -> Void
+        let notify: @Sendable (Outcome) -> Void
 
         fileprivate var state = State.outside
         fileprivate var previous: Sender?
         fileprivate var next: Sender?
 
-        init(_ chain: Mailbox.Chain, tell: @escaping @Sendable (Outcome) -> Void) {
+        init(_ chain: Mailbox.Chain, notify: @escaping @Sendable (Outcome) -> Void) {
             self.chain = chain
-            self.tell = tell
+            self.notify = notify
         }
     }
 
@@ -127,6 +127,8 @@ extension WaitingSenders {
         }
 
         /// Takes all out, and tells each.
-        mutating func tellAll(_ outcome: Outcome) { while let sender = popFirst() { sender.tell(outcome) } }
+        mutating func notifyAll(_ outcome: Outcome) {
+            while let sender = popFirst() { sender.notify(outcome) }
+        }
     }
 }

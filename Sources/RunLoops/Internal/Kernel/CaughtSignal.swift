@@ -30,8 +30,8 @@ struct CaughtSignal: ~Copyable {
         }
         if let owner { throw .taken(signal: number, madeAt: owner.description) }
         // A thread that ended from here on would leave the signal taken.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         let opened: runloops_signal_descriptors
         do {
             opened = try CaughtSignal.open(number)
@@ -52,8 +52,8 @@ struct CaughtSignal: ~Copyable {
 
     deinit {
         // A thread that ended in here would leave the signal taken.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         // In this order: a handler must not write to a descriptor's number that is in use again, and a new owner must not start
         // before the end of the old one.
         runloops_signal_stop(number)

@@ -17,7 +17,7 @@ final class DiagnosticQueue: Sendable {
         var waiting: Deque<String> = []
         var handler: Handler?
         /// The number of lines dropped since the queue was last empty.
-        var untold = 0
+        var unreportedDrops = 0
         var dropped = 0
         var hasThread = false
         /// The number of the thread, once it runs.
@@ -50,9 +50,9 @@ final class DiagnosticQueue: Sendable {
     /// Once a line was dropped, so are all others until the queue is empty: then one line says how many there were.
     func append(_ line: String) {
         let startsThread = state.withLock { state in
-            if state.waiting.count >= capacity || state.untold > 0 {
+            if state.waiting.count >= capacity || state.unreportedDrops > 0 {
                 state.dropped += 1
-                state.untold += 1
+                state.unreportedDrops += 1
             } else {
                 state.waiting.append(line)
             }
@@ -100,9 +100,9 @@ final class DiagnosticQueue: Sendable {
         var drained: [ThreadGate] = []
         let next: (String, Handler?)? = state.withLock { state in
             if let line = state.waiting.popFirst() { return (line, state.handler) }
-            if state.untold > 0 {
-                defer { state.untold = 0 }
-                return (DiagnosticQueue.notice(state.untold), state.handler)
+            if state.unreportedDrops > 0 {
+                defer { state.unreportedDrops = 0 }
+                return (DiagnosticQueue.notice(state.unreportedDrops), state.handler)
             }
             swap(&drained, &state.drained)
             state.hasThread = false

@@ -26,12 +26,12 @@ enum LoopOpening {
     ///   free is worth nothing after it; it calls no handler and takes no other lock.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws.
-    static func withTurn<Result>(
+    static func serialize<Result>(
         _ body: () throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
         // A cancelled thread would keep the lock.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         return try lock.withLock { (_) throws(SystemError) in try body() }
     }
 

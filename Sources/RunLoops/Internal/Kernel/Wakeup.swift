@@ -43,8 +43,8 @@ struct Wakeup: ~Copyable, Sendable {
     func signal(beforeWriting: () -> Void = {}) {
         // To write is to give a cancelled thread occasion to end. The sender has taken the loop's arming by now, and so no
         // other one would wake it.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         if senders.add(1, ordering: .acquiring).oldValue & Wakeup.ended == 0 {
             beforeWriting()
             writeAnyhow()

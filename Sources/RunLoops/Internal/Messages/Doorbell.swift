@@ -21,7 +21,7 @@ struct Doorbell: ~Copyable, Sendable {
     func ring() -> Node? {
         // Written also if it was rung already. Only looking would be cheaper, and wrong: what the caller did before it
         // might then not be seen by the receiver that answers this ring.
-        step(.rings)
+        racePoint(.rings)
         return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
@@ -29,10 +29,10 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// - Returns: What the bell was armed with, if it was: now the caller's.
     func nudge() -> Node? {
-        step(.nudgeLooks)
+        racePoint(.nudgeLooks)
         var seen = word.load(ordering: .relaxed)
         while true {
-            step(.nudgeExchanges)
+            racePoint(.nudgeExchanges)
             // A ring stays one: whoever answers it looks, too. It is written again for the same reason as in `ring`.
             let desired = seen == Doorbell.rung ? Doorbell.rung : Doorbell.nudged
             let (exchanged, original) = word.weakCompareExchange(
@@ -47,7 +47,7 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// One look for both: between two, a nudge may have become a ring, and neither be seen.
     var isNudgedOrRung: Bool {
-        step(.bellLooks)
+        racePoint(.bellLooks)
         let seen = word.load(ordering: .acquiring)
         return seen == Doorbell.nudged || seen == Doorbell.rung
     }
@@ -63,7 +63,7 @@ struct Doorbell: ~Copyable, Sendable {
     @discardableResult
     func arm(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
-        step(.bellArms)
+        racePoint(.bellArms)
         let before = word.exchange(armed, ordering: .acquiringAndReleasing)
         precondition(before & Doorbell.armedBit == 0, "a bell is armed once until it is rung")
         return before == Doorbell.rung
@@ -72,7 +72,7 @@ struct Doorbell: ~Copyable, Sendable {
     /// Arms the bell unless it was rung or nudged.
     func armUnlessRung(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
-        step(.bellArmsUnlessRung)
+        racePoint(.bellArmsUnlessRung)
         return word.compareExchange(
             expected: Doorbell.quiet, desired: armed, ordering: .acquiringAndReleasing
         ).exchanged
@@ -82,10 +82,10 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// - Returns: What it was armed with, if it was.
     func disarm() -> Node? {
-        step(.bellDisarmLooks)
+        racePoint(.bellDisarmLooks)
         let seen = word.load(ordering: .relaxed)
         guard let node = armedNode(seen) else { return nil }
-        step(.bellDisarmExchanges)
+        racePoint(.bellDisarmExchanges)
         let exchange = word.compareExchange(
             expected: seen, desired: Doorbell.quiet, ordering: .acquiringAndReleasing)
         return exchange.exchanged ? node : nil

@@ -78,7 +78,7 @@ final class Inbox: Sendable {
             wakeStamp.store(Moment.now().nanoseconds, ordering: .relaxed)
         }
         kernelWrites.add(1, ordering: .relaxed)
-        step(.writes)
+        racePoint(.writes)
         wakeup.signal()
     }
 }
@@ -99,7 +99,7 @@ extension Inbox {
     /// Asks for something, which is remembered until the loop looks.
     func request(_ request: Requests) {
         Fork.check("RunLoop")
-        step(.requestMarks)
+        racePoint(.requestMarks)
         let before = requests.bitwiseOr(request.rawValue, ordering: .acquiringAndReleasing).oldValue
         // The first request since the loop looked sends the node; the loop clears the requests only after
         // it has taken the node out, so the node is never in the mailbox twice.
@@ -110,7 +110,7 @@ extension Inbox {
     ///
     /// The loop's thread, when it has taken the request node out.
     func takeRequests() -> Requests {
-        step(.takesRequests)
+        racePoint(.takesRequests)
         return Requests(rawValue: requests.exchange(0, ordering: .acquiringAndReleasing))
     }
 }

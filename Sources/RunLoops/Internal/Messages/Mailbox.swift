@@ -57,7 +57,7 @@ struct Mailbox: ~Copyable, Sendable {
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
         chain.oldest.link(to: seen.isArmed ? nil : seen.node)
-        step(.pushExchanges)
+        racePoint(.pushExchanges)
         let (exchanged, _) = word.weakCompareExchange(
             expected: seen.bits, desired: seen.pushing(chain).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -73,7 +73,7 @@ struct Mailbox: ~Copyable, Sendable {
     @inline(__always)
     func push(_ chain: Chain) -> Push {
         while true {
-            step(.pushLooks)
+            racePoint(.pushLooks)
             let push = tryPush(chain, onto: current)
             if case .raced = push { continue }
             return push
@@ -84,7 +84,7 @@ struct Mailbox: ~Copyable, Sendable {
     @inline(__always)
     func pushIfRoom(_ chain: Chain) -> Push {
         while true {
-            step(.pushLooks)
+            racePoint(.pushLooks)
             let seen = current
             if seen.room < UInt64(chain.count) { return seen.isClosed ? .closed : .full }
             let push = tryPush(chain, onto: seen)
@@ -99,7 +99,7 @@ struct Mailbox: ~Copyable, Sendable {
     func addRoom(_ count: UInt64) {
         var seen = current
         while !seen.isClosed {
-            step(.roomMoves)
+            racePoint(.roomMoves)
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen.bits, desired: seen.adding(room: count).bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -112,10 +112,10 @@ struct Mailbox: ~Copyable, Sendable {
     ///
     /// The mailbox is no longer armed then.
     func take() -> NodeList {
-        step(.takeLooks)
+        racePoint(.takeLooks)
         var seen = current
         while seen.node != nil || seen.isArmed {
-            step(.takeExchanges)
+            racePoint(.takeExchanges)
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen.bits, desired: seen.emptied.bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -130,10 +130,10 @@ struct Mailbox: ~Copyable, Sendable {
     /// - Parameter signal: What the sender that must signal is given, with the ownership of it.
     /// - Returns: False if there is a node already, or the mailbox is closed: then nothing has changed.
     func arm(with signal: Node? = nil) -> Bool {
-        step(.armLooks)
+        racePoint(.armLooks)
         var seen = current
         while seen.node == nil && !seen.isArmed && !seen.isClosed {
-            step(.armExchanges)
+            racePoint(.armExchanges)
             let (exchanged, original) = word.compareExchange(
                 expected: seen.bits, desired: seen.armed(with: signal).bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -149,10 +149,10 @@ struct Mailbox: ~Copyable, Sendable {
     /// - Returns: True if it was armed still: then what it was armed with is the receiver's again. False
     ///   if a sender has it.
     func disarm() -> Bool {
-        step(.disarmLooks)
+        racePoint(.disarmLooks)
         var seen = current
         while seen.isArmed {
-            step(.disarmExchanges)
+            racePoint(.disarmExchanges)
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen.bits, desired: seen.emptied.bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
@@ -166,7 +166,7 @@ struct Mailbox: ~Copyable, Sendable {
     ///
     /// - Returns: What was queued, oldest first, and what the mailbox was armed with; both are the caller's.
     func close() -> (nodes: NodeList, signal: Node?) {
-        step(.mailboxCloses)
+        racePoint(.mailboxCloses)
         let seen = Word(bits: word.exchange(Word.closed.bits, ordering: .acquiringAndReleasing))
         if seen.isArmed { return (NodeList(), seen.node) }
         return (Mailbox.oldestFirst(seen.node), nil)

@@ -30,7 +30,7 @@ extension Node {
         /// Whether nothing else is in the node: then the node belongs to whoever took this.
         let isLast: Bool
         /// Whether it is a message that takes room; then the node is one of a slab.
-        let counts: Bool
+        let takesRoom: Bool
     }
 
     private static let sentOffset = markOffset + 1
@@ -85,7 +85,7 @@ extension Node {
     @inline(__always)
     func takeSlot() -> Taken {
         let mark = mark
-        if mark != .pack { return Taken(slot: Slot(self), isLast: true, counts: mark == .ordinary) }
+        if mark != .pack { return Taken(slot: Slot(self), isLast: true, takesRoom: mark == .ordinary) }
         // Safe: `becomePack` has written both bytes, and only one thread at a time takes out.
         let index = unsafe byte(Node.takenOffset)
         let isLast = unsafe index &+ 1 == byte(Node.sentOffset)
@@ -94,7 +94,7 @@ extension Node {
         } else {
             unsafe address.storeBytes(of: index &+ 1, toByteOffset: Node.takenOffset, as: UInt8.self)
         }
-        return Taken(slot: Slot(self, Int(index)), isLast: isLast, counts: true)
+        return Taken(slot: Slot(self, Int(index)), isLast: isLast, takesRoom: true)
     }
 
     @unsafe

@@ -95,7 +95,7 @@ final class Signal: @unchecked Sendable {
     ///
     /// Any thread; the caller hands over the reference that came with the node.
     static func send(_ node: Node) {
-        step(.sendsSignal)
+        racePoint(.sendsSignal)
         let link = node.peek(Link.self)
         // Held: once the node is sent, the loop may let go of the signal.
         if let inbox = unsafe link.inbox?.takeUnretainedValue() {

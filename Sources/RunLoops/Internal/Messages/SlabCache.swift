@@ -78,7 +78,7 @@ struct SlabCache {
     private func refill() {
         // Safe: the cache's own thread, and only the atomics are touched by others.
         if unsafe storage.pointee.spares == nil {
-            step(.slabsAreTaken)
+            racePoint(.slabsAreTaken)
             let address = unsafe storage.pointee.returned.exchange(0, ordering: .acquiring)
             unsafe storage.pointee.spares = Slab(address: address)
         }
@@ -103,7 +103,7 @@ struct SlabCache {
             var newest = unsafe storage.pointee.returned.load(ordering: .relaxed)
             while newest != SlabCache.closed {
                 slab.next = Slab(address: newest)
-                step(.slabComesBack)
+                racePoint(.slabComesBack)
                 // Push only, and the owner takes all at once: an address that comes back is harmless.
                 let (exchanged, original) = unsafe storage.pointee.returned.weakCompareExchange(
                     expected: newest, desired: slab.address,
@@ -220,7 +220,7 @@ struct Slab {
 
     /// Releases so many of the slab's nodes.
     func finish(_ count: Int) {
-        step(.nodesAreReleased)
+        racePoint(.nodesAreReleased)
         let left = unsafe header.pointee.remaining.subtract(count, ordering: .acquiringAndReleasing).newValue
         if left == 0 { unsafe header.pointee.cache.giveBack(self) }
     }

@@ -91,7 +91,7 @@ extension LoopCore {
     ///
     /// What is destroyed may be user code's, which may call the loop again: it finds an ended one.
     func end() {
-        step(.ends)
+        racePoint(.ends)
         hasEnded = true
         // While others may still send: what these jobs call elsewhere may come back in time.
         runLastJobs()
@@ -112,7 +112,7 @@ extension LoopCore {
         overdueTimers = []
         readyDescriptors.removeAll()
         mainQueue = nil
-        step(.hasEnded)
+        racePoint(.hasEnded)
     }
 
     /// True if something is here, or on its way, that a loop which ends now never serves.

@@ -148,7 +148,7 @@ extension LoopCore {
         Fork.check("RunLoop.run")
         watchDescriptors()
         if poller.watchCount > 0 || isMainQueueDue() {
-            step(.polls)
+            racePoint(.polls)
             poller.poll()
             inbox.counters.kernelCalls.add()
         }

@@ -3,7 +3,7 @@ internal import DequeModule
 // What every pass looks at.
 //
 // Swift checks an access to a class's property for another one that is still going on. A pass looked at so many of these that
-// the checks were a third of all that a wake-up cost; here they are spared, which ``Confined`` argues.
+// the checks were a third of all that a wake-up cost; here they are spared, which ``ExclusivityUnchecked`` argues.
 
 extension LoopCore {
     struct State {

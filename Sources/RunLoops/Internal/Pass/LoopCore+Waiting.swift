@@ -115,7 +115,7 @@ extension LoopCore {
 
     private func pollNow() {
         if poller.watchCount > 0 || isMainQueueDue() {
-            step(.polls)
+            racePoint(.polls)
             poller.poll()
             inbox.counters.kernelCalls.add()
         }
@@ -129,9 +129,9 @@ extension LoopCore {
         // As in every other pass the kernel is asked: the next message may come just as late.
         guard inbox.mailbox.arm() else { return pollNow() }
         waiting.runEnds()
-        step(.sleeps)
+        racePoint(.sleeps)
         inbox.counters.kernelCalls.add(poller.wait(until: wake))
-        step(.wakes)
+        racePoint(.wakes)
         waiting.runBegins()
         inbox.counters.wakeUps.add()
         // The one reading of a wake-up, and only if somebody needs the time.
@@ -181,7 +181,7 @@ extension LoopCore {
             }
             // The pause takes about as long as a cache line takes to arrive: the word is read after each.
             for _ in 0..<16 {
-                step(.spins)
+                racePoint(.spins)
                 if inbox.mailbox.current.node != nil {
                     found = true
                     break

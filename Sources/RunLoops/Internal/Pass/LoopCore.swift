@@ -16,7 +16,7 @@ final class LoopCore {
     var depth = 0
 
     /// What every pass looks at; `LoopCore+State` gives the parts their names.
-    let state = Confined(State())
+    let state = ExclusivityUnchecked(State())
 
     /// Everything that was added, in no order.
     var inputs: [any LoopInput] = []
@@ -72,7 +72,7 @@ final class LoopCore {
     /// Sorts what other threads have sent to where it is served.
     @inline(__always)
     func takeMail() {
-        step(.mailLooks)
+        racePoint(.mailLooks)
         let word = inbox.mailbox.current
         if word.node == nil && !word.isArmed { return }
         sortMail()

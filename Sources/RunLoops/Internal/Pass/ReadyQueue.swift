@@ -4,7 +4,7 @@ internal import DequeModule
 ///
 /// Like blocks, those that are not in the running mode are put aside until the mode changes.
 final class ReadyQueue {
-    private let lines = Confined(Lines())
+    private let lines = ExclusivityUnchecked(Lines())
 
     private struct Lines {
         var queued = Deque<Signal>()

@@ -11,8 +11,8 @@ package final class ServedInput: SignalledInput {
     private let loop: LoopCore
     /// Stands for the input where the loop watches descriptors; in the same modes.
     private let watch: DescriptorSource
-    /// Read and written for each message: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let state = Confined(State())
+    /// Read and written for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let state = ExclusivityUnchecked(State())
 
     private struct State {
         var membership = Membership()

@@ -27,7 +27,7 @@ enum ThreadEnd {
         // What a forked child has is its parent's, and other threads' locks may be held there for ever.
         if Fork.isChild { return }
         let notice = RunLoop.endCurrent()
-        SetService.endCurrent()
+        PortSetServers.endCurrent()
         SlabCache.closeCurrent()
         notice?.post()
         // Last: from here on nothing of a simulation waits for this thread.

@@ -68,8 +68,8 @@ package final class ThreadGate: @unchecked Sendable {
             return looksOpen
         }
         // A cancelled thread would leave the wait with the mutex, and whoever opens the gate would hang.
-        let cancelling = Cancelling.putOff()
-        defer { cancelling.goOn() }
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while !isOpen {

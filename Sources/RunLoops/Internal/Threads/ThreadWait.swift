@@ -5,19 +5,19 @@ internal import CThreads
 /// Made on the thread that is about to block: it notes what the thread holds, which cannot change while it is blocked. What
 /// it waits for can, and so can the thread that serves a port set: that is asked anew each time somebody looks for a circle.
 ///
-/// > Thread safety: ``begin()``, ``beginAnyhow()`` and ``end()`` on the thread that waits.
+/// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
     /// The loop of the thread that waits, if it has one.
     let loop: RunLoop?
     /// What others may be waiting for this thread to give.
-    let holdings: [Holding]
+    let heldTargets: [WaitTarget]
     /// What the thread has called.
     let operation: StaticString
     let origin: SourceLocation
     /// Nobody needs to break a circle with this wait in it.
     let endsByItself: Bool
     /// Empty once the wait is over, even if the thread that has waited does not know it yet.
-    let stillWaitsFor: @Sendable () -> [Holding]
+    let stillWaitsFor: @Sendable () -> [WaitTarget]
     private let refuse: @Sendable (WaitCircle) -> Bool
 
     /// All waits of the process.
@@ -39,22 +39,22 @@ package final class ThreadWait: Sendable {
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
-        for targets: @escaping @Sendable () -> [Holding]
+        for targets: @escaping @Sendable () -> [WaitTarget]
     ) {
         // Before any lock is taken.
         Fork.check(operation)
         self.init(
-            RunLoop.existing, ThreadWait.holdingsHere(), in: operation, SourceLocation(fileID, line),
+            RunLoop.existing, ThreadWait.heldTargetsHere(), in: operation, SourceLocation(fileID, line),
             endsByItself: endsByItself, refuse: refuse, for: targets)
     }
 
     init(
-        _ loop: RunLoop?, _ holdings: [Holding], in operation: StaticString, _ origin: SourceLocation,
+        _ loop: RunLoop?, _ heldTargets: [WaitTarget], in operation: StaticString, _ origin: SourceLocation,
         endsByItself: Bool = false, refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
-        for targets: @escaping @Sendable () -> [Holding]
+        for targets: @escaping @Sendable () -> [WaitTarget]
     ) {
         self.loop = loop
-        self.holdings = holdings
+        self.heldTargets = heldTargets
         self.operation = operation
         self.origin = origin
         self.endsByItself = endsByItself
@@ -63,20 +63,20 @@ package final class ThreadWait: Sendable {
     }
 
     /// What the calling thread holds.
-    static func holdingsHere() -> [Holding] {
-        var holdings: [Holding] = []
+    static func heldTargetsHere() -> [WaitTarget] {
+        var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
             // Also the main thread's: a port knows its receiver by this identity only.
-            holdings.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
+            targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
         }
-        if runloops_is_main_thread() { holdings.append(.mainLoop) }
-        if let thread = SetService.threadIfServing { holdings.append(.thread(thread)) }
+        if runloops_is_main_thread() { targets.append(.mainLoop) }
+        if let thread = PortSetServers.threadIfServing { targets.append(.thread(thread)) }
         let source = callsHere.withLock { $0 }
-        return holdings + (source?.holdings() ?? [])
+        return targets + (source?.targets() ?? [])
     }
 
     /// The observers that the calling thread calls, told by the module that has them called.
-    package static let callsHere = ForkSafe<HoldingSource?>(nil)
+    package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
 
     /// Begins the wait, unless it would close a circle.
     ///
@@ -85,14 +85,14 @@ package final class ThreadWait: Sendable {
 
     private func enter() -> [ThreadWait]? {
         // Nobody can wait for a thread that holds nothing, and so it is in no circle.
-        if holdings.isEmpty { return nil }
+        if heldTargets.isEmpty { return nil }
         return ThreadWait.graph.withLock { $0.enter(self) }
     }
 
     /// Begins a wait that cannot fail: if it would close a circle, another wait in it does.
     ///
     /// - Returns: A circle in which every thread would wait for ever; then the wait has not begun.
-    package func beginAnyhow() -> WaitCircle? {
+    package func beginOrBreakCircle() -> WaitCircle? {
         var tried: [ObjectIdentifier] = []
         while let circle = enter() {
             let refused = circle.indices.dropFirst().first { index in
@@ -108,7 +108,7 @@ package final class ThreadWait: Sendable {
                 continue
             }
             guard circle.contains(where: { $0.endsByItself }) else { return WaitCircle(circle) }
-            ThreadWait.graph.withLock { $0.enterAnyway(self) }
+            ThreadWait.graph.withLock { $0.enterUnchecked(self) }
             return nil
         }
         return nil
@@ -116,7 +116,7 @@ package final class ThreadWait: Sendable {
 
     /// The thread goes on.
     package func end() {
-        if holdings.isEmpty { return }
+        if heldTargets.isEmpty { return }
         ThreadWait.graph.withLock { $0.leave(self) }
     }
 }

@@ -7,7 +7,7 @@
 /// A value without effects: ``ThreadWait`` keeps the process's one behind a lock.
 struct WaitGraph {
     /// The waits that were entered, by what their threads hold meanwhile.
-    private var waits: [Holding: [ThreadWait]] = [:]
+    private var waits: [WaitTarget: [ThreadWait]] = [:]
 
     /// Whether a wait for something that was made at a place is entered.
     func holdsWait(of origin: SourceLocation) -> Bool {
@@ -22,19 +22,19 @@ struct WaitGraph {
     /// - Returns: The circle, from this wait on, each for the thread of the next one; the shortest there is.
     mutating func enter(_ wait: ThreadWait) -> [ThreadWait]? {
         if let circle = circle(closedBy: wait) { return circle }
-        enterAnyway(wait)
+        enterUnchecked(wait)
         return nil
     }
 
     /// Enters a wait, also if that closes a circle: one that will end by itself.
-    mutating func enterAnyway(_ wait: ThreadWait) {
-        for holding in wait.holdings { waits[holding, default: []].append(wait) }
+    mutating func enterUnchecked(_ wait: ThreadWait) {
+        for target in wait.heldTargets { waits[target, default: []].append(wait) }
     }
 
     /// The wait is over.
     mutating func leave(_ wait: ThreadWait) {
-        for holding in wait.holdings {
-            guard let index = waits.index(forKey: holding) else { continue }
+        for target in wait.heldTargets {
+            guard let index = waits.index(forKey: target) else { continue }
             waits.values[index].removeAll { $0 === wait }
             if waits.values[index].isEmpty { waits.remove(at: index) }
         }
@@ -42,14 +42,14 @@ struct WaitGraph {
 
     /// Looks for the way from what a wait is for back to its own thread, breadth first.
     private func circle(closedBy wait: ThreadWait) -> [ThreadWait]? {
-        var reached = [Step(wait: wait, previous: 0)]
+        var reached = [Reached(wait: wait, previous: 0)]
         var seen: Set<ObjectIdentifier> = []
         var position = 0
         while position < reached.count {
-            for holding in reached[position].wait.stillWaitsFor() {
-                if wait.holdings.contains(holding) { return way(to: position, in: reached) }
-                for next in waits[holding] ?? [] where seen.insert(ObjectIdentifier(next)).inserted {
-                    reached.append(Step(wait: next, previous: position))
+            for target in reached[position].wait.stillWaitsFor() {
+                if wait.heldTargets.contains(target) { return way(to: position, in: reached) }
+                for next in waits[target] ?? [] where seen.insert(ObjectIdentifier(next)).inserted {
+                    reached.append(Reached(wait: next, previous: position))
                 }
             }
             position += 1
@@ -58,12 +58,12 @@ struct WaitGraph {
     }
 
     /// A wait that was reached, and from which one.
-    private struct Step {
+    private struct Reached {
         let wait: ThreadWait
         let previous: Int
     }
 
-    private func way(to end: Int, in reached: [Step]) -> [ThreadWait] {
+    private func way(to end: Int, in reached: [Reached]) -> [ThreadWait] {
         var way: [ThreadWait] = []
         var position = end
         while position != 0 {

@@ -1,5 +1,5 @@
 /// What other threads can wait for, and only one thread can give them while it does not wait itself.
-package enum Holding: Hashable, Sendable {
+package enum WaitTarget: Hashable, Sendable {
     /// That a loop serves them, or ends: its thread's to give.
     ///
     /// Named by the identity of the loop's inbox: what a port has of its receiver.
@@ -22,7 +22,7 @@ package enum Holding: Hashable, Sendable {
     ///
     /// - Parameter observation: The observation, as the records of the calls of a thread name it.
     /// - Returns: What can be waited for.
-    package static func call(of observation: AnyObject) -> Holding {
+    package static func call(of observation: AnyObject) -> WaitTarget {
         .call(UInt(bitPattern: ObjectIdentifier(observation)))
     }
 }
@@ -30,16 +30,18 @@ package enum Holding: Hashable, Sendable {
 /// Tells what the calling thread holds.
 ///
 /// A type of its own: a function in an optional is wrapped once more each time it is looked at behind a lock.
-package struct HoldingSource: Sendable {
-    let holdings: @Sendable () -> [Holding]
+package struct WaitTargetSource: Sendable {
+    let targets: @Sendable () -> [WaitTarget]
 
     /// Makes a source.
     ///
-    /// - Parameter holdings: Answers for the thread that calls it; calls nothing of the user's.
-    package init(_ holdings: @escaping @Sendable () -> [Holding]) { self.holdings = holdings }
+    /// - Parameter targets: Answers for the thread that calls it; calls nothing of the user's.
+    package init(_ targets: @escaping @Sendable () -> [WaitTarget]) { self.targets = targets }
 }
 
 extension RunLoop {
     /// That this loop serves somebody, or ends.
-    package var holding: Holding { isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox))) }
+    package var waitTarget: WaitTarget {
+        isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox)))
+    }
 }

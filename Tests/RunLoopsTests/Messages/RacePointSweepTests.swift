@@ -8,7 +8,7 @@
     /// What other threads do, put between every two steps of a loop on its way to sleep.
     ///
     /// To the loop it makes no difference which thread it is: so it is done on the loop's own, from inside the step.
-    @Suite struct StepSweepTests {
+    @Suite struct RacePointSweepTests {
         /// What another thread may do.
         enum Event: CaseIterable {
             case perform, send, ring, signal, wakeUp
@@ -43,7 +43,7 @@
     }
 
     /// A loop with one input of each kind, and what they have seen.
-    private final class Stage: StepWatcher, @unchecked Sendable {
+    private final class Stage: RacePointWatcher, @unchecked Sendable {
         struct Outcome {
             var stepCount = 0
             var failures: [String] = []
@@ -56,10 +56,10 @@
         private var right: SendRight<Void>?
 
         /// What was done, and what was seen of it since.
-        private var done: [StepSweepTests.Event: Int] = [:]
-        private var seen: [StepSweepTests.Event: Int] = [:]
+        private var done: [RacePointSweepTests.Event: Int] = [:]
+        private var seen: [RacePointSweepTests.Event: Int] = [:]
 
-        private var plan: [(step: Int, event: StepSweepTests.Event)] = []
+        private var plan: [(step: Int, event: RacePointSweepTests.Event)] = []
         private var stepCount = 0
         private var stepsToSleep: Int?
         /// Nothing is planned: how far it is to the first sleep is counted.
@@ -79,7 +79,8 @@
 
         /// Rings once, so that there is something to serve, and runs until both events have come and the loop was stopped.
         func play(
-            _ early: Int?, _ first: StepSweepTests.Event, _ late: Int?, _ second: StepSweepTests.Event
+            _ early: Int?, _ first: RacePointSweepTests.Event, _ late: Int?,
+            _ second: RacePointSweepTests.Event
         ) throws -> Outcome {
             if let early, let late { plan = [(early, first), (late, second)] }
             isMeasured = plan.isEmpty
@@ -99,7 +100,7 @@
             try port.send(0)
             source?.signal()
             loop.settle()
-            for event in [StepSweepTests.Event.ring, .send, .signal] where seen[event] == before[event] {
+            for event in [RacePointSweepTests.Event.ring, .send, .signal] where seen[event] == before[event] {
                 outcome.failures.append("\(event) is not served any more")
             }
             finish()
@@ -114,25 +115,25 @@
             right = nil
         }
 
-        override func threadIs(at step: Step) {
+        override func threadIs(at point: RacePoint) {
             defer { stepCount += 1 }
-            if step == .sleeps && stepsToSleep == nil { stepsToSleep = stepCount + 1 }
+            if point == .sleeps && stepsToSleep == nil { stepsToSleep = stepCount + 1 }
             pause {
-                while let next = plan.first, next.step == stepCount || step == .sleeps {
+                while let next = plan.first, next.step == stepCount || point == .sleeps {
                     plan.removeFirst()
                     bring(next.event)
                     if plan.isEmpty { stop() }
                 }
-                if isMeasured && step == .sleeps { stop() }
+                if isMeasured && point == .sleeps { stop() }
             }
         }
 
         /// Stops the loop as another thread would: not by what the loop keeps for itself.
         private func stop() { loop.inbox.request(.stop) }
 
-        private func merges(_ event: StepSweepTests.Event) -> Bool { event == .ring || event == .signal }
+        private func merges(_ event: RacePointSweepTests.Event) -> Bool { event == .ring || event == .signal }
 
-        private func bring(_ event: StepSweepTests.Event) {
+        private func bring(_ event: RacePointSweepTests.Event) {
             switch event {
             case .perform:
                 // As another thread would: not by the loop's own list.
@@ -158,6 +159,6 @@
             }
         }
 
-        private func saw(_ event: StepSweepTests.Event) { seen[event, default: 0] += 1 }
+        private func saw(_ event: RacePointSweepTests.Event) { seen[event, default: 0] += 1 }
     }
 #endif

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Which thread serves which port sets, for those who look for circles of waits.
 ///
 /// A thread that waits elsewhere gives nothing to those who wait for a port of a set that it serves.
-enum SetService {
+enum PortSetServers {
     /// The numbers of the threads, by the sets that they serve.
     private static let servers = Guarded<[UInt: UInt]>([:])
 
@@ -22,7 +22,7 @@ enum SetService {
     ///     say so must be the last one here, too.
     ///   - new: The thread.
     ///   - midway: What a test does between the set's note and the table's.
-    static func changes(
+    static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
         // Its end is to be noticed: it serves nothing any more then.
@@ -35,7 +35,7 @@ enum SetService {
     }
 
     /// Whether the calling thread serves a set; of what is no set, it does not.
-    static func isHere(_ set: UInt) -> Bool {
+    static func isServedHere(_ set: UInt) -> Bool {
         guard let thread = threadIfServing else { return false }
         return servers.withLock { $0[set] } == thread
     }
@@ -44,7 +44,7 @@ enum SetService {
     ///
     /// - Parameter receiver: The identity of a set or of a loop's inbox, as ``Claim/holderID`` has it.
     /// - Returns: The thread that serves the set now, or the loop.
-    static func holding(of receiver: UInt) -> Holding {
+    static func waitTarget(of receiver: UInt) -> WaitTarget {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)
     }
 

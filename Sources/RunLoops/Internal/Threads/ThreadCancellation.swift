@@ -7,19 +7,19 @@ internal import Glibc
 /// from before that to when it is done: the thread ends at the next such call after it.
 ///
 /// > Thread safety: both on one thread, in pairs, which may lie one inside the other.
-package struct Cancelling {
+package struct ThreadCancellation {
     private let before: CInt
 
     /// Puts it off.
     ///
     /// - Returns: What goes on with it.
-    package static func putOff() -> Cancelling {
+    package static func disable() -> ThreadCancellation {
         var before: CInt = 0
         // Safe: the C library fills our own value.
         unsafe pthread_setcancelstate(CInt(PTHREAD_CANCEL_DISABLE), &before)
-        return Cancelling(before: before)
+        return ThreadCancellation(before: before)
     }
 
     /// As it was before.
-    package func goOn() { pthread_setcancelstate(before, nil) }
+    package func restore() { pthread_setcancelstate(before, nil) }
 }

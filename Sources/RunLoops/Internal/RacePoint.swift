@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// In a debug build a test can have itself called at each, and delay a thread there: that finds the orders that a machine
 /// left to itself tries once in a million times. In a release build nothing is left of this.
-enum Step: UInt8, CaseIterable {
+enum RacePoint: UInt8, CaseIterable {
     // Mailbox.
     case mailLooks, pushLooks, pushExchanges, takeLooks, takeExchanges, armLooks, armExchanges
     case disarmLooks, disarmExchanges, mailboxCloses
@@ -25,7 +25,7 @@ enum Step: UInt8, CaseIterable {
 
 #if DEBUG
     /// What is called at each step.
-    enum StepHook {
+    enum RacePointHook {
         /// The address of a `@convention(c) (UInt8) -> Void`, which is given the step's raw value; 0 for none.
         static let address = Atomic<UInt>(0)
     }
@@ -33,11 +33,11 @@ enum Step: UInt8, CaseIterable {
 
 /// Says that the calling thread is at a step.
 @inline(__always)
-func step(_ step: Step) {
+func racePoint(_ point: RacePoint) {
     #if DEBUG
-        let address = StepHook.address.load(ordering: .acquiring)
+        let address = RacePointHook.address.load(ordering: .acquiring)
         if address == 0 { return }
         // Safe: whoever sets it sets it to such a function, which is there as long as the process.
-        unsafe unsafeBitCast(address, to: (@convention(c) (UInt8) -> Void).self)(step.rawValue)
+        unsafe unsafeBitCast(address, to: (@convention(c) (UInt8) -> Void).self)(point.rawValue)
     #endif
 }

@@ -5,11 +5,11 @@
     @testable import RunLoops
 
     /// Something that is called at each step of the threads that it watches.
-    class StepWatcher: @unchecked Sendable {
+    class RacePointWatcher: @unchecked Sendable {
         /// The calling thread is at a step.
         ///
         /// - Parameter step: Which.
-        func threadIs(at step: Step) {}
+        func threadIs(at point: RacePoint) {}
 
         /// Watches the calling thread while it does something.
         ///
@@ -44,12 +44,12 @@
         _ = key
         let hook: @convention(c) (UInt8) -> Void = { step in
             // Safe: the watcher that `watch` keeps.
-            guard let watcher = unsafe pthread_getspecific(key), let step = Step(rawValue: step) else {
+            guard let watcher = unsafe pthread_getspecific(key), let step = RacePoint(rawValue: step) else {
                 return
             }
-            unsafe Unmanaged<StepWatcher>.fromOpaque(watcher).takeUnretainedValue().threadIs(at: step)
+            unsafe Unmanaged<RacePointWatcher>.fromOpaque(watcher).takeUnretainedValue().threadIs(at: step)
         }
-        StepHook.address.store(unsafe unsafeBitCast(hook, to: UInt.self), ordering: .releasing)
+        RacePointHook.address.store(unsafe unsafeBitCast(hook, to: UInt.self), ordering: .releasing)
         return true
     }()
 #endif

@@ -17,8 +17,8 @@ extension Node {
 
     static let markOffset = 9
 
-    /// Makes a node with a mark; ``freeLone()`` frees it.
-    static func makeLone(_ mark: Mark) -> Node {
+    /// Makes a node with a mark; ``freeStandalone()`` frees it.
+    static func makeStandalone(_ mark: Mark) -> Node {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: stride, alignment: stride)
         precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")
         let node = unsafe Node(memory)
@@ -27,8 +27,8 @@ extension Node {
         return node
     }
 
-    /// Frees a node of ``makeLone(_:)``, from which the message was taken.
-    func freeLone() {
+    /// Frees a node of ``makeStandalone(_:)``, from which the message was taken.
+    func freeStandalone() {
         // Safe: the caller owns the node, and one that is made alone is alone in its memory.
         unsafe address.deallocate()
     }
@@ -40,12 +40,12 @@ extension Node {
     }
 
     var mark: Mark {
-        // Safe: slabs and `makeLone` mark their nodes, and nothing but marks is written to this byte.
+        // Safe: slabs and `makeStandalone` mark their nodes, and nothing but marks is written to this byte.
         unsafe address.load(fromByteOffset: Node.markOffset, as: Mark.self)
     }
 
     /// Whether its messages take room, and the node is one of a slab.
-    var counts: Bool {
+    var takesRoom: Bool {
         switch mark {
         case .ordinary, .pack: true
         case .beyondLimit, .noSenders: false

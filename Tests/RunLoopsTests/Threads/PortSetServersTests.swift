@@ -6,7 +6,7 @@ import Testing
 @testable import RunLoops
 
 /// The table of who serves which port set.
-@Suite struct SetServiceTests {
+@Suite struct PortSetServersTests {
     @Test func `of threads that serve a set in turn the table names the last one, and no other`() throws {
         // A number that no set has: those are addresses.
         let set: UInt = 1
@@ -16,7 +16,7 @@ import Testing
         let servers = Log<UInt>()
         let threads = try Threads(2) { index in
             if index == 0 {
-                SetService.changes(set, server.number, to: SetService.thread) {
+                PortSetServers.record(set, server.number, to: PortSetServers.thread) {
                     goes.open()
                     // Time enough for the other one to overtake this one, if it can.
                     let end = ContinuousClock.now + .milliseconds(50)
@@ -24,11 +24,11 @@ import Testing
                 }
             } else {
                 #expect(goes.wait())
-                SetService.changes(set, server.number, to: SetService.thread)
+                PortSetServers.record(set, server.number, to: PortSetServers.thread)
             }
             changed.increment()
             waitUntil("both have said so") { changed.count == 2 }
-            if SetService.isHere(set) { servers.add(SetService.thread) }
+            if PortSetServers.isServedHere(set) { servers.add(PortSetServers.thread) }
             checked.increment()
             waitUntil("both have looked") { checked.count == 2 }
         }
@@ -40,13 +40,13 @@ import Testing
         // A number that no set has.
         let set: UInt = 2
         let server = Server()
-        #expect(SetService.holding(of: set) == .loop(set))
+        #expect(PortSetServers.waitTarget(of: set) == .loop(set))
         for thread: UInt in [.max, .max - 1] {
-            SetService.changes(set, server.number, to: thread)
-            #expect(SetService.holding(of: set) == .thread(thread))
+            PortSetServers.record(set, server.number, to: thread)
+            #expect(PortSetServers.waitTarget(of: set) == .thread(thread))
         }
-        SetService.changes(set, server.number, to: 0)
-        #expect(SetService.holding(of: set) == .loop(set))
+        PortSetServers.record(set, server.number, to: 0)
+        #expect(PortSetServers.waitTarget(of: set) == .loop(set))
     }
 }
 
