@@ -1,6 +1,7 @@
 extension Array {
-    /// Removes the element at an index. The last element takes its place, so the others need not move.
+    /// Removes an element in constant time: the last element takes its place.
     ///
+    /// - Parameter index: The index of the element.
     /// - Returns: The removed element.
     @discardableResult
     mutating func swapRemove(at index: Int) -> Element {

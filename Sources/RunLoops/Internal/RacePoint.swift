@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// A point at which the order of threads matters: just before an atomic operation, or around a call of the kernel.
+/// A point at which the order of threads matters: just before an atomic operation, or around a system call.
 ///
-/// In a debug build a test can have itself called at each, and delay a thread there: that finds the orders that a machine
-/// left to itself tries once in a million times. In a release build nothing is left of this.
+/// In a debug build a test can have a hook called at each point, and delay a thread there: that finds orders of events that an
+/// undisturbed machine produces once in a million times. In a release build nothing is left of this.
 enum RacePoint: UInt8, CaseIterable {
     // Mailbox.
     case mailLooks, pushLooks, pushExchanges, takeLooks, takeExchanges, armLooks, armExchanges
@@ -24,20 +24,20 @@ enum RacePoint: UInt8, CaseIterable {
 }
 
 #if DEBUG
-    /// What is called at each step.
+    /// The hook that is called at each race point.
     enum RacePointHook {
         /// The address of a `@convention(c) (UInt8) -> Void`, which is given the step's raw value; 0 for none.
         static let address = Atomic<UInt>(0)
     }
 #endif
 
-/// Says that the calling thread is at a step.
+/// Marks that the calling thread is at a race point.
 @inline(__always)
 func racePoint(_ point: RacePoint) {
     #if DEBUG
         let address = RacePointHook.address.load(ordering: .acquiring)
         if address == 0 { return }
-        // Safe: whoever sets it sets it to such a function, which is there as long as the process.
+        // Safe: a test stores the address of such a function, which exists as long as the process.
         unsafe unsafeBitCast(address, to: (@convention(c) (UInt8) -> Void).self)(point.rawValue)
     #endif
 }

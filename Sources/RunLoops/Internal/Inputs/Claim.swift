@@ -1,18 +1,19 @@
 internal import Synchronization
 
-/// Which loop or set has a port, or which loop a manual source: at most one, whatever threads ask.
+/// The one loop or set that receives from a port, or the one loop of a manual source: at most one at a time, even if several
+/// threads try to take the claim.
 ///
-/// Whoever holds the claim may touch what only the receiver may; giving it up hands that on.
+/// Only the holder of the claim may touch the receiver's state. Releasing the claim hands that state on to the next holder.
 struct Claim: ~Copyable, Sendable {
     private let holder = Atomic<UInt>(0)
 
-    /// Takes the claim for an object, or says that it has it.
+    /// Takes the claim for an object, or confirms that the object has it.
     func take(for object: AnyObject) -> Bool {
         let (exchanged, original) = exchange(object)
         return exchanged || original == UInt(bitPattern: ObjectIdentifier(object))
     }
 
-    /// Takes the claim for an object, unless something has it, be it the same one.
+    /// Takes the claim for an object, unless any object has it, including this one.
     func takeIfFree(for object: AnyObject) -> Bool { exchange(object).exchanged }
 
     private func exchange(_ object: AnyObject) -> (exchanged: Bool, original: UInt) {
@@ -25,11 +26,12 @@ struct Claim: ~Copyable, Sendable {
         holder.load(ordering: .relaxed) == UInt(bitPattern: ObjectIdentifier(object))
     }
 
-    /// The identity of what has the claim; 0 if nothing has.
+    /// The identity of the object that has the claim; 0 for none.
     var holderID: UInt { holder.load(ordering: .acquiring) }
 
-    /// Hands it on to whoever takes it next.
+    /// Releases the claim, for the next object that takes it.
     ///
-    /// Ordered with what the caller looks at afterwards: a port's end that saw the claim still held is seen by it.
+    /// Sequentially consistent: if the thread that ends a port saw the claim still held, the caller's next look sees that the
+    /// port has ended.
     func release() { holder.store(0, ordering: .sequentiallyConsistent) }
 }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-// The end of a port, and what is destroyed with it.
+// The end of a port, and the destruction of its queue.
 
 extension PortCore {
-    /// Destroys what is queued and refuses everything from now on.
+    /// Ends the port: destroys all queued messages, and refuses every later one.
     ///
-    /// Any thread; calling it twice is harmless.
+    /// Any thread. Calling this twice is harmless.
     func close() {
         racePoint(.portCloses)
         if !markClosed() { return }
@@ -15,33 +15,33 @@ extension PortCore {
         released.notifyAll(.closed)
 
         if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox) {
-            // The receiver's own thread: the port leaves its loop at once.
+            // On the receiver's own thread the port leaves its loop at once.
             if let signal { _ = Signal.takeRetained(signal) }
             if let input = unsafe receiver.state.value.input { input.membership.loop?.removeFromLoop(input) }
         } else if let signal = signal ?? bell.nudge() {
-            // The receiver sleeps on it, or is about to: it finds the port closed and releases it. A nudge and not a ring: a
-            // receiver that is just arming the bell would take a ring for a signal.
+            // The receiver sleeps on this signal, or is about to. Woken, it finds the port closed and releases it. The bell is
+            // nudged and not rung, because a receiver that is just arming the bell would take a ring for a signal.
             Signal.send(signal)
         }
-        // If a loop or a set has the port and is busy with it, it finds by itself that the port is closed.
+        // A loop or a set that is serving the port at this moment finds out by itself that the port is closed.
         destroyWhatIsLeft()
         endRights()
     }
 
-    /// Destroys what was taken in, if the port has ended and nobody has it.
+    /// Destroys the messages that were taken in, if the port has ended and nothing holds the claim.
     ///
-    /// Called by whoever ends the port, and by whoever has just given it up: of two who do so at the same moment, the later
-    /// one sees the other.
+    /// Called by the thread that ends the port, and by the thread that has just released the claim. If both do so at the same
+    /// moment, the later one sees the change of the other.
     func destroyWhatIsLeft() {
-        // Anew: several threads come here for the same port.
+        // Only if the claim is free: several threads come here for the same port.
         guard isClosedInOrder, receiver.claim.takeIfFree(for: self) else { return }
         destroyBacklog()
         receiver.claim.release()
     }
 
-    /// Destroys what was taken in of a closed port.
+    /// Destroys the messages that were taken in of a closed port.
     ///
-    /// By whoever has the claim.
+    /// Only for the holder of the claim.
     func destroyBacklog() { destroyAll(unsafe receiver.state.value.backlog.removeAll()) }
 
     func destroyAll(_ list: NodeList) {
@@ -57,7 +57,7 @@ extension PortCore {
         }
     }
 
-    /// Destroys all that is left in a node.
+    /// Destroys all messages that are left in a node.
     func destroyMessages(of node: Node) {
         var isLast = false
         while !isLast {

@@ -1,12 +1,12 @@
 // The modes that a port is in.
 
 extension PortCore {
-    /// Puts the port into a mode.
+    /// Adds the port to a mode.
     func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
     {
         if loop.hasEnded || isClosed { return }
         guard receiver.claim.take(for: loop.inbox) else {
-            // Closed since, by a thread that holds the claim while it destroys what is queued.
+            // The port was closed since, by a thread that holds the claim while it destroys the queue.
             if isClosed { return }
             misuse(
                 "RunLoop.add(port): the port made at \(origin) is in a set or is in another loop; remove it there first"
@@ -22,13 +22,13 @@ extension PortCore {
         joined.add(deliver, for: mode)
         loop.add(joined, to: mode)
         joined.arm(in: loop)
-        // It may have been closed by another thread since it was looked at, which then found no loop to tell.
+        // Another thread may have closed the port since the first check, and found no loop to signal.
         if isClosed { loop.removeFromLoop(joined) }
     }
 
-    /// Takes the port out of a mode.
+    /// Removes the port from a mode.
     ///
-    /// Its messages wait.
+    /// Its messages stay in the port.
     func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
         guard receiver.claim.isHeld(by: loop.inbox), let input = unsafe receiver.state.value.input else {
             return

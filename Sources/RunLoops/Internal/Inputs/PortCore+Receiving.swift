@@ -1,18 +1,20 @@
-// Taking in and handing out, by whoever has the claim.
+// The receiver's operations: taking in and handing out. Only for the holder of the claim.
 
 extension PortCore {
-    /// How many nodes are at hand.
+    /// Takes in all nodes of the mailbox.
+    ///
+    /// - Returns: The number of nodes in the backlog.
     func takeMail() -> Int {
         unsafe receiver.state.value.backlog.append(queue.mailbox.take())
         return unsafe receiver.state.value.backlog.count
     }
 
-    /// The node with the oldest message, or notice.
+    /// The node with the oldest message or notice; nil if there is none, or the port has ended.
     var next: Node? { isClosed ? nil : unsafe receiver.state.value.backlog.first }
 
-    /// Takes the oldest message, or notice, out of the node that is next.
+    /// Takes the oldest message or notice out of ``next``.
     ///
-    /// A message's room is free from now on.
+    /// From then on the room of the message is free.
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
@@ -21,7 +23,9 @@ extension PortCore {
         return taken
     }
 
-    /// The oldest message, or notice, in a node of its own: for whoever lets others take the next one meanwhile.
+    /// Takes the oldest message or notice, in a node of its own.
+    ///
+    /// For a receiver that lets other threads take the next message before it has used this one.
     func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)
@@ -32,9 +36,9 @@ extension PortCore {
         return node
     }
 
-    /// Arms the mailbox, if nothing is at hand and nothing has come.
+    /// Arms the mailbox, if the backlog and the mailbox are empty.
     ///
-    /// - Returns: False if there is something, or the port was closed.
+    /// - Returns: False if there is a message or notice, or the port has ended.
     func arm(with signal: Signal) -> Bool {
         if unsafe !receiver.state.value.backlog.isEmpty { return false }
         if queue.mailbox.arm(with: signal.retainedNode()) { return true }

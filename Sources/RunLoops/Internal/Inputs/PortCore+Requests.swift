@@ -1,7 +1,7 @@
-// A message that is answered, for a port and for a right alike.
+// Requests: messages that are answered, for ports and rights alike.
 
 extension PortCore {
-    /// Sends a message with a right to reply, and blocks until it is decided what becomes of it.
+    /// Sends a message with a right to reply, and blocks until the outcome is decided.
     func request<Message: Sendable, Answer: Sendable>(
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
         _ message: (ReplyRight<Answer>) -> Message
@@ -9,7 +9,7 @@ extension PortCore {
         let end = try beginRequest(before: deadline)
         if isReceivedHere { throw .wouldDeadlock(.port(self.origin)) }
         let reply = OneShot<Result<Answer, RequestError>>()
-        // Made before the wait begins: what makes it is the user's, and may itself wait.
+        // Made before the wait begins: the closure that makes the message is the user's, and may itself wait.
         let node = makeRequest(message, ReplyRight(reply, self, origin))
         let wait = ThreadWait(
             RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin,
@@ -26,10 +26,9 @@ extension PortCore {
         return try outcome(reply.take())
     }
 
-    /// Sends a message with a right to reply, and awaits what becomes of it.
+    /// Sends a message with a right to reply, and suspends the task until the outcome is decided.
     ///
-    /// The isolation is the caller's, and a parameter, because the closures below are isolated to what they hold only: else
-    /// each would go to the default executor's threads and back.
+    /// The isolation is the caller's, and a parameter, as in ``OneShot/value(before:timedOut:cancelled:isolation:_:)``.
     func request<Message: Sendable, Answer: Sendable>(
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
         isolation: isolated (any Actor)?, _ message: (ReplyRight<Answer>) -> Message
@@ -63,7 +62,7 @@ extension PortCore {
         do { return try result.get() } catch { throw error.about(.port(origin)) }
     }
 
-    /// A node that carries what a requester sends.
+    /// Makes a node with the message of a requester.
     private func makeRequest<Message: Sendable, Answer: Sendable>(
         _ message: (ReplyRight<Answer>) -> Message, _ reply: ReplyRight<Answer>
     ) -> Node {
@@ -72,15 +71,18 @@ extension PortCore {
         return node
     }
 
-    /// Queues a message, or puts it in the line of those who wait for room; nobody is blocked.
+    /// Queues a message, or puts it in the line of senders.
+    ///
+    /// Never blocks.
     ///
     /// - Parameters:
-    ///   - node: The message. One that is refused is destroyed.
-    ///   - end: Called if the port has ended, or ends while the message is in the line.
-    /// - Returns: What is in the line, for ``withdraw(_:)``; nil if nothing is.
+    /// - node: The node with the message. If the port refuses it, it is destroyed.
+    /// - end: Called if the port has ended, or ends while the message is in the line.
+    /// - Returns: The sender in the line, for ``withdraw(_:)``; nil if none is.
     private func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
         if isSignalPort {
-            // There is nothing to carry: what the requester's code did with the right decides.
+            // A signal carries no message. The requester's code has used the right already, or its destruction decides the
+            // outcome.
             if ring() != nil { end() }
             destroyUnsent(node)
             return nil
@@ -114,7 +116,9 @@ extension PortCore {
         return nil
     }
 
-    /// Takes out of the line what has not been queued, and destroys it.
+    /// Takes a sender out of the line.
+    ///
+    /// If its message was not queued, destroys the message.
     private func withdraw(_ sender: WaitingSenders.Sender) {
         switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: break
@@ -122,7 +126,7 @@ extension PortCore {
         }
     }
 
-    /// Destroys a message that nobody gets, and with it the right in it.
+    /// Destroys a message that was not sent, and with it the right to reply in it.
     private func destroyUnsent(_ node: Node) {
         destroyMessages(of: node)
         PortCore.discard(node)

@@ -1,20 +1,22 @@
-// What rights do to a port, and what the port tells its receiver of them.
+// The effects of rights on a port, and the notices that the port sends its receiver about them.
 
 extension PortCore {
     // MARK: - Send rights
 
     func makeSendRight() { rightsRecord.withLock { $0.rights.makeSendRight() } }
 
-    /// The last copy of a send right has gone.
+    /// Counts that the last copy of a send right was released.
     func dropSendRight() {
-        // In a forked child the receiver is its parent's: it must not hear of it.
+        // In a forked child the receiver belongs to the parent process, and must not get a notice.
         if Fork.isChild { return }
         perform(rightsRecord.withLock { $0.rights.dropSendRight() })
     }
 
     // MARK: - Send-once rights
 
-    /// Makes a node for a right's message, which it carries until it is sent.
+    /// Makes a node for the message of a send-once right.
+    ///
+    /// The right keeps the node until it sends it.
     @usableFromInline
     func makeSendOnceNode() -> Node {
         rightsRecord.withLock { $0.rights.makeSendOnceRight() }
@@ -23,7 +25,7 @@ extension PortCore {
 
     /// Queues the message of a send-once right, beyond the limit.
     ///
-    /// - Returns: Nil, or why not: then the node is the caller's still.
+    /// - Returns: Nil once the message is queued. Otherwise the reason why it was not; the node is still the caller's.
     @usableFromInline
     func sendOnce(_ node: Node) -> Refusal? {
         Fork.check("SendOnceRight.send")
@@ -31,7 +33,7 @@ extension PortCore {
         return queueOnce(node)
     }
 
-    /// A send-once right is destroyed unused: the message that it holds says so.
+    /// Queues the message that a send-once right carries for the case that it is released unused.
     @usableFromInline
     func sendUnused(_ node: Node) {
         if Fork.isChild { return }
@@ -39,7 +41,7 @@ extension PortCore {
         if queueOnce(node) != nil { destroyStandalone(node) }
     }
 
-    /// Gives back a node whose message was taken out.
+    /// Gives back a node of a send-once right, after its message was taken out.
     @usableFromInline
     static func discardSendOnceNode(_ node: Node) { node.freeStandalone() }
 
@@ -50,9 +52,9 @@ extension PortCore {
         return nil
     }
 
-    /// Puts a node that does not count at the end of the queue.
+    /// Queues a node that takes no room.
     ///
-    /// - Returns: False if the port has ended; then the node is still the caller's.
+    /// - Returns: False if the port has ended. The node is then still the caller's.
     private func queueBeyondLimit(_ node: Node) -> Bool {
         switch queue.mailbox.push(Mailbox.Chain(uncounted: node)) {
         case .queued: return true
@@ -66,13 +68,14 @@ extension PortCore {
 
     // MARK: - No senders
 
-    /// Has the loop that the port is in call a handler when the last send right has gone.
+    /// Has the port's loop call a handler once the last send right is released.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
         guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox),
             let input = unsafe receiver.state.value.input
         else {
-            // A port that has ended, and every port in a loop that has, leaves it without being asked.
+            // The handler is not needed: a port that has ended leaves its loop by itself, and so does every port of a loop that
+            // has ended.
             if isClosed || RunLoop.existing?.coreIfCurrent?.hasEnded == true { return }
             misuse(
                 "Port.onNoSenders: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
@@ -80,18 +83,18 @@ extension PortCore {
         }
         let replaced = input.noSenders
         input.noSenders = handler
-        // Not in the change itself: what it holds may come back here.
+        // Released after the assignment: the destruction of the handler's captures may come back here.
         withExtendedLifetime(replaced) {}
         perform(rightsRecord.withLock { $0.rights.requestNotice() })
     }
 
-    /// The port has left the loop that was to call a handler.
+    /// Cancels the request for a notice: the port has left the loop that would call the handler.
     func cancelNoSenders() { rightsRecord.withLock { $0.rights.cancelNotice() } }
 
-    /// A notice has come to the receiver.
+    /// Takes note of a notice that has reached the receiver.
     ///
-    /// - Parameter isWanted: Whether there is a handler for it.
-    /// - Returns: Whether to call the handler.
+    /// - Parameter isWanted: True if there is a handler for it.
+    /// - Returns: True if the handler is to be called.
     func noSendersNoticeArrives(isWanted: Bool) -> Bool {
         let action = rightsRecord.withLock { $0.rights.noticeArrives(isWanted: isWanted) }
         perform(action)
@@ -107,14 +110,16 @@ extension PortCore {
         case .queueNotice:
             let node = Node.makeStandalone(.noSenders)
             if !queueBeyondLimit(node) { return node.freeStandalone() }
-            // A port without messages sleeps on its bell; a nudge is not a signal.
+            // The receiver of a port without messages sleeps on the bell. A nudge wakes it and is not a signal.
             if isSignalPort, let signal = bell.nudge() { Signal.send(signal) }
         }
     }
 
     // MARK: - End
 
-    /// Has a loop's handler called when the port ends, which may be now.
+    /// Has a loop call a handler when the port ends.
+    ///
+    /// If it has ended, that is now.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = rightsRecord.withLock { record in
             if !record.rights.hasEnded { record.watchers.add(watcher) }
@@ -123,7 +128,7 @@ extension PortCore {
         if isNow { watcher.tell() }
     }
 
-    /// The port has ended.
+    /// Ends the notices about rights, and has the handlers of the port's end called.
     func endRights() {
         let watchers = rightsRecord.withLock { record in
             record.rights.end()
@@ -133,7 +138,7 @@ extension PortCore {
         watchers.tell()
     }
 
-    /// Destroys a node that came alone, with what is in it.
+    /// Destroys a standalone node and the message in it.
     func destroyStandalone(_ node: Node) {
         switch node.mark {
         case .beyondLimit: destroyMessages(of: node)

@@ -10,8 +10,7 @@ final class PortCore: Sendable {
     /// First, because its layout keeps the words that senders write apart from the words that the receiver writes.
     let queue: PortQueue
 
-    /// The bell of a port without messages: its signals merge here, and the mailbox carries only notices and the messages of
-    /// send-once rights.
+    /// The bell of a port without messages: its signals merge here, and the mailbox carries only notices.
     let bell = Doorbell()
     /// True if the port carries signals, and no messages.
     let isSignalPort: Bool

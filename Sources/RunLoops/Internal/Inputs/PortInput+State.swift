@@ -1,5 +1,5 @@
-// What changes of a port's place in a loop, looked at for each message: without the checks that a class's properties cost,
-// which ``ExclusivityUnchecked`` argues.
+// The mutable state of a port's place in a loop. It is accessed for each message, so it does without the exclusivity checks of
+// class properties, as ``ExclusivityUnchecked`` argues.
 
 extension PortInput {
     struct State {
@@ -11,7 +11,9 @@ extension PortInput {
         var hasLeftAMode = false
     }
 
-    /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
+    /// A handler with its mode.
+    ///
+    /// A type of its own: a function in a tuple or an optional is wrapped once more each time it is taken out.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (Node.Slot) -> Void
@@ -22,34 +24,36 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    // Those that each message looks at are got and not yielded: what yields in turn what it was yielded allocates memory where
-    // code is not optimized.
+    // The properties that each message accesses have getters instead of `_read`: in unoptimized code, an accessor that yields a
+    // value yielded to it allocates memory.
 
-    /// Nil once the port has left the loop.
+    /// The signal that announces messages; nil once the port has left the loop.
     var signal: Signal? {
         @inline(__always) get { state.value.signal }
         @inline(__always) _modify { yield &state.value.signal }
     }
 
-    /// What a message is delivered to, by the mode that the port was added to.
+    /// The handlers of messages, by the mode that the port was added to.
     var handlers: ModeHandlers<Handler> {
         @inline(__always) _read { yield state.value.handlers }
         @inline(__always) _modify { yield &state.value.handlers }
     }
 
-    /// Whether it has asked for messages since it came into the loop; from then on whoever serves it asks anew.
+    /// True if the port was armed since it joined the loop.
+    ///
+    /// From then on it is armed again each time it was served.
     var hasBeenArmed: Bool {
         @inline(__always) get { state.value.hasBeenArmed }
         @inline(__always) _modify { yield &state.value.hasBeenArmed }
     }
 
-    /// What is called when the last send right has gone.
+    /// The handler that is called once the last send right is released.
     var noSenders: (() -> Void)? {
         @inline(__always) _read { yield state.value.noSenders }
         @inline(__always) _modify { yield &state.value.noSenders }
     }
 
-    /// A handler has taken the port out of a mode: what is being served ends there.
+    /// True if a handler has taken the port out of a mode, so that the serving under way ends.
     var hasLeftAMode: Bool {
         @inline(__always) get { state.value.hasLeftAMode }
         @inline(__always) _modify { yield &state.value.hasLeftAMode }

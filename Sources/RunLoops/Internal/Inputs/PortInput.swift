@@ -3,9 +3,9 @@
 /// The loop's thread only.
 final class PortInput: SignalledInput {
     private let core: PortCore
-    /// The port itself, which lives as long as it is in a loop.
+    /// The port itself, which is kept while it is in a loop.
     private let port: AnyObject
-    /// What changes; `PortInput+State` gives the parts their names.
+    /// The mutable state, whose parts have accessors in `PortInput+State`.
     let state = ExclusivityUnchecked(State())
 
     init(_ port: AnyObject, _ core: PortCore, _ inbox: Inbox) {
@@ -17,20 +17,22 @@ final class PortInput: SignalledInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
-    /// Keeps a handler for a mode, or for the common ones, unless there is one.
+    /// Keeps a handler for a mode, or for the common modes, unless there is one already.
     func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
         handlers.add(Handler(mode: mode, deliver: deliver))
     }
 
-    /// Takes out the handlers for a mode.
+    /// Removes the handlers for a mode.
     ///
-    /// - Returns: What has gone, for the caller to let go of when all is in order.
+    /// - Returns: The removed handlers, for the caller to release once the state is consistent.
     func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
         hasLeftAMode = true
         return handlers.remove(for: mode, whereCommon: loop.modes.common)
     }
 
-    /// Asks to be told of the next message, and sees those that came before.
+    /// Arms the mailbox or the bell for the first time in this loop.
+    ///
+    /// If messages came before, makes the port ready.
     func arm(in loop: LoopCore) {
         guard let signal, !hasBeenArmed else { return }
         hasBeenArmed = true
@@ -58,7 +60,7 @@ final class PortInput: SignalledInput {
         loop.serving.append(signal)
         defer { loop.serving.removeLast() }
         if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
-        // A run inside a handler comes here again, and must not hide from the outer one that the port has left a mode.
+        // A nested run comes here again, and must not hide from the outer one that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
         defer { if hadLeftAMode { hasLeftAMode = true } }
@@ -69,20 +71,20 @@ final class PortInput: SignalledInput {
         _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
-        // Armed before the call, so that a ring during it is not lost.
+        // Armed before the call, so that a ring during the call is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
             loop.inbox.counters.messages.add()
             loop.callHandler(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
-        // Only notices: a port of signals has no other mail. Those that come from here on nudge the bell again.
+        // These are only notices: a port of signals has no other mail. A notice that comes from here on nudges the bell again.
         var rest = self.signal != nil ? core.takeMail() : 0
         while rest > 0, self.signal != nil {
             rest -= 1
             if !membership.contains(mode) {
-                // A handler has taken the port out of this mode; another one is to serve it. If the bell is not armed
-                // any more, whoever has rung it sees to that.
+                // A handler has taken the port out of this mode, and another mode is to serve it. If the bell is no longer
+                // armed, the thread that rang it makes the port ready.
                 if let node = core.bell.disarm() {
                     _ = Signal.takeRetained(node)
                     served.hasMore = true
@@ -92,14 +94,14 @@ final class PortInput: SignalledInput {
             guard let node = core.next else { break }
             if serveStandalone(core.take(from: node).slot, deliver, loop) { served.calledHandler = true }
         }
-        // Closed by another thread before the bell was armed: nobody rings any more.
+        // Another thread closed the port before the bell was armed, so no thread will ring it.
         if self.signal != nil && core.isClosed { served.hasMore = true }
         return served
     }
 
-    /// Serves what is in the queue beyond the limit.
+    /// Serves a message or notice that was queued beyond the limit.
     ///
-    /// - Returns: Whether a handler was called.
+    /// - Returns: True if a handler was called.
     @inline(never)
     private func serveStandalone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore) -> Bool
     {
@@ -125,8 +127,8 @@ final class PortInput: SignalledInput {
         _ = core.takeMail()
         var calledHandler = false
         var releaser = NodeReleaser()
-        // A handler may run the loop, which serves on. If it takes the port out of a mode, the rest waits for the next pass:
-        // this mode may have another handler then.
+        // A handler may run the loop, which goes on serving this port. If it takes the port out of a mode, the rest waits for
+        // the next pass: this mode may have another handler then.
         while !hasLeftAMode, let node = core.next, budget.spend() {
             let taken = core.take(from: node)
             if !taken.takesRoom {
@@ -136,7 +138,7 @@ final class PortInput: SignalledInput {
             calledHandler = true
             loop.inbox.counters.messages.add()
             loop.callHandler(core.origin, as: .port) { deliver(taken.slot) }
-            // If it is not the last, a run inside the handler may have taken the others, and the node with them.
+            // Unless it is the last message, a run inside the handler may have taken the others, and the node with them.
             if taken.isLast { releaser.release(node) }
         }
         if core.isClosed { loop.removeFromLoop(self) }
@@ -161,7 +163,7 @@ final class PortInput: SignalledInput {
         unsafe core.receiver.state.value.input = nil
         core.receiver.claim.release()
         core.destroyWhatIsLeft()
-        // The handler may be the last to hold user code's objects: they go when everything is in order.
+        // The handler may hold the last reference to objects of the user, so it is released once the state is consistent.
         withExtendedLifetime(askedForNoSenders) {}
     }
 }

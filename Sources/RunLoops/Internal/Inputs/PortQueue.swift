@@ -25,7 +25,9 @@ internal import Synchronization
 /// > Thread safety: ``didHandOut()`` and the mailbox's operations for the receiver from the receiver's thread only; the rest
 /// > from any thread.
 struct PortQueue: ~Copyable, Sendable {
-    /// The mailbox that senders push onto. Its word carries the room that is left.
+    /// The mailbox that senders push onto.
+    ///
+    /// Its word carries the room that is left.
     ///
     /// That is less than the room there is, by the number of messages handed out since a sender last brought it up to date. So
     /// a sender need not read the counter that the receiver writes for each message.
@@ -72,7 +74,9 @@ struct PortQueue: ~Copyable, Sendable {
     @inline(__always)
     var hasNoLine: Bool { limit == 0 || waitingCount.load(ordering: .relaxed) == 0 }
 
-    /// Queues messages if there is room for all of them. Without a limit there always is.
+    /// Queues messages if there is room for all of them.
+    ///
+    /// Without a limit there always is.
     @inline(__always)
     func push(_ chain: Mailbox.Chain) -> Mailbox.Push {
         if limit == 0 { return mailbox.push(chain) }

@@ -1,43 +1,47 @@
-/// The rights to send to a port, and whether its receiver is to be told that there are none.
+/// The number of rights to send to a port, and the state of the notice that there are none.
 ///
-/// Every legal step is a method here, and nothing else changes the state. Rights outlive their port: what becomes of them
-/// is counted after its end, too, and then has no consequence.
+/// Every legal change is a method here, and nothing else changes the state. Rights outlive their port. After its end they are
+/// still counted, without any effect.
 struct PortRights: Sendable {
-    /// What the receiver hears of the last send right.
+    /// The state of the notice that the last send right was released.
     private enum Notice {
-        /// Nobody wants to be told.
+        /// The receiver has not asked for a notice.
         case notRequested
-        /// The receiver wants to be told, and there is nothing to tell.
+        /// The receiver has asked for a notice, and there is none to send.
         case requested
-        /// A notice is in the port's queue; it tells of the time at which so many rights had been made.
+        /// A notice is in the port's queue.
+        ///
+        /// It is about the moment at which `made` rights had been made.
         case queued(made: Int)
-        /// The port has ended, and nobody is told any more.
+        /// The port has ended, and sends no more notices.
         case ended
     }
 
-    /// What the caller does next, once it holds no lock.
+    /// The action that the caller performs, once it holds no lock.
     enum Action {
         case nothing
-        /// Puts a notice into the port's queue, behind what the rights have sent.
+        /// Queues a notice in the port, behind everything that the rights have sent.
         case queueNotice
-        /// Calls the receiver's handler: a notice has come, and it is true.
+        /// Calls the receiver's handler: a notice has arrived, and it is still true.
         case callHandler
     }
 
     private var notice = Notice.notRequested
 
-    /// How many send rights there are, copies not counted.
+    /// The number of send rights that exist.
+    ///
+    /// Copies are not counted.
     private(set) var sendRights = 0
 
-    /// How many send-once rights are neither used nor destroyed.
+    /// The number of send-once rights that are neither used nor destroyed.
     private(set) var sendOnceRights = 0
 
-    /// How many send rights were ever made.
+    /// The number of send rights that were ever made.
     ///
-    /// A notice tells of one value of it: if more have been made when it arrives, it is stale.
+    /// A notice is about one value of it: if more have been made when the notice arrives, it is stale.
     private var made = 0
 
-    /// The value of ``made`` of which the receiver was last told.
+    /// The value of ``made`` that the last notice to the receiver was about.
     private var reportedMade = 0
 
     // MARK: - Rights
@@ -47,7 +51,7 @@ struct PortRights: Sendable {
         made += 1
     }
 
-    /// The last copy of a send right has gone.
+    /// Counts that the last copy of a send right was released.
     mutating func dropSendRight() -> Action {
         precondition(sendRights > 0, "a right goes once")
         sendRights -= 1
@@ -59,7 +63,7 @@ struct PortRights: Sendable {
 
     mutating func makeSendOnceRight() { sendOnceRights += 1 }
 
-    /// A send-once right was used, or destroyed.
+    /// Counts that a send-once right was used or destroyed.
     mutating func endSendOnceRight() {
         precondition(sendOnceRights > 0, "a send-once right ends once")
         sendOnceRights -= 1
@@ -67,7 +71,9 @@ struct PortRights: Sendable {
 
     // MARK: - The receiver
 
-    /// The receiver wants to be told, also of what has come about already.
+    /// Asks for a notice.
+    ///
+    /// If there are no send rights any more, and no notice has said so, one is due at once.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:
@@ -77,19 +83,19 @@ struct PortRights: Sendable {
         }
     }
 
-    /// The receiver does not want to be told any more.
+    /// Cancels the request for a notice.
     mutating func cancelNotice() {
         switch notice {
         case .requested: notice = .notRequested
-        // What is in the queue arrives, and nobody wants it then.
+        // The notice in the queue still arrives. It is then ignored.
         case .notRequested, .queued, .ended: break
         }
     }
 
-    /// The notice has come to the head of the queue.
+    /// Takes note that the notice has come to the head of the queue.
     ///
-    /// - Parameter isWanted: Whether the receiver wants to be told now.
-    /// - Returns: What is to be done.
+    /// - Parameter isWanted: True if the receiver has a handler for it now.
+    /// - Returns: The action that the caller performs.
     mutating func noticeArrives(isWanted: Bool) -> Action {
         switch notice {
         case .queued(let madeThen):
@@ -99,20 +105,20 @@ struct PortRights: Sendable {
             }
             notice = .requested
             if madeThen != made {
-                // Rights were made since. If they have gone too, what they sent comes first.
+                // Rights were made since. If they were released too, everything that they sent comes first.
                 return queueIfDue()
             }
             reportedMade = made
             return .callHandler
-        case .notRequested, .requested: preconditionFailure("a notice arrives that nobody has queued")
+        case .notRequested, .requested: preconditionFailure("a notice arrives only after it was queued")
         case .ended: return .nothing
         }
     }
 
-    /// The port ends.
+    /// Ends the notices: the port has ended.
     mutating func end() { notice = .ended }
 
-    /// Whether the port has ended, as far as notices are concerned.
+    /// True if the port has ended, as far as notices are concerned.
     var hasEnded: Bool {
         switch notice {
         case .ended: true
@@ -127,9 +133,9 @@ struct PortRights: Sendable {
     }
 }
 
-/// What a port keeps for its rights.
+/// The rights of a port, and the handlers that are called at its end.
 struct RightsRecord: Sendable {
     var rights = PortRights()
-    /// Who is to be told of the port's end.
+    /// The handlers of loops that are called when the port ends.
     var watchers = EndWatchers()
 }

@@ -7,26 +7,26 @@ internal import Synchronization
 final class PortSetCore: Sendable {
     typealias Member = PortSetMember
 
-    /// The members with something to receive, and who waits.
+    /// The members that are ready, and the gates of the threads that wait.
     ///
-    /// A leaf, which senders take, too.
+    /// A leaf lock, which senders take as well.
     private let line = Guarded(Line())
 
-    /// Held by whoever does with members what only their receiver may: takes a message out, adds one, removes one.
+    /// Held while a thread acts as the receiver of members: while it takes out a message, adds a member or removes one.
     ///
-    /// Not a leaf: whoever takes a message out of a full port queues those of its waiting senders, and lets them go. They
-    /// never want this lock for it, only that of the line, nor does any code of the user's run under it.
+    /// Not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes them. A
+    /// sender never needs this lock for that, only that of `line`, and no user code runs under it.
     private let receiving = Guarded(())
 
-    /// Which thread has received last: 0, or its number.
+    /// The number of the thread that has received last; 0 for none.
     private let server = Atomic<UInt>(0)
 
-    /// Guarded by the lock of the line, with the members' own places in it.
+    /// Guarded by the lock of `line`, together with `isReady` and `isDetached` of the members.
     private struct Line: @unchecked Sendable {
         var members: [ObjectIdentifier: Member] = [:]
-        /// Those with something to receive, in turn.
+        /// The members with something to receive, in the order in which they are served.
         var ready = Deque<Member>()
-        /// Those who wait, first come, first woken.
+        /// The gates of the threads that wait, first come, first woken.
         var waiting = Deque<ThreadGate>()
 
         mutating func append(_ member: Member) {
@@ -38,7 +38,7 @@ final class PortSetCore: Sendable {
 
     var count: Int { line.withLock { $0.members.count } }
 
-    /// How many threads sleep, or are about to.
+    /// The number of threads that sleep, or are about to.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
 
     private var id: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
@@ -78,16 +78,18 @@ final class PortSetCore: Sendable {
         didDetach(member, released)
     }
 
-    /// The set's last reference has gone.
+    /// Removes all members: the last reference to the set was released.
     func end() {
         if Fork.isChild { return }
         while let core = line.withLock({ $0.members.first?.value.core }) { remove(core) }
         PortSetServers.record(id, server, to: 0)
     }
 
-    /// Takes a member out, in the turn.
+    /// Removes a member.
     ///
-    /// - Returns: Who is to be woken, because there is nothing left to wait for.
+    /// Called under the lock of `receiving`.
+    ///
+    /// - Returns: The gates of threads to wake, because there is no member left to wait for.
     private func detach(_ member: Member) -> Deque<ThreadGate> {
         let released: Deque<ThreadGate> = line.withLock { line in
             line.members.removeValue(forKey: ObjectIdentifier(member.core))
@@ -102,7 +104,7 @@ final class PortSetCore: Sendable {
         return released
     }
 
-    /// What follows when the turn is over.
+    /// Finishes a removal, once no lock is held.
     private func didDetach(_ member: Member, _ released: Deque<ThreadGate>) {
         member.core.destroyWhatIsLeft()
         for gate in released { gate.open() }
@@ -110,7 +112,7 @@ final class PortSetCore: Sendable {
 
     // MARK: - Receiving
 
-    /// A member has something to receive, or has ended.
+    /// Puts a member in line, because it has something to receive or has ended, and wakes a thread.
     func becameReady(_ member: Member) {
         let gate = line.withLock { line in
             line.append(member)
@@ -119,21 +121,23 @@ final class PortSetCore: Sendable {
         gate?.open()
     }
 
-    /// What a look at the line finds.
+    /// The result of a look at the line.
     private enum Finding {
         case message(Member, Member.Taken)
         case ended(Member, Deque<ThreadGate>)
         case nothing
     }
 
-    /// What is received.
+    /// The result of a wait.
     enum Reception {
         case message(Member, Member.Taken)
-        /// The end of a member that has left the set, and says something at its end.
+        /// The end of a member that was added with an element for its end.
+        ///
+        /// The member has left the set.
         case end(Member)
     }
 
-    /// Waits for what comes first.
+    /// Waits for the first message of any member.
     func receive(before deadline: Moment) throws(PortSetError) -> Reception {
         Fork.check("PortSet.receive")
         serveHere()
@@ -158,13 +162,14 @@ final class PortSetCore: Sendable {
             if isEmpty { throw .noMembers }
             if !mayWait { throw .timedOut }
             if gate.wait(until: deadline) { continue }
-            // Who has just been woken by a message must not leave it to nobody: one more look.
+            // A message may have woken this thread at the same moment. Check once more, because no other thread was woken for
+            // it.
             line.withLock { $0.waiting.removeAll { $0 === gate } }
             mayWait = false
         }
     }
 
-    /// Takes a message of the member whose turn it is.
+    /// Takes a message of the member that is next in line.
     private func look() -> Finding {
         var next: ThreadGate?
         var again: Member?
@@ -172,9 +177,9 @@ final class PortSetCore: Sendable {
             while true {
                 let member: Member? = line.withLock { line in
                     guard let member = line.ready.popFirst() else { return nil }
-                    // Before it is armed: from then on a sender may put it back.
+                    // Before the member is armed: from then on a sender may put it back in line.
                     member.isReady = false
-                    // Another one may take what the next member has.
+                    // Another thread may take the message of the next member.
                     if !line.ready.isEmpty && next == nil { next = line.waiting.popFirst() }
                     return member
                 }
@@ -193,7 +198,7 @@ final class PortSetCore: Sendable {
         return finding
     }
 
-    /// The calling thread is the one that serves the set.
+    /// Notes that the calling thread serves the set.
     private func serveHere() {
         let here = PortSetServers.thread
         if server.load(ordering: .relaxed) == here { return }

@@ -1,26 +1,26 @@
-/// A port's place in a set, whatever its messages become.
+/// A port's place in a set, independent of the type that its messages are received as.
 ///
-/// `@unchecked Sendable`: each property that changes says which of the set's two locks guards it.
+/// `@unchecked Sendable`: each mutable property says which of the set's two locks guards it.
 @usableFromInline
 class PortSetMember: SignalReceiver, @unchecked Sendable {
     let core: PortCore
-    /// Whether something is received once the port has ended.
+    /// True if an element is received once the port has ended.
     let reportsEnd: Bool
-    /// The port itself, which lives as long as it is in a set.
+    /// The port itself, which is kept while it is in a set.
     private let port: any AnyObject & Sendable
     private let set: PortSetCore
 
-    /// Whether it is in the set's line.
+    /// True while the member is in the set's line.
     ///
-    /// Guarded by the line.
+    /// Guarded by the lock of the line.
     var isReady = false
-    /// Whether it has left the set, or was never in it.
+    /// True before the member joins the set, and after it has left.
     ///
-    /// Guarded by the line.
+    /// Guarded by the lock of the line.
     var isDetached = true
-    /// What the port is armed with while it is empty; nil while the port is not in the set.
+    /// The signal that the empty port is armed with; nil while the port is not in the set.
     ///
-    /// Guarded by the turn.
+    /// Guarded by the lock of `receiving`.
     private var signal: Signal?
 
     init(_ port: any AnyObject & Sendable, _ core: PortCore, reportsEnd: Bool, _ set: PortSetCore) {
@@ -30,24 +30,26 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
         self.set = set
     }
 
-    /// A sender has found the port empty.
+    /// Puts the member in line: a sender has found the port empty.
     func becameReady() { set.becameReady(self) }
 
-    /// What was taken out of a port.
+    /// A message, or signal, that was taken out of a port.
     enum Taken {
-        /// A signal, with a node that carries nothing and is not the receiver's.
+        /// A signal.
+        ///
+        /// Its node carries nothing, and does not belong to the receiver.
         case signal(Node)
         case message(Node)
         case beyondLimit(Node)
     }
 }
 
-/// A member with what its messages become.
+/// A member with the function that turns its messages into elements.
 ///
-/// Apart, so that all the rest is compiled for no type in particular.
+/// A subclass, so that the rest of the code is not generic.
 @usableFromInline
 final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable {
-    /// What is received once the port has ended.
+    /// The element that is received once the port has ended; nil for none.
     let end: Element?
     private let element: @Sendable (Node) -> Element
 
@@ -60,7 +62,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
         super.init(port, core, reportsEnd: end != nil, set)
     }
 
-    /// What a message is received as; gives its node back.
+    /// Turns a message into an element, and gives its node back.
     func receive(_ message: Taken) -> Element {
         switch message {
         case .signal(let node): return element(node)
@@ -74,14 +76,14 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
     }
 }
 
-// What only the receiver of a port may do: in the set's turn.
+// The operations of a port's receiver. Called under the lock of `receiving`.
 extension PortSetMember {
-    /// Begins to receive.
+    /// Prepares to receive: makes the signal.
     func begin() { signal = Signal(to: self) }
 
-    /// Asks to be told of the next message.
+    /// Arms the mailbox or the bell.
     ///
-    /// - Returns: False if something is there already, or the port has ended: then nobody is told.
+    /// - Returns: False if there is a message already, or the port has ended. Then no sender will signal.
     func arm() -> Bool {
         guard let signal else { return false }
         if core.isSignalPort {
@@ -89,20 +91,20 @@ extension PortSetMember {
                 _ = Signal.takeRetained(signal.node)
                 return false
             }
-            // Closed before the bell was armed: nobody rings any more.
+            // The port was closed before the bell was armed, so no thread will ring it.
             return !core.isClosed
         }
         return core.takeMail() == 0 && core.arm(with: signal)
     }
 
-    /// Takes one message out, and asks to be told of the next one.
+    /// Takes one message out, and arms the mailbox or the bell again.
     ///
-    /// - Returns: What was taken, and whether nobody tells of more because it is there already.
+    /// - Returns: The message, if there was one, and true if there is more already, so that no sender will signal.
     func take() -> (taken: Taken?, hasMore: Bool) {
         guard let signal else { return (nil, false) }
         if core.isSignalPort {
-            // Armed before what is received is used, so that a ring meanwhile is not lost. Such a port has no other mail
-            // than notices, which stay.
+            // Armed before the signal is used, so that a ring meanwhile is not lost. The only other mail of such a port is
+            // notices, which stay.
             let wasRung = core.bell.arm(with: signal.retainedNode())
             return (wasRung ? .signal(signal.node) : nil, core.isClosed)
         }
@@ -118,7 +120,7 @@ extension PortSetMember {
         return (taken, !core.arm(with: signal))
     }
 
-    /// Ceases to receive.
+    /// Stops receiving, and releases the claim.
     func cease() {
         guard let signal else { return }
         if core.isSignalPort {
@@ -130,7 +132,9 @@ extension PortSetMember {
         core.receiver.claim.release()
     }
 
-    /// Nobody can ask for notices in a set: what this one tells is told to whoever asks next.
+    /// Drops a notice.
+    ///
+    /// A port in a set has no handler for it; the next call of `onNoSenders` asks for a notice again.
     private func dropNotice(_ node: Node) {
         _ = core.noSendersNoticeArrives(isWanted: false)
         node.freeStandalone()

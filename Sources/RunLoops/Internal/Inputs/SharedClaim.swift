@@ -1,4 +1,4 @@
-/// A claim in an object of its own, for code that compares it and does not keep what it is the claim of.
+/// A claim in an object of its own, for code that compares claims without keeping the object that is claimed.
 ///
 /// > Thread safety: any thread.
 package final class SharedClaim: Sendable {
@@ -15,9 +15,9 @@ package final class SharedClaim: Sendable {
         return loop
     }
 
-    /// Hands the claim on to the next loop that takes it.
+    /// Releases the claim, for the next loop that takes it.
     package func release() { claim.release() }
 
-    /// What a thread waits for that waits for the loop with the claim.
+    /// The target of a wait for the loop that has the claim.
     package var waitTarget: WaitTarget { .loop(claim.holderID) }
 }

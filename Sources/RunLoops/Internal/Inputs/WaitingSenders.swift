@@ -1,13 +1,13 @@
 /// The senders that wait at a full port, in the order in which they came.
 ///
-/// Each operation takes the same time however many wait, and allocates nothing.
+/// Each operation takes constant time and allocates nothing.
 struct WaitingSenders {
-    /// A thread or a task that waits, with the messages that it wants to send.
+    /// A waiting thread or task, with the messages that it wants to send.
     ///
     /// `@unchecked Sendable`: the lock of the line guards `state`; the links belong to the ``List`` that the sender is in.
     final class Sender: @unchecked Sendable {
         let chain: Mailbox.Chain
-        /// Called without a lock once others have taken the sender out of the line.
+        /// Called without a lock once another thread has taken the sender out of the line.
         let notify: @Sendable (Outcome) -> Void
 
         fileprivate var state = State.outside
@@ -22,18 +22,20 @@ struct WaitingSenders {
 
     /// The place of a sender.
     fileprivate enum State {
-        /// It has not come into the line, or has left it by itself.
+        /// The sender has not joined the line, or has left it by itself.
         case outside
         case inLine
-        /// Others have taken it out of the line.
+        /// Another thread has taken the sender out of the line.
         case takenOut(Outcome)
     }
 
-    /// The reason why others have taken a sender out of the line.
+    /// The reason why another thread has taken a sender out of the line.
     enum Outcome {
         case sent
         case closed
-        /// Its message is its own: it would have waited for ever.
+        /// The sender would have waited forever.
+        ///
+        /// Its message is still its own.
         case refused
     }
 
@@ -47,7 +49,7 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// The first sender's messages have been queued.
+    /// Takes out the first sender, whose messages have been queued.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")
@@ -56,7 +58,7 @@ struct WaitingSenders {
         return sender
     }
 
-    /// The port has ended.
+    /// Takes out all senders: the port has ended.
     mutating func closeAll() -> List {
         var all = List()
         while let sender = line.popFirst() {
@@ -73,7 +75,7 @@ struct WaitingSenders {
         }
     }
 
-    /// Takes out a sender that must not wait any more.
+    /// Takes out a sender that must not wait any longer.
     ///
     /// - Returns: False if it was not in the line.
     mutating func refuse(_ sender: Sender) -> Bool {
@@ -83,9 +85,10 @@ struct WaitingSenders {
         return true
     }
 
-    /// A sender stops waiting.
+    /// Takes out a sender that stops waiting.
     ///
-    /// - Returns: The reason why others had taken it out, or nil if it was in the line still: then its messages are its own.
+    /// - Returns: The reason why another thread had taken it out. Nil if it was still in the line: then its messages are still
+    ///   its own.
     mutating func leave(_ sender: Sender) -> Outcome? {
         switch sender.state {
         case .takenOut(let outcome): return outcome
@@ -98,7 +101,9 @@ struct WaitingSenders {
 }
 
 extension WaitingSenders {
-    /// Senders in order, linked through themselves: each is in one list at a time.
+    /// A doubly linked list of senders.
+    ///
+    /// Each sender is in at most one list at a time.
     struct List {
         private(set) var first: Sender?
         private var last: Sender?
@@ -117,7 +122,7 @@ extension WaitingSenders {
             return sender
         }
 
-        /// Takes out a sender that is in this list.
+        /// Removes a sender that is in this list.
         mutating func remove(_ sender: Sender) {
             if let previous = sender.previous { previous.next = sender.next } else { first = sender.next }
             if let next = sender.next { next.previous = sender.previous } else { last = sender.previous }
@@ -126,7 +131,7 @@ extension WaitingSenders {
             count -= 1
         }
 
-        /// Takes all out, and tells each.
+        /// Removes all senders, and notifies each.
         mutating func notifyAll(_ outcome: Outcome) {
             while let sender = popFirst() { sender.notify(outcome) }
         }

@@ -1,16 +1,16 @@
 internal import CLibEvent
 internal import Glibc
 
-/// Ends a loop's sleep at a moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
+/// The end of a loop's sleep at a moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
 ///
-/// The kernel is told only when it must be: of a moment earlier than the one it knows, or of the next one
-/// when that has passed. A moment that moves later is left alone: one surplus wake-up costs less than a
-/// system call for every timer that is cancelled in time.
+/// The kernel is set only when necessary: to a moment earlier than the one it is set to, or to the next moment once that one
+/// has passed. A moment that moves later is not passed on: one surplus wake-up costs less than a system call for every timer
+/// that is cancelled in time.
 package struct Alarm: ~Copyable {
-    /// -1 once it has ended.
+    /// The descriptor of the timer; -1 once the alarm has ended.
     package private(set) var descriptor: CInt
 
-    /// The moment that the kernel knows; `never` if it has passed, or none was set.
+    /// The moment that the kernel is set to; `never` if it has passed, or none was set.
     private var armed = Moment.never
 
     package init() throws(SystemError) {
@@ -21,31 +21,31 @@ package struct Alarm: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Closes the descriptor: the loop's thread ends, and waits no more.
+    /// Closes the descriptor: the loop's thread ends, and sleeps no more.
     mutating func end() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
     }
 
-    /// Makes sure that a sleep ends at `moment`, or before.
+    /// Makes sure that a sleep ends no later than a moment.
     ///
-    /// - Returns: Whether it took a system call.
+    /// - Returns: True if it took a system call.
     package mutating func set(_ moment: Moment) -> Bool {
         if moment >= armed { return false }
         armed = moment
         var setting = itimerspec()
-        // A value of zero would disarm it; a moment that has passed fires at once.
+        // A value of zero would disarm the timer. A moment that has passed fires at once.
         let nanoseconds = max(moment.nanoseconds, 1)
         setting.it_value.tv_sec = time_t(nanoseconds / 1_000_000_000)
         setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
         // Safe: the kernel only reads our own value.
         if unsafe timerfd_settime(descriptor, CInt(TFD_TIMER_ABSTIME), &setting, nil) != 0 {
-            // An absolute time of our own timerfd is always accepted.
+            // An absolute time for our own timerfd is always accepted.
             fatalError("RunLoop: the descriptor that times a loop was closed by other code (errno \(errno))")
         }
         return true
     }
 
-    /// Says that the kernel has announced the moment.
+    /// Notes that the kernel has reported the moment.
     package mutating func hasFired() { armed = .never }
 }

@@ -1,27 +1,27 @@
 internal import CThreads
 
-/// A signal that the process has given to one source, and where its arrivals are read.
+/// A signal that the process has given to one source, and the descriptors from which its arrivals are read.
 ///
-/// A signal reaches the source in one of two ways. If any thread accepts it, the handler runs there, and writes it to a
-/// pipe. If all threads block it, no handler ever runs, and the kernel keeps it; then a signalfd reads it. So it is not
-/// lost whatever threads block, and no thread's mask has to be changed: not one that runs already, nor that which
-/// other programs inherit.
+/// A signal reaches the source in one of two ways. If any thread accepts the signal, the handler runs there, and writes the
+/// signal to a pipe. If all threads block it, no handler ever runs, and the kernel keeps it until a signalfd reads it. So the
+/// signal is not lost, whichever threads block it, and the mask of no thread has to be changed: neither of one that runs
+/// already, nor the mask that other programs inherit.
 ///
-/// `@safe`: the descriptors are this value's from `init` to `deinit`.
+/// `@safe`: the descriptors belong to this value from `init` to `deinit`.
 @safe
 struct CaughtSignal: ~Copyable {
     private let number: CInt
     private let descriptors: runloops_signal_descriptors
 
-    /// Who has which signal in this process.
+    /// The place where the source of each caught signal was made.
     private static let owners = ForkSafe<[CInt: SourceLocation]>([:])
 
     /// Takes a signal.
     ///
     /// - Parameters:
-    ///   - number: The signal's number.
-    ///   - origin: Where its source was made.
-    /// - Throws: Why not; then nothing has changed.
+    /// - number: The number of the signal.
+    /// - origin: The place where the source is made.
+    /// - Throws: `SignalSourceError` if the signal cannot be taken. Then nothing has changed.
     init(_ number: CInt, for origin: SourceLocation) throws(SignalSourceError) {
         let owner = CaughtSignal.owners.withLock { owners in
             if let owner = owners[number] { return owner as SourceLocation? }
@@ -29,7 +29,7 @@ struct CaughtSignal: ~Copyable {
             return nil
         }
         if let owner { throw .taken(signal: number, madeAt: owner.description) }
-        // A thread that ended from here on would leave the signal taken.
+        // If the thread were cancelled from here on, the signal would stay taken.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         let opened: runloops_signal_descriptors
@@ -51,24 +51,26 @@ struct CaughtSignal: ~Copyable {
     }
 
     deinit {
-        // A thread that ended in here would leave the signal taken.
+        // If the thread were cancelled in here, the signal would stay taken.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
-        // In this order: a handler must not write to a descriptor's number that is in use again, and a new owner must not start
-        // before the end of the old one.
+        // The order matters: a handler must not write to a descriptor number that is in use again, and a new owner must not
+        // start before the end of the old one.
         runloops_signal_stop(number)
         CaughtSignal.close(descriptors)
         CaughtSignal.giveUp(number)
     }
 
-    /// What a loop watches: readable while a signal waits.
+    /// The descriptor that a loop watches: readable while a signal waits.
     var descriptor: CInt { descriptors.ready }
 
     /// Takes the next signal.
+    ///
+    /// - Returns: The arrival; nil if no signal waits.
     func next() -> SignalSource.Arrival? {
         var signal = runloops_signal()
         var descriptors = descriptors
-        // Safe: both are our own values, the one filled and the other one only read.
+        // Safe: both are our own values. The function fills one, and only reads the other.
         let count = unsafe runloops_signal_next(number, &descriptors, &signal)
         if count == 0 { return nil }
         let sender = SignalSource.Arrival.Sender(processID: signal.process, userID: signal.user)
@@ -79,7 +81,7 @@ struct CaughtSignal: ~Copyable {
     private static func open(_ number: CInt) throws(SystemError) -> runloops_signal_descriptors {
         var opened = runloops_signal_descriptors()
         var call: UnsafePointer<CChar>?
-        // Safe: both are our own values, which the function fills; the name is a constant of its.
+        // Safe: both are our own values, which the function fills. The name is a constant of the function.
         let code = unsafe runloops_signal_open(number, &opened, &call)
         if code == 0 { return opened }
         throw SystemError(call: unsafe call.map { unsafe String(cString: $0) } ?? "", code: code)

@@ -1,10 +1,10 @@
 internal import CThreads
 internal import DequeModule
 
-/// The lines that wait to be written, and the thread that writes them.
+/// The lines that wait to be written to standard error, and the thread that writes them.
 ///
-/// A thread, and not a write that does not block: whether a write blocks is a property of the open file description, which
-/// other processes share, and files of slow file systems and suspended terminals block whatever it says. Opening standard
+/// A thread, because a write that never blocks is not possible: non-blocking mode is a property of the open file description,
+/// which other processes share, and files of slow file systems and suspended terminals block in any mode. Opening standard
 /// error a second time fails for sockets, and for programs that have changed their user.
 ///
 /// The thread is started for the first line, and ends when no line waits.
@@ -20,9 +20,9 @@ final class DiagnosticQueue: Sendable {
         var unreportedDrops = 0
         var dropped = 0
         var hasThread = false
-        /// The number of the thread, once it runs.
+        /// The number of the thread, once it runs; otherwise 0.
         var thread: UInt = 0
-        /// Opened when the thread has nothing more to write.
+        /// The gates to open once the thread has nothing more to write.
         var drained: [ThreadGate] = []
     }
 
@@ -34,7 +34,7 @@ final class DiagnosticQueue: Sendable {
     var handler: Handler? {
         get { state.withLock { $0.handler } }
         set {
-            // The handler that was set before is destroyed outside the lock: what it holds is the program's.
+            // The previous handler is destroyed outside the lock, because its captures are the program's.
             let previous = state.withLock { state in
                 defer { state.handler = newValue }
                 return state.handler
@@ -47,7 +47,7 @@ final class DiagnosticQueue: Sendable {
 
     /// Adds a line, or counts it as dropped if the queue is full.
     ///
-    /// Once a line was dropped, so are all others until the queue is empty: then one line says how many there were.
+    /// Once a line was dropped, all others are dropped, too, until the queue is empty. Then one line says how many there were.
     func append(_ line: String) {
         let startsThread = state.withLock { state in
             if state.waiting.count >= capacity || state.unreportedDrops > 0 {
@@ -60,13 +60,13 @@ final class DiagnosticQueue: Sendable {
             state.hasThread = true
             return true
         }
-        // Without a thread the lines wait for the next one that is reported.
+        // If no thread can be started, the lines wait until the next line is reported.
         if startsThread && !startThread() { state.withLock { $0.hasThread = false } }
     }
 
     /// Waits until no line waits, or until a deadline.
     ///
-    /// The thread that writes does not wait for itself.
+    /// The writing thread does not wait for itself.
     func drain(until deadline: ContinuousClock.Instant) {
         let gate = ThreadGate()
         let isOpen = state.withLock { state in
@@ -87,7 +87,7 @@ final class DiagnosticQueue: Sendable {
         return true
     }
 
-    /// Hands out the lines until none waits.
+    /// Writes the lines until none waits.
     private func run() {
         state.withLock { $0.thread = UInt(runloops_thread_number()) }
         while let (line, handler) = takeNext() {

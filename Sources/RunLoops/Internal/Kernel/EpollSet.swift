@@ -2,36 +2,36 @@ internal import CLibEvent
 package import DequeModule
 internal import Glibc
 
-/// Descriptors that are watched together, behind one that a loop watches.
+/// A set of watched descriptors behind one descriptor that a loop watches.
 ///
-/// What comes and goes in the set is no business of the loop's: so any thread may change it, and a change of mode costs the
-/// same however many there are.
+/// The loop is not involved in changes of the set. So any thread may change it, and a change of the loop's mode costs the same
+/// for any number of descriptors.
 ///
 /// > Thread safety: any thread.
 package final class EpollSet: Sendable {
-    /// Readable while something in the set is ready.
+    /// The descriptor of the set, readable while a descriptor in the set is ready.
     package let descriptor: CInt
 
-    /// What a descriptor is watched for, and what is reported of it.
+    /// The readiness that a descriptor is watched for, and that is reported of it.
     package struct Interest: OptionSet, Sendable {
         package let rawValue: UInt32
 
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// Something can be read, or nothing will ever come any more.
+        /// Data can be read, or no more data will ever arrive.
         package static let reading = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
-        /// Nothing will ever come any more.
+        /// No more data will ever arrive.
         package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
         package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
-        /// Reported when it has become ready anew.
+        /// Reports new readiness only.
         package static let edge = Interest(rawValue: EPOLLET.rawValue)
-        /// Reported once, until the interest is stated again.
+        /// Reports once, until the interest is changed.
         package static let once = Interest(rawValue: EPOLLONESHOT.rawValue)
     }
 
-    /// One descriptor that is ready.
+    /// A report that one descriptor is ready.
     package struct Report: Sendable {
-        /// What it was added with.
+        /// The token that the descriptor was added with.
         package let token: UInt64
         package let readiness: Interest
 
@@ -55,9 +55,10 @@ package final class EpollSet: Sendable {
         try control(EPOLL_CTL_MOD, watched, interest, token)
     }
 
-    /// Takes a descriptor out, before it is closed.
+    /// Removes a descriptor, before it is closed.
     ///
-    /// - Returns: False if it was not in the set, or was closed before: the kernel cannot refuse what is in the set.
+    /// - Returns: False if it was not in the set, or had been closed: the kernel never refuses to remove a descriptor that is
+    ///   in the set.
     @discardableResult
     package func remove(_ watched: CInt) -> Bool { epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, nil) == 0 }
 
@@ -71,9 +72,11 @@ package final class EpollSet: Sendable {
         _ = try systemCall("epoll_ctl") { unsafe epoll_ctl(descriptor, operation, watched, &event) }
     }
 
-    /// Appends what is ready now, without waiting: each descriptor once, and none twice before all had their turn.
+    /// Appends a report for each descriptor that is ready now, without waiting.
+    ///
+    /// No descriptor is reported twice before all others were reported.
     package func report(to reports: inout Deque<Report>) {
-        // Safe: the kernel fills at most as many as there is room for.
+        // Safe: the kernel fills at most as many events as the buffer holds.
         unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             let count = unsafe epoll_wait(descriptor, events.baseAddress, CInt(events.count), 0)
             for index in 0..<Int(max(count, 0)) {

@@ -2,17 +2,17 @@ internal import CEventBase
 internal import CLibEvent
 internal import Glibc
 
-/// A libevent base on epoll, without locks, without libevent's timers.
+/// A libevent base on epoll, without libevent's locks and timers.
 ///
-/// `@safe`: the pointer is libevent's own, from `init` to `end` or `deinit`, and never leaves this file's types.
+/// `@safe`: the pointer is libevent's own, from `init` to `end` or `deinit`, and never leaves the types of this file.
 @safe
 struct EventBase: ~Copyable {
-    /// Nil once it has ended.
+    /// The base; nil once it has ended.
     fileprivate private(set) var pointer: OpaquePointer?
 
     /// Makes a base.
     ///
-    /// The calling thread has the turn of ``LoopOpening``.
+    /// Called within ``LoopOpening/serialize(_:)``.
     ///
     /// - Throws: `SystemError` if the kernel refuses a descriptor, or there is no memory.
     init() throws(SystemError) {
@@ -22,12 +22,12 @@ struct EventBase: ~Copyable {
             throw SystemError(call: "event_config_new", code: ENOMEM)
         }
         defer { unsafe event_config_free(config) }
-        // Neither locks nor cached times: one thread, and no timers of libevent's.
+        // Without locks, because one thread uses the base; without cached times, because no timer of libevent is used.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue))
-        // The environment does not choose how to poll.
+        // Environment variables do not choose the backend.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_IGNORE_ENV.rawValue))
-        // Edge triggering excludes every way to poll but epoll.
+        // Of all backends only epoll supports edge triggering.
         unsafe event_config_require_features(config, CInt(EV_FEATURE_ET.rawValue))
         var wasLeft = false
         guard let base = unsafe runloops_make_event_base(config, &wasLeft) else {
@@ -40,25 +40,25 @@ struct EventBase: ~Copyable {
 
     deinit { if let pointer = unsafe pointer { unsafe event_base_free(pointer) } }
 
-    /// Closes its descriptors, after the last event of it was freed.
+    /// Closes the base's descriptors, after its last event was freed.
     mutating func end() {
         guard let ended = unsafe pointer else { return }
         unsafe pointer = nil
         unsafe event_base_free(ended)
     }
 
-    /// Notes what is ready, by calling the events' callbacks.
+    /// Notes which descriptors are ready, by calling the callbacks of the events.
     ///
-    /// Never inlined and never renamed: in a profile, what is below this symbol is idle time.
+    /// Never inlined and never renamed: in a profile, the time below this symbol is idle time.
     ///
-    /// - Parameter blocking: Whether to sleep until something is ready.
+    /// - Parameter blocking: True to sleep until a descriptor is ready.
     @inline(never)
     func wait(blocking: Bool) {
-        // Once in either case: without it libevent asks again until nothing is ready, which for a level-triggered
-        // descriptor that nobody has read is never.
+        // `EVLOOP_ONCE` in both cases: without it libevent polls again until no descriptor is ready, which for a
+        // level-triggered descriptor with unread data is never.
         let flags = blocking ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK
         guard let pointer = unsafe pointer else { preconditionFailure("a loop that has ended does not wait") }
-        // Safe: the base is ours, on the one thread that uses it, and not inside one of its own callbacks.
+        // Safe: the base is ours, used by one thread, and not inside one of its own callbacks.
         let result = unsafe event_base_loop(pointer, flags)
         if result < 0 {
             fatalError(
@@ -68,9 +68,9 @@ struct EventBase: ~Copyable {
     }
 }
 
-/// One descriptor that an event base watches, or does not watch at the moment.
+/// One descriptor of an event base, which the base may watch or not at the moment.
 ///
-/// `@safe`: the event is ours from `init` to `deinit`; the owner keeps the base, and the context, longer.
+/// `@safe`: the event is ours from `init` to `deinit`; the owner keeps the base and the context for longer.
 @safe
 struct Event: ~Copyable {
     private let pointer: OpaquePointer
@@ -91,7 +91,7 @@ struct Event: ~Copyable {
 
     deinit { unsafe event_free(pointer) }
 
-    /// Puts the descriptor into the kernel's set.
+    /// Adds the descriptor to the kernel's set.
     func watch() throws(SystemError) {
         errno = 0
         if unsafe event_add(pointer, nil) != 0 {
@@ -99,6 +99,6 @@ struct Event: ~Copyable {
         }
     }
 
-    /// Takes the descriptor out of the kernel's set.
+    /// Removes the descriptor from the kernel's set.
     func unwatch() { unsafe event_del(pointer) }
 }

@@ -1,12 +1,16 @@
 internal import CLibEvent
 
-/// The warnings of libevent, which it would write to standard error itself, on the loop, and wait until there is room.
+/// The warnings of libevent.
+///
+/// By default libevent would write them to standard error itself, on the loop's thread, and block while there is no room.
 enum EventLog {
-    /// Has libevent report its warnings as the package reports its own; once, because the callback is the process's.
+    /// Has libevent's warnings reported like those of the package.
+    ///
+    /// Only once, because the callback belongs to the whole process.
     static func takeOver() { _ = isTaken }
 
     private static let isTaken: Bool = {
-        // Safe: the callback reads the string, which ends with a zero, and keeps nothing.
+        // Safe: the callback reads the string, which is zero-terminated, and keeps no pointer.
         unsafe event_set_log_callback { severity, message in
             guard severity != EVENT_LOG_DEBUG, let message = unsafe message else { return }
             unsafe RunLoopDiagnostics.report("libevent: \(String(cString: message))")

@@ -2,42 +2,42 @@ internal import CLibEvent
 internal import Glibc
 internal import Synchronization
 
-/// Has one thread at a time open the descriptors of a loop.
+/// The opening of a loop's descriptors, by one thread at a time.
 ///
-/// libevent ends the process if it gets no pipe for a new base. So a base is asked for only when a look has found that there
-/// are descriptors for it, and no thread opens those of another loop between the look and the base. Other code of the process
-/// still may: then libevent is left in the middle, which `runloops_make_event_base` does, and the loop is an error like every
-/// other one that the kernel refuses.
+/// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough
+/// descriptors are free, and no thread opens the descriptors of another loop between the check and the base. Other code of the
+/// process still may. Then `runloops_make_event_base` abandons libevent's call in the middle, and making the loop fails with an
+/// error, as if the kernel had refused.
 ///
-/// An epoll set and some memory of libevent's are lost by that: the set's number is libevent's secret. Each loss
-/// doubles how many descriptors must be free beyond those that are needed. So the losses of a process's life are at most two
-/// more than its limit of descriptors has bits.
+/// This leaks an epoll set and some memory of libevent's, because only libevent knows the descriptor number of the set. Each
+/// leak doubles the number of descriptors that must be free beyond those that are needed. So the leaks in the life of a process
+/// are at most two more than its descriptor limit has bits.
 ///
 /// > Thread safety: any thread.
 enum LoopOpening {
     private static let lock = Guarded(())
 
-    /// How many descriptors must be free beyond those that are needed; changed in a thread's turn only.
+    /// The number of descriptors that must be free beyond those that are needed; changed under the lock only.
     private static let margin = Atomic(0)
 
-    /// Opens descriptors of a loop, while no other thread opens any of another loop.
+    /// Opens descriptors of a loop, while no other thread opens those of another loop.
     ///
-    /// - Parameter body: What opens them. It makes system calls under the lock, because a look at the descriptors that are
-    ///   free is worth nothing after it; it calls no handler and takes no other lock.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws.
+    /// - Parameter body: Opens the descriptors. It makes system calls under the lock, because the check for free descriptors is
+    ///   worth nothing after it. It calls no handler and takes no other lock.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body.
     static func serialize<Result>(
         _ body: () throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
-        // A cancelled thread would keep the lock.
+        // A cancelled thread would never release the lock.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         return try lock.withLock { (_) throws(SystemError) in try body() }
     }
 
-    /// Throws if so many descriptors, and the margin, cannot be opened now.
+    /// Throws if this many descriptors, and the margin, cannot be opened now.
     ///
-    /// In a thread's turn only.
+    /// Called under the lock only.
     static func requireDescriptors(_ count: Int) throws(SystemError) {
         var opened: [CInt] = []
         defer { for descriptor in opened { close(descriptor) } }
@@ -46,9 +46,9 @@ enum LoopOpening {
         }
     }
 
-    /// Notes that libevent was left in the middle.
+    /// Notes that a call of libevent was abandoned.
     ///
-    /// In a thread's turn only.
+    /// Called under the lock only.
     static func lostDescriptor() {
         margin.store(max(1, 2 * margin.load(ordering: .relaxed)), ordering: .relaxed)
     }

@@ -3,27 +3,26 @@ internal import CMainQueue
 internal import CThreads
 internal import Dispatch
 
-/// The main dispatch queue, as the main thread's loop sees it: an eventfd that libdispatch writes when the queue
-/// has become non-empty, and a function that runs what is in it.
+/// The main dispatch queue, as the main thread's loop serves it: an eventfd that libdispatch writes when the queue has become
+/// non-empty, and a function that runs the queued blocks.
 ///
-/// The eventfd is polled edge-triggered and never read: each write is an edge of its own, also one that came before
-/// the first poll.
+/// The eventfd is polled edge-triggered and never read: each write is an edge of its own, including one before the first poll.
 ///
 /// > Thread safety: made on any thread, then the loop's own thread only.
 final class MainQueue {
-    /// How long a loop that does not sleep may go without asking the kernel for the main queue, in nanoseconds.
+    /// The time that a loop which does not sleep may go without asking the kernel for the main queue, in nanoseconds.
     ///
-    /// A pass has no cheaper way to learn of a block, and must not make a system call of its own for a queue that is
-    /// mostly empty: at this interval the calls are a few thousandths of the time.
+    /// A pass has no cheaper way to find out about a block, and must not make a system call of its own for a queue that is
+    /// mostly empty. At this interval the calls take a few thousandths of the time.
     static let lookInterval: Int64 = 50_000
 
-    // In this order, because they are destroyed in it: an event is freed before its base.
+    // Destroyed in this order: an event is freed before its base.
     private var event: Event?
     private let poller: Poller
 
-    /// The kernel has reported blocks, and they have not been served.
+    /// True if the kernel has reported blocks that have not been served.
     private var isReported = false
-    /// A block of the queue is on the stack, or several.
+    /// True while a block of the queue is on the stack.
     private(set) var isServing = false
     private var nextLook = Moment(nanoseconds: 0)
 
@@ -48,10 +47,10 @@ final class MainQueue {
 
     private func noteReady() { isReported = true }
 
-    /// Whether blocks wait, as far as is known, and may run: not inside another one.
+    /// True if blocks are known to wait, and none is on the stack: they must not run inside one another.
     var isReady: Bool { isReported && !isServing }
 
-    /// Runs the blocks that are there now.
+    /// Runs the blocks that are queued now.
     ///
     /// The main thread only.
     func serve() {
@@ -59,54 +58,58 @@ final class MainQueue {
         isServing = true
         runloops_main_queue_drain()
         isServing = false
-        // libdispatch reports blocks by writing to its descriptor: once when they come, and again for those that a drain
-        // leaves. If a run inside a block has seen the first report, the second is still in the kernel. It is fetched
-        // before the next serving, or it would announce blocks that are gone by then.
+        // libdispatch writes to its descriptor when blocks arrive, and again for the blocks that a drain leaves. If a run
+        // inside a block has seen the first report, the second is still in the kernel. It is fetched before the queue is served
+        // again, because it would report blocks that have run by then.
         if isReported { lookNext() }
     }
 
-    /// Has the next pass ask the kernel, whether it sleeps or not: one that a run consists of must not miss a block.
+    /// Has the next pass ask the kernel, even if it does not sleep: a run that consists of this one pass must not miss a block.
     func lookNext() { nextLook = Moment(nanoseconds: 0) }
 
-    /// Whether a loop that does not sleep is to ask the kernel now, and then does.
+    /// True if a loop that does not sleep is to ask the kernel now.
+    ///
+    /// The caller then does.
     func isDue(at now: Moment) -> Bool {
         if now < nextLook { return false }
         kernelWasAsked(at: now)
         return true
     }
 
-    /// Notes that a loop has asked the kernel anyway.
+    /// Notes that the loop has asked the kernel for another reason.
     func kernelWasAsked(at now: Moment) { nextLook = now.advanced(by: MainQueue.lookInterval) }
 }
 
 extension MainQueue {
-    /// Whether this libdispatch lets a run loop serve its main queue.
+    /// True if this libdispatch offers its main queue to a run loop.
     static var isOffered: Bool { runloops_main_queue_is_offered() }
 
-    /// Whether the main thread serves the main queue no more, and never will again: somebody has called `dispatchMain()`,
-    /// or an asynchronous main has done so by suspending.
+    /// True if the main thread no longer serves the main queue, and never will: `dispatchMain()` was called, or an asynchronous
+    /// main has suspended, which does the same.
     static var isGivenAway: Bool {
-        // Other threads may run the queue's blocks a moment before the handle goes.
+        // Other threads may run blocks of the queue a moment before the handle is closed.
         isOffered && runloops_main_queue_handle() < 0 || isCurrent && !runloops_is_main_thread()
     }
 
-    /// Marks the main queue, for ``isCurrent``.
+    /// The key that marks the main queue, for ``isCurrent``.
     private static let mark: DispatchSpecificKey<Void> = {
         let key = DispatchSpecificKey<Void>()
         DispatchQueue.main.setSpecific(key: key, value: ())
         return key
     }()
 
-    /// Whether the calling code runs on the main queue.
+    /// True if the calling code runs on the main queue.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
-    /// Has a block run by whoever serves the main queue.
+    /// Has a block run by the thread that serves the main queue.
     static func perform(_ block: @escaping @Sendable () -> Void) { DispatchQueue.main.async(execute: block) }
 
-    /// Whether ``keepMainThread()`` has succeeded; asked on the main thread, or when that is gone.
+    /// True if ``keepMainThread()`` has succeeded.
+    ///
+    /// Read on the main thread, or after the main thread has ended.
     static var mainThreadWasKept: Bool { runloops_main_thread_was_kept() }
 
-    /// Has the main loop run on the main thread for ever, from the moment at which an asynchronous main suspends.
+    /// Has the main loop run on the main thread forever, from the moment at which an asynchronous main suspends.
     static func keepMainThread() throws(SystemError) {
         let code = runloops_keep_main_thread { RunLoop.runAdoptedMain() }
         if code != 0 { throw SystemError(call: "swift_task_asyncMainDrainQueue_hook", code: code) }

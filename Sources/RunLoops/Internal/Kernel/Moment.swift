@@ -1,34 +1,36 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A point in time on the clock of every wait here: nanoseconds of `CLOCK_BOOTTIME`.
+/// A point in time on the clock of every wait in this library: nanoseconds of `CLOCK_BOOTTIME`.
 ///
-/// `ContinuousClock` reads the same clock on Linux, and the kernel timer is set on it, so an instant means
-/// the same to the caller, to the loop and to the kernel. Eight bytes and plain comparisons, where
-/// `ContinuousClock.Instant` takes sixteen and a 128-bit subtraction.
+/// `ContinuousClock` reads the same clock on Linux, and the kernel timer is set on it, so an instant means the same to the
+/// caller, to the loop and to the kernel. A moment takes eight bytes and plain comparisons; `ContinuousClock.Instant` takes
+/// sixteen and a 128-bit subtraction.
 package struct Moment: Comparable, Hashable, Sendable {
     package var nanoseconds: Int64
 
-    /// Later than every other moment; nothing is ever due then.
+    /// A moment later than every other one, at which nothing is ever due.
     ///
-    /// Computed: a constant that is made when it is first read would hang a forked child, if another thread of its parent was
-    /// just making it.
+    /// Computed: if another thread of the parent were initializing a constant at the time of a fork, the child would hang when
+    /// it reads the constant.
     package static var never: Moment { Moment(nanoseconds: .max) }
 
     package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Reads the clock, which is a test's own on threads that a test drives.
+    /// Reads the clock.
+    ///
+    /// On a thread that a test drives, this is the test's clock.
     package static func now() -> Moment {
         if ThreadDriver.isPresent { return driven() }
         var time = timespec()
-        // Safe: the kernel fills our own value; it cannot fail for a clock that exists since Linux 2.6.39.
+        // Safe: the kernel fills our own value. The call cannot fail for this clock, which exists since Linux 2.6.39.
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// The time of the calling thread's driver.
+    /// Returns the time of the calling thread's driver.
     ///
-    /// Out of line: what a test needs must not be in the way of all others.
+    /// Out of line, so that the needs of tests cost all other callers nothing.
     @inline(never)
     private static func driven() -> Moment {
         guard let driver = ThreadDriver.current else { preconditionFailure("the thread has a driver") }
@@ -42,7 +44,7 @@ package struct Moment: Comparable, Hashable, Sendable {
         return overflow ? 0 : max(left, 0)
     }
 
-    /// This much later, or `never` where that cannot be counted.
+    /// Returns the moment this much later, or `never` if the result cannot be represented.
     package func advanced(by nanoseconds: Int64) -> Moment {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         if overflow { return nanoseconds > 0 ? .never : Moment(nanoseconds: .min) }
@@ -52,11 +54,11 @@ package struct Moment: Comparable, Hashable, Sendable {
 
 /// The zero of `CLOCK_BOOTTIME` as an instant.
 ///
-/// Computed, as ``Moment/never``.
+/// Computed, for the reason given at ``Moment/never``.
 private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
-    /// The first whole nanosecond that is not before `instant`: what is set to it is never early.
+    /// Makes the first whole nanosecond that is not before an instant, so that a timer set to it is never early.
     package init(_ instant: ContinuousClock.Instant) {
         self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
     }
@@ -68,10 +70,10 @@ extension Moment {
 }
 
 extension Duration {
-    /// The length in nanoseconds, rounded away from the past, and held within what an `Int64` can count.
+    /// The length in nanoseconds, rounded up, and clamped to the range of `Int64`.
     package var nanosecondsRoundedUp: Int64 {
-        // Not `components`, which traps where the seconds are more than an `Int64` can count. Division drops the fraction, so
-        // only a positive one rounds.
+        // Not `components`, which traps if the seconds exceed the range of `Int64`. Division truncates the fraction, so only a
+        // positive one is rounded.
         let (whole, fraction) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: fraction > 0 ? whole + 1 : whole)
     }

@@ -1,29 +1,31 @@
 internal import CLibEvent
 
-/// Where a loop sleeps, until a sender writes, its alarm fires, or a descriptor is ready.
+/// The sleep of a loop, until a sender writes, the loop's alarm fires, or a descriptor is ready.
 ///
-/// Callbacks of libevent's only note what is ready; handlers run after ``wait()`` or ``poll()`` has
-/// returned. So a handler may wait again, and no user code is ever inside libevent.
+/// The callbacks of libevent only note which descriptors are ready. Handlers run after ``wait(until:)`` or ``poll()`` has
+/// returned. So a handler may wait again, and no user code ever runs inside libevent.
 final class Poller {
-    // In this order, because they are destroyed in it: an event is freed before its base.
+    // Destroyed in this order: an event is freed before its base.
     private var wakeupEvent: Event?
     private var alarmEvent: Event?
-    /// Without the checks that a class's properties cost, as is the next one.
+    /// Without exclusivity checks, as the next one.
     private let ownBase: ExclusivityUnchecked<EventBase>
-    /// Set before each sleep: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Set before each sleep: without exclusivity checks, as ``ExclusivityUnchecked`` argues.
     private let alarm: ExclusivityUnchecked<Alarm>
 
-    /// Whether the thread is in the kernel; at its end: whether it was cancelled there.
+    /// True while the thread is in the kernel.
     ///
-    /// libevent, which has not returned then, cannot be asked again.
+    /// At the thread's end, true if it was cancelled there.
+    ///
+    /// Then libevent's call has not returned, so libevent cannot be called again.
     private(set) var isInKernel = false
 
-    /// How many descriptors of sources are in the kernel's set.
+    /// The number of sources' descriptors in the kernel's set.
     var watchCount = 0
 
-    /// Makes the kernel's objects, or opens nothing.
+    /// Makes the kernel's objects; if that fails, leaves none open.
     ///
-    /// - Parameter wakeup: What senders write to; it outlives the poller.
+    /// - Parameter wakeup: The descriptor that senders write to. It outlives the poller.
     /// - Throws: `SystemError` if the kernel refuses one of them.
     init(wakeup: CInt) throws(SystemError) {
         alarm = ExclusivityUnchecked(try Alarm())
@@ -43,13 +45,13 @@ final class Poller {
         self.alarmEvent = consume alarmEvent
     }
 
-    /// What events are made for.
+    /// The base that events are made for.
     var base: EventBase { @inline(__always) _read { yield ownBase.value } }
 
-    /// Closes the kernel's objects, when all events of others were freed.
+    /// Closes the kernel's objects, after all events of others were freed.
     ///
-    /// By the end of the thread, and not of this object: a thread that a handler has ended, or that was cancelled, never lets
-    /// go of what its stack holds.
+    /// Called at the end of the thread, and not by `deinit`: if a handler ends the thread, or the thread is cancelled, the
+    /// references on its stack are never released.
     func end() {
         wakeupEvent = nil
         alarmEvent = nil
@@ -57,16 +59,16 @@ final class Poller {
         alarm.value.end()
     }
 
-    /// Sleeps until something is ready, at the latest at `moment`.
+    /// Sleeps until a descriptor is ready, or at the latest until a moment.
     ///
-    /// - Returns: How many system calls it took.
+    /// - Returns: The number of system calls that it took.
     func wait(until moment: Moment) -> Int {
         let calls = alarm.value.set(moment) ? 2 : 1
         askKernel(blocking: true)
         return calls
     }
 
-    /// Looks what is ready, without sleeping: one system call.
+    /// Notes which descriptors are ready, without sleeping: one system call.
     func poll() { askKernel(blocking: false) }
 
     private func askKernel(blocking: Bool) {

@@ -1,14 +1,16 @@
 internal import CThreads
 internal import Glibc
 
-/// A hold of one process, which its number alone is not: once the process has been waited for, that may be another one's.
+/// A descriptor of one process.
+///
+/// The process number alone would not do: once the process has been waited for, the number may belong to another one.
 struct ProcessDescriptor: ~Copyable {
-    /// A pidfd: readable when the process has ended.
+    /// A pidfd: readable once the process has ended.
     let descriptor: CInt
     private let isChild: Bool
 
     init(_ processID: CInt) throws(SystemError) {
-        // Close-on-exec, without being asked.
+        // The kernel sets close-on-exec by itself.
         let opened = try systemCall("pidfd_open") { runloops_pidfd_open(processID) }
         descriptor = opened
         switch ProcessDescriptor.wait(for: opened, WEXITED | WNOHANG | CInt(WNOWAIT)) {
@@ -21,7 +23,7 @@ struct ProcessDescriptor: ~Copyable {
 
     /// Takes the status of a process that has ended, so that the kernel forgets the process.
     ///
-    /// - Returns: Nil if it has not ended for its parent: a debugger that is attached to it is told first.
+    /// - Returns: Nil if the process has not ended for its parent: an attached debugger gets the status first.
     func takeEnding() -> ProcessSource.Ending? {
         if !isChild { return .notAChild }
         switch ProcessDescriptor.wait(for: descriptor, WEXITED | WNOHANG) {

@@ -1,13 +1,13 @@
 internal import CThreads
 internal import Glibc
 
-/// The number of a signal, and what may be done with it.
+/// The number of a signal, and its use for sources.
 struct SignalNumber: CustomStringConvertible {
     let number: CInt
 
     init(_ number: CInt) { self.number = number }
 
-    /// What stands in the way of a source for it; nil if nothing does.
+    /// The reason why there can be no source for the signal; nil if there can.
     var refusal: String? {
         switch number {
         case SIGKILL, SIGSTOP: "\(self) cannot be handled by any program; choose another signal"

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Makes a system call that answers −1 for failure, again if a signal interrupts it.
+/// Makes a system call that returns −1 on failure, and repeats it if a signal interrupts it.
 ///
-/// `errno` is read before anything else can change it.
+/// `errno` is read before any other code can change it.
 @inline(__always)
 package func systemCall(_ name: StaticString, _ call: () -> CInt) throws(SystemError) -> CInt {
     while true {

@@ -2,24 +2,24 @@ internal import CLibEvent
 internal import Glibc
 internal import Synchronization
 
-/// Ends a loop's sleep from any thread: an eventfd that is written, and read only if it is full.
+/// The end of a loop's sleep by any thread: an eventfd that is written, and read only if it is full.
 ///
-/// The loop polls ``descriptor`` edge-triggered: every write is an edge of its own, and one that comes before
-/// the poll is kept for it, so there is nothing to read back. The descriptor is closed when the loop's thread ends, or with
-/// this value if there never was one. A sender counts itself before it writes, and the end waits for those that are counted:
-/// so no sender writes into a descriptor that has become another one's.
+/// The loop polls ``descriptor`` edge-triggered: every write is an edge of its own, and an edge before the poll is kept for it,
+/// so there is nothing to read back. The descriptor is closed when the loop's thread ends, or with this value if there was no
+/// such thread. A sender counts itself before it writes, and the end waits for the counted senders. So no sender writes to a
+/// descriptor number that is in use again for another file.
 ///
 /// > Thread safety: any thread.
 struct Wakeup: ~Copyable, Sendable {
     let descriptor: CInt
 
-    /// How many senders are about to write, and ``ended``.
+    /// The number of senders that are about to write, and the mark ``ended``.
     private let senders = Atomic<UInt>(0)
 
-    /// Set when the loop's thread ends: no sender writes any more.
+    /// Set when the loop's thread ends: from then on no sender writes.
     private static let ended: UInt = 1 << 63
 
-    /// Open when no sender is about to write, and none will.
+    /// Open once no sender is about to write, and none will write again.
     private let allHaveWritten = ThreadGate()
 
     init() throws(SystemError) {
@@ -28,36 +28,40 @@ struct Wakeup: ~Copyable, Sendable {
 
     deinit { if senders.load(ordering: .acquiring) & Wakeup.ended == 0 { close(descriptor) } }
 
-    /// Closes the descriptor when the last sender has written; once, by the thread that ends the loop.
+    /// Closes the descriptor once the last counted sender has written.
+    ///
+    /// Called once, by the thread that ends the loop.
     func end() {
-        // One word holds the mark and the count: a sender that is not counted here finds the mark.
+        // One word holds the mark and the count, so a sender that is not counted here finds the mark.
         if senders.bitwiseOr(Wakeup.ended, ordering: .acquiringAndReleasing).oldValue != 0 {
             allHaveWritten.wait()
         }
         close(descriptor)
     }
 
-    /// Ends the loop's current sleep, or its next one; of a loop that has ended, does nothing.
+    /// Ends the loop's current or next sleep.
     ///
-    /// - Parameter beforeWriting: What a test does between the sender's being counted and its write.
+    /// Does nothing if the loop has ended.
+    ///
+    /// - Parameter beforeWriting: Called by a test after the sender has counted itself and before it writes.
     func signal(beforeWriting: () -> Void = {}) {
-        // To write is to give a cancelled thread occasion to end. The sender has taken the loop's arming by now, and so no
-        // other one would wake it.
+        // The write is a point at which a cancelled thread would end. This sender has taken the loop's arming already, so no
+        // other sender would wake the loop.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         if senders.add(1, ordering: .acquiring).oldValue & Wakeup.ended == 0 {
             beforeWriting()
             writeAnyhow()
         }
-        // Releasing: the write comes before the close.
+        // Releasing, so that the write comes before the close.
         if senders.subtract(1, ordering: .releasing).newValue == Wakeup.ended { allHaveWritten.open() }
     }
 
     private func writeAnyhow() {
         if write() { return }
         if errno == EAGAIN {
-            // Full: after 2⁶⁴ − 1 writes, or by other code's. Emptied, by us or by another sender, it takes the next one,
-            // which is an edge again.
+            // The counter is full, after 2⁶⁴ − 1 writes or because of other code. Emptied by this sender or another one, it
+            // takes the next write, which is an edge again.
             var count: eventfd_t = 0
             // Safe: the kernel fills our own value.
             _ = unsafe eventfd_read(descriptor, &count)

@@ -68,8 +68,7 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
         ).get()
     }
 
-    /// A reference that only the posted block holds. If the block is destroyed without having run, the wait fails with
-    /// `loopEnded`.
+    /// Ends the wait with `loopEnded` if the posted block, which alone holds this object, is destroyed without having run.
     final class Ticket: Sendable {
         let wait: AwaitedBlock
         init(_ wait: AwaitedBlock) { self.wait = wait }

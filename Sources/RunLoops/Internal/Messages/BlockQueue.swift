@@ -1,43 +1,43 @@
-/// A block on its way to a loop, and what it was given with.
+/// A block on its way to a loop, with its modes and the place where it was given.
 ///
 /// It fits into a node.
 struct BlockMessage {
     let body: () -> Void
-    /// Nil for the common modes, empty for every mode.
+    /// The modes in which the block may run; nil for the common modes, empty for every mode.
     let modes: [RunLoop.Mode]?
     let origin: SourceLocation
 }
 
-/// The performed blocks, the parcels and the jobs that a loop has taken in and not yet run, in the order in which they came.
+/// The performed blocks, parcels and jobs that a loop has taken in and not yet run, in the order in which they arrived.
 ///
-/// A block whose modes are not running is put aside, and is put back in front as soon as the mode changes:
-/// so blocks of one sender keep their order in every mode that runs them. Jobs are for the common modes.
+/// A block whose modes are not running is set aside, and is put back in front as soon as the mode changes. So the blocks of one
+/// sender keep their order in every mode that runs them. Jobs are for the common modes.
 struct BlockQueue {
     private var queued = NodeList()
     private var setAside = NodeList()
 
-    /// Whether an actor's job is on the stack.
+    /// True while an actor's job is on the stack.
     ///
-    /// Then no other one may run: actors rely on it. A run inside the job puts them aside.
+    /// Then no other job of an actor may run, because actors rely on that. A run inside the job sets them aside.
     private var isInsideJob = false
-    /// Whether a job was put aside for that reason.
+    /// True if a job was set aside for that reason.
     private var holdsJobsBack = false
 
-    /// How many blocks have ever been looked at: the end of a sweep is a number on this count, which nested
-    /// sweeps move on too.
+    /// The number of blocks that were ever examined.
     ///
-    /// With three in line a sweep ends at 3. If the first one runs the loop, and that serves the other two, the count is at 3,
-    /// and what has come meanwhile is left to the next sweep.
+    /// The end of a sweep is a value of this count, which nested sweeps advance, too. If three blocks are in line, a sweep ends
+    /// at 3. If the first block runs the loop, and that run serves the other two, the count is at 3, and blocks that have
+    /// arrived meanwhile are left to the next sweep.
     private(set) var examined = 0
 
     var isEmpty: Bool { queued.isEmpty }
 
-    /// The count at which a sweep that begins now has seen all that is there.
+    /// The count at which a sweep that begins now has examined all blocks in line.
     var end: Int { examined + queued.count }
 
     mutating func append(_ node: Node) { queued.append(node) }
 
-    /// The next block for a mode, with its node; nil when there is none before `end`.
+    /// Returns the node with the next block for a mode; nil if there is none before `end`.
     mutating func next(in mode: RunLoop.Mode, isCommon: Bool, before end: Int) -> Node? {
         while examined < end, let node = queued.popFirst() {
             examined += 1
@@ -48,9 +48,9 @@ struct BlockQueue {
         return nil
     }
 
-    /// The next job, whatever mode runs, with its node.
+    /// Returns the node with the next job, for any mode.
     ///
-    /// For a loop that ends: what comes before the job is put aside.
+    /// For a loop that ends. The blocks before the job are set aside.
     mutating func nextJob() -> Node? {
         while let node = queued.popFirst() {
             examined += 1
@@ -60,21 +60,21 @@ struct BlockQueue {
         return nil
     }
 
-    /// An actor's job is about to be run.
+    /// Notes that an actor's job is about to run.
     mutating func jobBegins() {
         precondition(!isInsideJob, "an actor's job waits until the one on the stack has returned")
         isInsideJob = true
     }
 
-    /// It has returned: the others are in line again.
+    /// Notes that the job has returned, and puts the other jobs back in line.
     mutating func jobEnds() {
         isInsideJob = false
         if holdsJobsBack { modeDidChange() }
     }
 
-    /// Whether a block waits for this mode.
+    /// True if a block waits for this mode.
     ///
-    /// Looks at those not yet put aside.
+    /// Examines the blocks that have not been set aside.
     func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         var node = queued.first
         while let candidate = node {
@@ -84,7 +84,7 @@ struct BlockQueue {
         return false
     }
 
-    /// Looks at all blocks again: another mode runs, or the common modes are others.
+    /// Puts all blocks back in line, because another mode runs or other modes are common.
     mutating func modeDidChange() {
         var all = setAside.removeAll()
         all.append(queued)
@@ -114,7 +114,7 @@ struct BlockQueue {
 }
 
 extension Node {
-    /// Looks at a block without taking it out.
+    /// Reads a block without taking it out.
     func withBlock<Result>(_ body: (borrowing BlockMessage) -> Result) -> Result {
         // Safe: the owner of a node of this kind has stored a block in it, and a block fits inline.
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: BlockMessage.self).pointee)

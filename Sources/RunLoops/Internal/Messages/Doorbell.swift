@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// A mailbox that holds no messages, only the fact that somebody rang: however often, it is one signal.
+/// A mailbox that holds no messages, only the fact that it was rung: any number of rings are one signal.
 ///
-/// Like ``Mailbox`` it is one word that carries the receiver's sleep state too: ringing an armed bell gives the
-/// caller what it was armed with, and so the duty to signal; ringing any other costs one exchange.
+/// Like ``Mailbox``, it is one word that carries the receiver's sleep state, too. A ring of an armed bell gives the caller the
+/// node that the bell was armed with, and so the duty to signal the receiver. Any other ring costs one exchange.
 ///
-/// > Thread safety: ``ring()`` from any thread; the rest from the receiver's thread only.
+/// > Thread safety: ``ring()`` and ``nudge()`` from any thread; the rest from the receiver's thread only.
 struct Doorbell: ~Copyable, Sendable {
     private static let quiet: UInt = 0
     private static let rung: UInt = 1
@@ -15,25 +15,26 @@ struct Doorbell: ~Copyable, Sendable {
     /// Quiet, nudged, rung, or the address of a node with the armed bit.
     private let word = Atomic<UInt>(Doorbell.quiet)
 
-    /// Rings.
+    /// Rings the bell.
     ///
-    /// - Returns: What the bell was armed with, if it was: now the caller's.
+    /// - Returns: The node that the bell was armed with, if it was. It is now the caller's.
     func ring() -> Node? {
-        // Written also if it was rung already. Only looking would be cheaper, and wrong: what the caller did before it
-        // might then not be seen by the receiver that answers this ring.
+        // Written even if the bell was rung already. A load alone would be cheaper, and wrong: the receiver that answers this
+        // ring might then not see the caller's earlier stores.
         racePoint(.rings)
         return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
     /// Has the receiver look, as a ring does, without ringing.
     ///
-    /// - Returns: What the bell was armed with, if it was: now the caller's.
+    /// - Returns: The node that the bell was armed with, if it was. It is now the caller's.
     func nudge() -> Node? {
         racePoint(.nudgeLooks)
         var seen = word.load(ordering: .relaxed)
         while true {
             racePoint(.nudgeExchanges)
-            // A ring stays one: whoever answers it looks, too. It is written again for the same reason as in `ring`.
+            // A ring stays a ring, because the receiver that answers it looks as well. It is written again for the reason given
+            // in `ring`.
             let desired = seen == Doorbell.rung ? Doorbell.rung : Doorbell.nudged
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen, desired: desired,
@@ -43,23 +44,23 @@ struct Doorbell: ~Copyable, Sendable {
         }
     }
 
-    /// Whether somebody has nudged or rung since it was last armed.
+    /// True if the bell was nudged or rung since it was last armed.
     ///
-    /// One look for both: between two, a nudge may have become a ring, and neither be seen.
+    /// One load for both: between two loads, a nudge could become a ring, and neither would be seen.
     var isNudgedOrRung: Bool {
         racePoint(.bellLooks)
         let seen = word.load(ordering: .acquiring)
         return seen == Doorbell.nudged || seen == Doorbell.rung
     }
 
-    /// Whether somebody has rung since it was last armed.
+    /// True if the bell was rung since it was last armed.
     var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
     /// Answers a ring, or arms a quiet bell: the next ring gets the node.
     ///
-    /// What those who rang before did before it is seen afterwards.
+    /// The receiver then sees the stores that earlier rings came after.
     ///
-    /// - Returns: Whether there was a ring to answer.
+    /// - Returns: True if there was a ring to answer.
     @discardableResult
     func arm(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
@@ -70,6 +71,8 @@ struct Doorbell: ~Copyable, Sendable {
     }
 
     /// Arms the bell unless it was rung or nudged.
+    ///
+    /// - Returns: False if it was.
     func armUnlessRung(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
         racePoint(.bellArmsUnlessRung)
@@ -78,9 +81,11 @@ struct Doorbell: ~Copyable, Sendable {
         ).exchanged
     }
 
-    /// Takes back the arming, and leaves the bell rung or quiet as it was.
+    /// Disarms the bell.
     ///
-    /// - Returns: What it was armed with, if it was.
+    /// A rung or quiet bell stays as it is.
+    ///
+    /// - Returns: The node that the bell was armed with, if it was.
     func disarm() -> Node? {
         racePoint(.bellDisarmLooks)
         let seen = word.load(ordering: .relaxed)

@@ -1,42 +1,40 @@
 internal import Synchronization
 
-/// The part of a loop that every thread may touch: its mailbox, and the means to wake it.
+/// The part of a loop that every thread may access: the mailbox, and the descriptor that wakes the loop.
 ///
-/// It outlives the loop's thread as long as somebody holds it, and so does the descriptor that senders
-/// write to.
+/// It outlives the loop's thread for as long as any reference to it exists, and so does the memory that senders access.
 final class Inbox: Sendable {
-    /// Where senders push.
+    /// The mailbox that senders push onto.
     ///
-    /// In front, with the reference count that senders touch too.
+    /// At the front, next to the reference count, which senders write, too.
     let mailbox = Mailbox()
 
-    /// What ``stop()`` and ``wakeUp()`` have asked for since the loop last looked.
+    /// The requests of ``stop()`` and ``wakeUp()`` since the loop last took them.
     private let requests = Atomic<UInt8>(0)
 
-    /// Wake-up writes by senders.
+    /// The number of wake-up writes by senders.
     let kernelWrites = Atomic<Int>(0)
 
-    /// When the loop wants to know what a wake-up costs: 1, then the moment of the sender's write.
-    ///
-    /// Else 0.
+    /// The measurement of a wake-up: 1 if the loop asks for one, then the moment of the sender's write; otherwise 0.
     let wakeStamp = Atomic<Int64>(0)
 
-    /// Here, because senders read it.
+    /// At this place, because senders read it.
     let wakeup: Wakeup
 
-    /// Keeps what the loop writes off the cache lines that senders write: two lines, because processors
-    /// fetch them in pairs.
+    /// Keeps what the loop writes off the cache lines that senders write: two lines, because processors fetch them in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     let counters = Counters()
     let handlers = HandlerRecord()
 
-    /// Nil while nobody asked for it.
+    /// The longest call of a handler; nil unless a program has asked for it.
     ///
-    /// Taken by the loop only when it times a handler.
+    /// The loop takes the lock only when it times a handler.
     let longestHandler = Guarded<LongestHandler?>(nil)
 
-    /// Sent to make the loop look at `requests`; in the mailbox only while `requests` is not 0.
+    /// Sent to make the loop take `requests`.
+    ///
+    /// In the mailbox only while `requests` is not 0.
     private let requestNode: Node
 
     init() throws(SystemError) {
@@ -49,16 +47,16 @@ final class Inbox: Sendable {
     }
 
     deinit {
-        // Safe: nobody can push any more, and the loop has closed the mailbox or never used it.
+        // Safe: no thread can push any more, and the loop has closed the mailbox or never used it.
         unsafe requestNode.address.deallocate()
     }
 
     /// Pushes nodes, and wakes the loop if it sleeps.
     ///
     /// - Parameters:
-    ///   - chain: The nodes.
-    ///   - member: Which public member does it, for the message to a forked child.
-    /// - Returns: False if the loop has ended; then the nodes are still the caller's.
+    /// - chain: The nodes.
+    /// - member: The public member that was called, for the message in a forked child.
+    /// - Returns: False if the loop has ended. The nodes are then still the caller's.
     @inline(__always)
     func send(_ chain: Mailbox.Chain, for member: StaticString = "RunLoop") -> Bool {
         Fork.check(member)
@@ -84,31 +82,31 @@ final class Inbox: Sendable {
 }
 
 extension Inbox {
-    /// What another thread can ask of a loop's runs.
+    /// The requests of other threads to a loop's runs.
     struct Requests: OptionSet {
         let rawValue: UInt8
 
-        /// End the innermost run.
+        /// Ends the innermost run.
         static let stop = Requests(rawValue: 1)
-        /// Make one more pass.
+        /// Makes one more pass.
         static let wakeUp = Requests(rawValue: 2)
-        /// End every run, now and later.
+        /// Ends every run, now and later.
         static let end = Requests(rawValue: 4)
     }
 
-    /// Asks for something, which is remembered until the loop looks.
+    /// Makes a request, which is kept until the loop takes it.
     func request(_ request: Requests) {
         Fork.check("RunLoop")
         racePoint(.requestMarks)
         let before = requests.bitwiseOr(request.rawValue, ordering: .acquiringAndReleasing).oldValue
-        // The first request since the loop looked sends the node; the loop clears the requests only after
-        // it has taken the node out, so the node is never in the mailbox twice.
+        // The first request since the loop last took them sends the node. The loop clears the requests only after it has taken
+        // the node out, so the node is never in the mailbox twice.
         if before == 0 { _ = send(Mailbox.Chain(requestNode)) }
     }
 
-    /// Takes what was asked for.
+    /// Takes the requests.
     ///
-    /// The loop's thread, when it has taken the request node out.
+    /// The loop's thread only, once it has taken the request node out.
     func takeRequests() -> Requests {
         racePoint(.takesRequests)
         return Requests(rawValue: requests.exchange(0, ordering: .acquiringAndReleasing))

@@ -1,14 +1,14 @@
 extension Mailbox {
-    /// The word's parts.
+    /// The word of a mailbox, in parts.
     ///
     /// | bits | part |
     /// |---|---|
-    /// | 0–41 | the newest node, or what the mailbox is armed with: an address without its six zero bits |
+    /// | 0–41 | the newest node, or the node that the mailbox is armed with: an address without its six zero bits |
     /// | 42–61 | the room that is left, modulo 2²⁰ |
     /// | 62 | armed |
     /// | 63 | closed |
     ///
-    /// Where all pushes go without regard to room, as in a loop's mailbox, the room wraps, and only its changes mean something.
+    /// If all pushes disregard room, as in a loop's mailbox, the room wraps around, and only its changes mean something.
     struct Word: Equatable {
         let bits: UInt64
 
@@ -24,10 +24,10 @@ extension Mailbox {
         var isClosed: Bool { bits & Word.closedBit != 0 }
         var isArmed: Bool { bits & Word.armedBit != 0 }
 
-        /// The newest node; in an armed word what it was armed with.
+        /// The newest node; in an armed word, the node that the mailbox is armed with.
         var node: Node? {
-            // Safe: the address was that of a node when it was put in, and a word that changed since fails
-            // the exchange that would give the caller the node.
+            // Safe: this was the address of a node when it was stored. If the word has changed since, the exchange that would
+            // give the caller the node fails.
             unsafe UnsafeMutableRawPointer(bitPattern: UInt(bits & Word.addressMask) << Word.addressShift)
                 .map { unsafe Node($0) }
         }
@@ -49,7 +49,8 @@ extension Mailbox {
         }
 
         func adding(room count: UInt64) -> Word {
-            // Without a carry into the flags: what is left and what is given back are at most the limit together.
+            // Without a carry into the flags: the room that is left and the room that is given back together never exceed the
+            // limit.
             Word(bits: bits &+ count << Word.roomShift)
         }
 
@@ -60,7 +61,7 @@ extension Mailbox {
             bits = address >> Word.addressShift | (room & Word.roomMask) << Word.roomShift
         }
 
-        /// True if a node at this address can be told from another: user space of 48 bits, 64-byte aligned.
+        /// True if the word can represent the address of a node: user space of 48 bits, 64-byte aligned.
         static func canHold(_ address: UnsafeMutableRawPointer) -> Bool {
             UInt64(UInt(bitPattern: address)) & ~(addressMask << addressShift) == 0
         }

@@ -3,24 +3,23 @@ internal import Synchronization
 
 /// The one word through which all other threads reach a loop or a port.
 ///
-/// It is the head of a stack of nodes, newest first, and it carries the receiver's sleep state: an armed
-/// mailbox is empty and its receiver will not look again until it is signalled. Both a push and the
-/// arming change this same word, so one comes before the other: either the arming finds a node and
-/// fails, or the push finds the word armed and its sender signals. No wake-up can fall between, and no
-/// second flag or fence is needed.
+/// The word is the head of a stack of nodes, newest first, and it carries the receiver's sleep state: an armed mailbox is
+/// empty, and its receiver will not look again until it is signalled. A push and the arming change this same word, so one comes
+/// before the other: either the arming finds a node and fails, or the push finds the word armed and its sender signals. No
+/// wake-up is lost, and no second flag or fence is needed.
 ///
-/// The word also carries the room that is left. A push takes its room in the exchange that queues its nodes, so a
-/// sender's check and its push are one step: if the exchange succeeds, the room that the sender saw is the room that there
-/// is, however long the sender was stalled between the two and however often the word has changed meanwhile. Only
-/// ``addRoom(_:)`` gives room back.
+/// The word also carries the room that is left. A push takes its room in the exchange that queues its nodes, so a sender's
+/// check and its push are one atomic operation: if the exchange succeeds, the room that the sender saw is the room that there
+/// is, however long the sender was stalled in between and however often the word has changed meanwhile. Only ``addRoom(_:)``
+/// gives room back.
 ///
-/// > Thread safety: ``push(_:)``, ``pushIfRoom(_:)``, ``tryPush(_:onto:)``, ``addRoom(_:)`` and ``close()`` from any
-/// > thread; ``take()``, ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
+/// > Thread safety: ``push(_:)``, ``pushIfRoom(_:)``, ``tryPush(_:onto:)``, ``addRoom(_:)`` and ``close()`` from any thread;
+/// > ``take()``, ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
 struct Mailbox: ~Copyable, Sendable {
-    /// Changed by compare-and-exchange, and once more by the exchange that closes it.
+    /// Changed by compare-and-exchange, and once by the exchange that closes it.
     ///
-    /// A push releases its nodes to the take that acquires them; the exchanges of other pushes in
-    /// between continue that release.
+    /// A push releases its nodes to the take that acquires them. The exchanges of other pushes in between continue that
+    /// release.
     private let word: Atomic<UInt64>
 
     /// Makes an empty mailbox.
@@ -30,15 +29,25 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// The outcome of a push.
     enum Push {
-        /// Queued; the receiver is awake, or another sender has signalled it.
+        /// The nodes are queued.
+        ///
+        /// The receiver is awake, or another sender has signalled it.
         case queued
-        /// Queued, and the receiver had armed the mailbox with this: the caller now owns it and signals.
+        /// The nodes are queued, and the receiver had armed the mailbox with this node.
+        ///
+        /// The caller now owns it and signals.
         case queuedToArmed(signal: Node?)
-        /// Refused: the mailbox is closed, and the nodes are still the caller's.
+        /// Refused: the mailbox is closed.
+        ///
+        /// The nodes are still the caller's.
         case closed
-        /// Refused: there is too little room, and the nodes are still the caller's.
+        /// Refused: there is too little room.
+        ///
+        /// The nodes are still the caller's.
         case full
-        /// Refused: another thread changed the word meanwhile; look again.
+        /// Refused: another thread has changed the word meanwhile.
+        ///
+        /// The caller looks again.
         case raced
     }
 
@@ -47,13 +56,13 @@ struct Mailbox: ~Copyable, Sendable {
     /// A guess, until a push onto it succeeds.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
-    /// ``current``, with all that came before it.
+    /// The word as it is now, loaded so that stores released by earlier pushes are seen.
     func acquireCurrent() -> Word { Word(bits: word.load(ordering: .acquiring)) }
 
-    /// Adds nodes, newest on top, if the word is still what the caller saw.
+    /// Adds nodes, newest on top, if the word is still the one that the caller saw.
     ///
-    /// The word may have changed and changed back. That harms nothing: the nodes are queued onto the word as it is, and
-    /// only the word is asked who is signalled and what room is left.
+    /// If the word has changed and changed back, no harm is done: the nodes are queued onto the word as it is, and only the
+    /// word decides which receiver is signalled and how much room is left.
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
         chain.oldest.link(to: seen.isArmed ? nil : seen.node)
@@ -62,14 +71,14 @@ struct Mailbox: ~Copyable, Sendable {
             expected: seen.bits, desired: seen.pushing(chain).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
         guard exchanged else {
-            // As it was: if the nodes are refused after all, their sender walks them to their end.
+            // Unlinked again: if the nodes are refused in the end, their sender follows the links to their end.
             chain.oldest.link(to: nil)
             return .raced
         }
         return seen.isArmed ? .queuedToArmed(signal: seen.node) : .queued
     }
 
-    /// Adds nodes, newest on top, without regard to room.
+    /// Adds nodes, newest on top, and disregards room.
     @inline(__always)
     func push(_ chain: Chain) -> Push {
         while true {
@@ -95,7 +104,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// Gives back room that a push has taken.
     ///
-    /// A closed mailbox stays as it is.
+    /// A closed mailbox does not change.
     func addRoom(_ count: UInt64) {
         var seen = current
         while !seen.isClosed {
@@ -110,7 +119,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// Takes all nodes, oldest first.
     ///
-    /// The mailbox is no longer armed then.
+    /// Afterwards the mailbox is not armed.
     func take() -> NodeList {
         racePoint(.takeLooks)
         var seen = current
@@ -125,10 +134,10 @@ struct Mailbox: ~Copyable, Sendable {
         return NodeList()
     }
 
-    /// Declares that the receiver will not look again until it is signalled.
+    /// Arms the mailbox: the receiver will not look again until it is signalled.
     ///
-    /// - Parameter signal: What the sender that must signal is given, with the ownership of it.
-    /// - Returns: False if there is a node already, or the mailbox is closed: then nothing has changed.
+    /// - Parameter signal: The node for the sender that must signal, which then owns it.
+    /// - Returns: False if there is a node already, or the mailbox is closed. Then nothing has changed.
     func arm(with signal: Node? = nil) -> Bool {
         racePoint(.armLooks)
         var seen = current
@@ -138,16 +147,16 @@ struct Mailbox: ~Copyable, Sendable {
                 expected: seen.bits, desired: seen.armed(with: signal).bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
             if exchanged { return true }
-            // Again if only the room has changed: the receiver takes a failure for mail.
+            // Repeated if only the room has changed, because the receiver takes a failure for mail.
             seen = Word(bits: original)
         }
         return false
     }
 
-    /// Takes back the arming.
+    /// Disarms the mailbox.
     ///
-    /// - Returns: True if it was armed still: then what it was armed with is the receiver's again. False
-    ///   if a sender has it.
+    /// - Returns: True if it was still armed: then the node that it was armed with is the receiver's again. False if a sender
+    ///   has that node.
     func disarm() -> Bool {
         racePoint(.disarmLooks)
         var seen = current
@@ -162,9 +171,9 @@ struct Mailbox: ~Copyable, Sendable {
         return false
     }
 
-    /// Refuses all pushes from now on.
+    /// Closes the mailbox, which refuses all later pushes.
     ///
-    /// - Returns: What was queued, oldest first, and what the mailbox was armed with; both are the caller's.
+    /// - Returns: The queued nodes, oldest first, and the node that the mailbox was armed with. Both are the caller's.
     func close() -> (nodes: NodeList, signal: Node?) {
         racePoint(.mailboxCloses)
         let seen = Word(bits: word.exchange(Word.closed.bits, ordering: .acquiringAndReleasing))
@@ -177,9 +186,9 @@ struct Mailbox: ~Copyable, Sendable {
         var rest = newest
         var slab: Slab?
         while let node = rest {
-            // The nodes are in the sender's cache, and each is found through the one before: waiting for one
-            // line after the other would take most of the time. A sender fills its slab from front to back, so
-            // the older nodes are mostly in front; beyond the slab this asks for nothing of use, and harms nothing.
+            // The nodes are in the sender's cache, and each is found through the one before: waiting for one cache line after
+            // the other would take most of the time. A sender fills its slab from front to back, so the older nodes mostly come
+            // first in memory. Beyond the slab, the prefetch is useless and harmless.
             let ahead = 8
             unsafe runloops_prefetch(node.address - ahead * Node.stride)
             let nodes = Slab(containing: unsafe UInt(bitPattern: node.address))
@@ -207,14 +216,14 @@ extension Mailbox {
             count = 1
         }
 
-        /// A node that takes no room.
+        /// Makes a chain of one node that takes no room.
         init(uncounted node: Node) {
             newest = node
             oldest = node
             count = 0
         }
 
-        /// Nodes that are linked already, from the newest one on.
+        /// Makes a chain of nodes that are linked already, starting with the newest one.
         init(newest: Node, count: Int) {
             self.newest = newest
             self.count = count

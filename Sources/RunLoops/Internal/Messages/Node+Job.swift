@@ -1,5 +1,5 @@
 extension Node {
-    /// Whether it carries a job of Swift concurrency.
+    /// True if the node carries a job of Swift concurrency.
     var isJob: Bool {
         switch kind {
         case .job, .preferredJob: true
@@ -14,7 +14,7 @@ extension Node {
         return job
     }
 
-    /// A node that carries a job.
+    /// Makes a node that carries a job.
     @inline(__always)
     static func makeJob(_ job: UnownedJob, _ kind: Kind) -> Node {
         let node = SlabCache.takeNode()
@@ -27,6 +27,6 @@ extension Node {
 /// A job that its loop is about to run, or to hand on, once.
 struct LoopJob {
     let job: UnownedJob
-    /// Whether it is that of a task that prefers the loop, and not that of an actor on the loop.
+    /// True if the job belongs to a task that prefers the loop, false if it belongs to an actor on the loop.
     let isPreferred: Bool
 }

@@ -1,13 +1,13 @@
 /// Several messages of one type in one node.
 ///
-/// What is sent from one processor to another is sent as cache lines, and their number is what a message between two busy
-/// threads costs most of. So messages that go out together share nodes, as many in each as have room. The receiver takes them
-/// out one by one, oldest first; who has taken the last one has the node.
+/// Messages travel between processors as cache lines, and the number of cache lines makes up most of the cost of a message
+/// between two busy threads. So messages that are sent together share nodes, each of which holds as many as fit. The receiver
+/// takes them out one by one, oldest first. The thread that takes the last one owns the node.
 ///
-/// A pack is told by its mark, and two bytes behind the mark say how many messages were put in and how many were taken out.
-/// When the last one is taken, the node is marked as an ordinary one again, as those of a slab are.
+/// A pack has a mark of its own. The two bytes behind the mark hold the number of messages that were put in, and the number
+/// that were taken out. When the last one is taken, the node is marked as an ordinary one again, as the nodes of a slab are.
 extension Node {
-    /// Where a message is.
+    /// The place of a message.
     @usableFromInline
     struct Slot: Sendable {
         @usableFromInline let node: Node
@@ -24,29 +24,33 @@ extension Node {
         func move<Message>(_ type: Message.Type) -> Message { node.move(type, at: index) }
     }
 
-    /// What was taken out of a node.
+    /// A message or notice that was taken out of a node.
     struct Taken {
         let slot: Slot
-        /// Whether nothing else is in the node: then the node belongs to whoever took this.
+        /// True if nothing else is in the node.
+        ///
+        /// Then the node belongs to the thread that has taken this.
         let isLast: Bool
-        /// Whether it is a message that takes room; then the node is one of a slab.
+        /// True if this is a message that takes room.
+        ///
+        /// Then the node belongs to a slab.
         let takesRoom: Bool
     }
 
     private static let sentOffset = markOffset + 1
     private static let takenOffset = markOffset + 2
 
-    /// How many messages of a type a node holds.
+    /// Returns the number of messages of a type that one node holds.
     @inlinable @inline(__always)
     static func capacity<Message>(for type: Message.Type) -> Int {
         holdsInline(type) ? max(1, payloadCapacity / MemoryLayout<Message>.stride) : 1
     }
 
-    /// Puts the next messages into a node of the calling thread, as many as it holds and as have room.
+    /// Puts the next messages into a node of the calling thread: as many as fit and have room.
     ///
     /// - Parameters:
-    ///   - messages: The messages. Those that are not put in stay there.
-    ///   - room: The number of messages that have room; the number of those put in is taken from it.
+    /// - messages: The messages. Those that are not put in are left.
+    /// - room: The number of messages that have room. It is reduced by the number of messages put in.
     /// - Returns: The node, or nil if there is no room, or no message left.
     @inlinable @inline(__always)
     static func packing<Message>(
@@ -58,7 +62,7 @@ extension Node {
         let most = min(room, capacity(for: Message.self))
         var count = 1
         while count < most, let message = messages.next() {
-            // Safe: the slot has room, for one more fits inline, and nobody else has the node yet.
+            // Safe: the node has space for one more inline message, and no other thread has the node yet.
             unsafe node.slot(count, of: Message.self).initialize(to: message)
             count += 1
         }
@@ -67,7 +71,7 @@ extension Node {
         return node
     }
 
-    /// Where a message that is held inline begins.
+    /// Returns the place of a message that is held inline.
     @inlinable @inline(__always)
     func slot<Message>(_ index: Int, of type: Message.Type) -> UnsafeMutablePointer<Message> {
         unsafe (address + Node.payloadOffset).assumingMemoryBound(to: Message.self) + index
@@ -81,7 +85,7 @@ extension Node {
         unsafe address.storeBytes(of: 0, toByteOffset: Node.takenOffset, as: UInt8.self)
     }
 
-    /// Takes out the oldest message.
+    /// Takes out the oldest message or notice.
     @inline(__always)
     func takeSlot() -> Taken {
         let mark = mark

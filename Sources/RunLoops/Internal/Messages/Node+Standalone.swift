@@ -1,17 +1,20 @@
-/// Nodes that come alone, and not from a slab, for what a port's queue holds beyond its limit.
+/// Nodes with memory of their own, instead of a place in a slab, for the messages and notices that a port queues beyond its
+/// limit.
 ///
-/// The mailbox does not count them, so they take nobody's room. The receiver tells them from the others by a mark
-/// that no node of a slab has; so senders of single messages need not write one.
+/// The mailbox does not count them, so they take no room. The receiver recognizes them by a mark that no node of a slab has. So
+/// senders of single messages need not write a mark.
 extension Node {
-    /// What a node in a port's queue is.
+    /// The kind of a node in a port's queue.
     enum Mark: UInt8 {
-        /// A message that counts: every node of a slab.
+        /// A message that takes room.
+        ///
+        /// Every node of a slab has this mark at first.
         case ordinary
-        /// Several messages that count, in a node of a slab.
+        /// Several messages that take room, in a node of a slab.
         case pack
         /// A message beyond the limit.
         case beyondLimit
-        /// No message: the last send right has gone.
+        /// No message: the notice that the last send right was released.
         case noSenders
     }
 
@@ -27,13 +30,13 @@ extension Node {
         return node
     }
 
-    /// Frees a node of ``makeStandalone(_:)``, from which the message was taken.
+    /// Frees a node of ``makeStandalone(_:)``, after its message was taken out.
     func freeStandalone() {
-        // Safe: the caller owns the node, and one that is made alone is alone in its memory.
+        // Safe: the caller owns the node, which has memory of its own.
         unsafe address.deallocate()
     }
 
-    /// Makes a wide node two ordinary ones again: what it held has written over the second one's mark.
+    /// Turns a wide node into two ordinary ones again: its contents have overwritten the mark of the second one.
     func split() {
         // Safe: the second half of a wide node begins one stride behind the first.
         unsafe Node(address + Node.stride).setMark(.ordinary)
@@ -44,7 +47,9 @@ extension Node {
         unsafe address.load(fromByteOffset: Node.markOffset, as: Mark.self)
     }
 
-    /// Whether its messages take room, and the node is one of a slab.
+    /// True if the node's messages take room.
+    ///
+    /// Then the node belongs to a slab.
     var takesRoom: Bool {
         switch mark {
         case .ordinary, .pack: true
@@ -52,7 +57,7 @@ extension Node {
         }
     }
 
-    /// Marks a node that nobody else has.
+    /// Marks a node that no other thread has.
     func setMark(_ mark: Mark) {
         // Safe: the byte belongs to the mark, and it is trivial to overwrite.
         unsafe address.storeBytes(of: mark, toByteOffset: Node.markOffset, as: Mark.self)

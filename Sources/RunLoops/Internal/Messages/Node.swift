@@ -1,27 +1,26 @@
 /// One message on its way to a loop: 64 bytes of raw memory, alone on its cache line.
 ///
-/// The first word links it to the next one, the second says what it carries, and 48 bytes are left for that. One byte
-/// of the second word is the node's ``Mark``.
-/// Whoever holds a node owns it: a sender until it has pushed it, the mailbox until it is taken, the
-/// receiving thread until it has released it.
+/// The first word links it to the next node, the second says what it carries, and 48 bytes are left for that. One byte of the
+/// second word is the node's ``Mark``. Each node has one owner at a time: the sender until it has pushed the node, the mailbox
+/// until the node is taken, and the receiving thread until it has released the node.
 ///
-/// `@safe`: the pointer is always to a whole node, 64-byte aligned, that lives until it is released, and
-/// the owner rule above keeps two threads from touching one node at the same time, which is also why it may be
-/// handed from thread to thread (`@unchecked Sendable`).
+/// `@safe`: the pointer is always to a whole node, 64-byte aligned, that exists until it is released. The ownership rule above
+/// keeps two threads from accessing one node at the same time, so a node may be handed from thread to thread (`@unchecked
+/// Sendable`).
 @safe @usableFromInline
 struct Node: Equatable, @unchecked Sendable {
     @usableFromInline
     let address: UnsafeMutableRawPointer
 
     static let stride = 64
-    /// A wide node is two neighbours in one slab, for what is too large for one.
+    /// The size of a wide node: two neighbours in one slab, for contents that are too large for one.
     @usableFromInline static let wideStride = 2 * stride
     private static let kindOffset = 8
     @usableFromInline static let payloadOffset = 16
-    /// How many bytes a message may have before it needs a box.
+    /// The largest size in bytes of a message that needs no box.
     @usableFromInline static let payloadCapacity = 48
 
-    /// What a node in a loop's mailbox carries.
+    /// The kind of the contents of a node in a loop's mailbox.
     enum Kind: UInt8 {
         /// A ``BlockMessage`` for the common modes.
         case block
@@ -31,13 +30,13 @@ struct Node: Equatable, @unchecked Sendable {
         case parcel
         /// A ``Parcel`` that names its modes, in a wide node.
         case parcelInModes
-        /// A job of an actor that lives on the loop.
+        /// A job of an actor that runs on the loop.
         case job
         /// A job of a task that prefers the loop.
         case preferredJob
-        /// A retained ``Signal``: something of the loop's has become ready.
+        /// A retained ``Signal``: an input of the loop has become ready.
         case signal
-        /// Nothing: the loop's own node, sent to make it look at its control word.
+        /// No contents: the loop's own node, sent to make the loop take its requests.
         case control
     }
 
@@ -58,7 +57,8 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Sets the link, and writes only what changes: a signal's node, sent again and again, stays in every processor's cache.
+    /// Sets the link, and writes only if it changes: the node of a signal, sent again and again, stays in every processor's
+    /// cache.
     func link(to node: Node?) { if next != node { next = node } }
 
     var kind: Kind {
@@ -72,7 +72,7 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Puts a message in, boxed if it is too large.
+    /// Puts a message in, in a box if it is too large.
     @inlinable
     func store<Message>(_ message: consuming Message) {
         // Safe: the payload is uninitialized memory that only the owner of this node touches, 16-byte
@@ -87,7 +87,7 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Takes a message out, of a pack the one at `index`.
+    /// Takes a message out; out of a pack, the one at `index`.
     @inlinable
     func move<Message>(_ type: Message.Type, at index: Int = 0) -> Message {
         // Safe: called once for each message that was put in, with the same type.
@@ -98,7 +98,7 @@ struct Node: Equatable, @unchecked Sendable {
         return unsafe box.move()
     }
 
-    /// Reads a small trivial message and leaves it in.
+    /// Reads a small trivial message without taking it out.
     func peek<Message: BitwiseCopyable>(_ type: Message.Type) -> Message {
         // Safe: the node holds such a message.
         unsafe address.load(fromByteOffset: Node.payloadOffset, as: Message.self)

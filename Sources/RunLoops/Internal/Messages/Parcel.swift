@@ -1,18 +1,19 @@
-/// The head of a parcel: a value on its way to a loop, for which another module knows what to do.
+/// The head of a parcel: a value on its way to a loop, with a function of another module that handles it.
 ///
-/// It lies in a wide node, and the value behind it. So what is sent needs no memory of its own, and to send it counts no
-/// reference: a counted one would be written by the sender and by the loop's thread, for each parcel.
+/// The head is stored in a wide node, with the value behind it. So the sent value needs no memory of its own, and sending it
+/// changes no reference count, which the sender and the loop's thread would both write for each parcel.
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline
 struct Parcel: Sendable {
-    /// Nil for the common modes.
+    /// The modes in which the value may be handled; nil for the common modes.
     let modes: [RunLoop.Mode]?
     let handle: Handle
 
-    /// What is done with the value, once.
+    /// Handles the value, once.
     ///
-    /// It is given the value's place, and takes the value out or destroys it there; and whether the parcel has arrived.
+    /// Its arguments are the address of the value, from which it takes the value out or where it destroys it, and true if the
+    /// parcel has arrived.
     @usableFromInline typealias Handle = @convention(c) (UnsafeMutableRawPointer, Bool) -> Void
 
     init(_ modes: [RunLoop.Mode]?, _ handle: Handle) {
@@ -20,7 +21,7 @@ struct Parcel: Sendable {
         unsafe self.handle = handle
     }
 
-    /// Where a value begins in a wide node, and how large it may be.
+    /// The place of the value in a wide node, and its largest size.
     @usableFromInline static let valueOffset = Node.payloadOffset + 16
     @usableFromInline static let valueCapacity = Node.wideStride - valueOffset
 }
@@ -28,14 +29,14 @@ struct Parcel: Sendable {
 extension RunLoop {
     /// Sends a value to the loop, to be handled on its thread in one of several modes.
     ///
-    /// As ``perform(inModes:fileID:line:_:)``, for the modules of this package that send much.
+    /// Like ``perform(inModes:fileID:line:_:)``, for the modules of this package that send many values.
     ///
     /// - Parameters:
-    ///   - value: What is sent; of at most 96 bytes.
-    ///   - modes: The modes; nil for the common ones.
-    ///   - handle: Called once with the place of the value, from which it takes the value: with true on the loop's thread; with
-    ///     false by whoever lets go of it, because the loop has ended.
-    /// - Returns: False if the loop's thread has ended: then the value was let go of.
+    /// - value: The value, of at most 96 bytes.
+    /// - modes: The modes; nil for the common modes.
+    /// - handle: Called once with the address of the value, from which it takes the value: with true on the loop's thread; with
+    ///     false, because the loop has ended, on the thread that destroys the parcel.
+    /// - Returns: False if the loop's thread has ended. Then the value was destroyed.
     @inlinable @inline(__always)
     package func send<Value: Sendable & ~Copyable>(
         _ value: consuming Value, inModes modes: [Mode]?,
@@ -45,7 +46,7 @@ extension RunLoop {
             MemoryLayout<Value>.size <= Parcel.valueCapacity && MemoryLayout<Value>.alignment <= 16,
             "a parcel holds values of at most 96 bytes")
         let node = unsafe Node.makeParcel(modes, handle)
-        // Safe: the room behind the head belongs to the value, is large enough for it, and nobody else has the node yet.
+        // Safe: the space behind the head belongs to the value, is large enough for it, and no other thread has the node yet.
         unsafe (node.address + Parcel.valueOffset).initializeMemory(as: Value.self, to: value)
         return post(parcel: node)
     }
@@ -68,17 +69,17 @@ extension Node {
         return node
     }
 
-    /// Looks at the head of a parcel without taking it out.
+    /// Reads the head of a parcel without taking it out.
     func withParcel<Result>(_ body: (borrowing Parcel) -> Result) -> Result {
         // Safe: the owner of a node of these kinds has stored one in it, and it fits inline.
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: Parcel.self).pointee)
     }
 
-    /// Has the value handled, and gives the node back.
+    /// Has the value handled, and releases the node.
     @inline(__always)
     func endParcel(hasArrived: Bool, _ releaser: inout NodeReleaser) {
         let handle = unsafe move(Parcel.self).handle
-        // Safe: the value is there until it is handled, which is now, and once.
+        // Safe: the value exists until it is handled, which happens here, and once.
         unsafe handle(address + Parcel.valueOffset, hasArrived)
         releaser.releaseWide(self)
     }

@@ -1,30 +1,29 @@
-/// Something in a loop that other threads make ready: a port or a manual source; or a port in a set.
+/// The announcement that an input has become ready on another thread: a port or manual source of a loop, or a port in a set.
 ///
-/// Its node is part of it and is sent to the loop each time it becomes ready, so announcing that allocates
-/// nothing. Whoever may send the node holds one reference to the signal: the word that is armed with it,
-/// then the sender that replaced it, then the loop's mailbox. There is one such reference at a time, so
-/// the node is never in two lists.
+/// Its node is part of it and is sent to the loop each time the input becomes ready, so the announcement allocates nothing. The
+/// owner of the node holds one reference to the signal: the word that is armed with the node, then the sender that has replaced
+/// that word, then the loop's mailbox. There is one such reference at a time, so the node is never in two lists.
 ///
-/// `@unchecked Sendable`: other threads touch only what never changes, and, if a loop is told, the node alone: the signal's
-/// cache line is the loop's. What is the loop's thread's only is, for a port in a set, the business of whoever has the node, or
-/// is about to arm with it.
+/// `@unchecked Sendable`: other threads access only the constant parts and, if the signal goes to a loop, only the node,
+/// because the signal's cache line belongs to the loop. The parts that are for the loop's thread only belong, for a port in a
+/// set, to the thread that has the node or is about to arm with it.
 final class Signal: @unchecked Sendable {
     let node: Node
     private let destination: Destination
 
-    /// Who is told.
+    /// The receiver of the announcement.
     private enum Destination {
         case loop(Inbox)
         case other(any SignalReceiver)
     }
 
-    /// What the node carries.
+    /// The contents of the node.
     ///
-    /// `@safe`: the signal holds the inbox, and whoever has the node holds the signal.
+    /// `@safe`: the signal holds the inbox, and the owner of the node holds the signal.
     @safe
     private struct Link: BitwiseCopyable {
         let signal: Unmanaged<Signal>
-        /// Nil if another than a loop is told.
+        /// The loop's inbox; nil for a port in a set.
         let inbox: Unmanaged<Inbox>?
     }
 
@@ -32,14 +31,14 @@ final class Signal: @unchecked Sendable {
     ///
     /// The loop's thread only.
     var input: (any SignalledInput)?
-    /// Whether it is in line to be served.
+    /// True while the input is in line to be served.
     ///
     /// The loop's thread only.
     var isQueued = false
-    /// Whether somebody else may send the node.
+    /// True while another thread may send the node.
     ///
-    /// Then the loop will hear of it, and the input must neither be served nor armed before: a run inside a handler
-    /// would find what a sender has queued and not yet announced, and arm with a node that is on its way.
+    /// Then the loop will be signalled, and the input must not be served or armed before that: a run inside a handler would
+    /// find messages that a sender has queued and not yet announced, and would arm with a node that is on its way.
     ///
     /// The loop's thread only.
     private(set) var isOut = false
@@ -67,11 +66,11 @@ final class Signal: @unchecked Sendable {
     }
 
     deinit {
-        // Safe: nobody who could send the node is left, or there would be a reference.
+        // Safe: no thread has the node, because each of them would have a reference.
         unsafe node.address.deallocate()
     }
 
-    /// Gives out the reference that goes with the node.
+    /// Hands out the node with a reference.
     ///
     /// The loop's thread only.
     func retainedNode() -> Node {
@@ -81,7 +80,7 @@ final class Signal: @unchecked Sendable {
         return node
     }
 
-    /// Takes the reference back.
+    /// Takes the node's reference back.
     ///
     /// The loop's thread only.
     static func takeRetained(_ node: Node) -> Signal {
@@ -91,15 +90,15 @@ final class Signal: @unchecked Sendable {
         return signal
     }
 
-    /// Tells the loop, or the set.
+    /// Announces to the loop or the set that the input is ready.
     ///
-    /// Any thread; the caller hands over the reference that came with the node.
+    /// Any thread. The caller hands over the reference that came with the node.
     static func send(_ node: Node) {
         racePoint(.sendsSignal)
         let link = node.peek(Link.self)
-        // Held: once the node is sent, the loop may let go of the signal.
+        // Retained, because the loop may release the signal as soon as the node is sent.
         if let inbox = unsafe link.inbox?.takeUnretainedValue() {
-            // If the loop has ended, the input was told, and nobody waits for this signal.
+            // If the loop has ended, the input has left it, and the announcement has no effect.
             if !inbox.send(Mailbox.Chain(node)) { unsafe link.signal.release() }
             return
         }
@@ -108,27 +107,30 @@ final class Signal: @unchecked Sendable {
     }
 }
 
-/// What is told, other than a loop, that something has become ready.
+/// A receiver of announcements other than a loop.
 protocol SignalReceiver: AnyObject, Sendable {
-    /// Called on the thread that has made it ready.
+    /// Called on the thread that has made the input ready.
     func becameReady()
 }
 
 /// An input that is served because another thread has made it ready.
 protocol SignalledInput: LoopInput {
-    /// When in a pass the input is served.
+    /// The step of a pass in which the input is served.
     var step: SignalledStep { get }
 
-    /// Serves what is there, as far as the budget goes. The loop's thread, in a mode of the input's.
+    /// Serves the input within the budget.
     ///
+    /// Called on the loop's thread, in a mode of the input.
     func serve(in loop: LoopCore, _ budget: inout Budget) -> Served
 }
 
-/// What became of serving an input.
+/// The outcome of serving an input.
 package struct Served {
-    /// Whether a handler was called.
+    /// True if a handler was called.
     package var calledHandler = false
-    /// Whether more is there already: then the input is served again in the next pass.
+    /// True if more is ready already.
+    ///
+    /// Then the input is served again in the next pass.
     package var hasMore = false
 
     package init(calledHandler: Bool = false, hasMore: Bool = false) {
@@ -137,7 +139,7 @@ package struct Served {
     }
 }
 
-/// The two places of a pass at which signalled inputs are served.
+/// The two steps of a pass in which signalled inputs are served.
 enum SignalledStep {
     /// With the manual sources, before the loop decides whether to sleep.
     case manualSources

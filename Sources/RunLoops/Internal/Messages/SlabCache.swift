@@ -1,17 +1,17 @@
 internal import CThreads
 internal import Synchronization
 
-/// Where a thread's nodes come from: slabs of 4 KiB that it fills from front to back.
+/// The source of a thread's nodes: slabs of 4 KiB that the thread fills from front to back.
 ///
-/// A sender takes the next node of its thread's current slab: no malloc, no search. A receiver counts the
-/// nodes it has finished with, per slab, and the last one of a slab sends the whole slab back to the cache
-/// it came from. So a message costs one addition on each side, and the exchange between threads is one per
-/// slab. A burst takes as many slabs as it needs. Once empty, up to ``spareLimit`` of them wait for reuse, and
-/// the others are freed: so a queue of steady length allocates nothing, however long it is.
+/// A sender takes the next node of its thread's current slab, without malloc and without a search. A receiver counts, for each
+/// slab, the nodes that it has finished with, and the last one of a slab sends the whole slab back to its cache. So a message
+/// costs one addition on each side, and each slab costs one exchange between threads. A burst takes as many slabs as it needs.
+/// Of the empty slabs, up to ``spareLimit`` wait for reuse, and the others are freed. So a queue of steady length allocates
+/// nothing, however long it is.
 ///
-/// A slab remembers its cache, so the cache outlives its thread until the last of its slabs has come back.
+/// A slab refers to its cache, so the cache outlives its thread until the last of its slabs has come back.
 ///
-/// > Thread safety: ``takeNode()`` and ``close()`` from the cache's thread; slabs come back from any.
+/// > Thread safety: ``takeNode()`` and ``close()`` from the cache's thread; slabs come back on any thread.
 @safe
 struct SlabCache {
     /// The number of empty slabs of one thread that may wait for reuse: some 4,000 messages.
@@ -20,34 +20,36 @@ struct SlabCache {
     /// `@safe`: made by `create`, and freed only when neither the thread nor a slab needs it.
     private let storage: UnsafeMutablePointer<Storage>
 
-    /// The thread that owns the cache touches all of it; others only the two atomics.
+    /// The state of a cache.
+    ///
+    /// Its thread accesses all of it; other threads access only the atomics.
     struct Storage: ~Copyable {
         /// The next node to hand out, and the end of the current slab.
         var cursor: UInt = 0
         var end: UInt = 0
-        /// Empty slabs at hand.
+        /// The empty slabs at hand.
         var spares: Slab?
         /// A stack of slabs that came back: the address of the newest one, or 1 once the thread has ended.
         let returned = Atomic<UInt>(0)
         /// The number of slabs in the two lists above.
         let idle = Atomic<Int>(0)
-        /// The slabs that exist, and 1 for the thread.
+        /// The number of slabs, and 1 for the thread.
         let users = Atomic<Int>(1)
     }
 
     private static let closed: UInt = 1
 
-    /// A node for the calling thread to fill and push.
+    /// Returns a node for the calling thread to fill and push.
     @inline(__always)
     static func takeNode() -> Node { current.take(Node.stride) }
 
-    /// A wide node for the calling thread to fill and push.
+    /// Returns a wide node for the calling thread to fill and push.
     static func takeWideNode() -> Node {
         let cache = current
         // Safe: the cache's own thread.
         let left = unsafe cache.storage.pointee.end - cache.storage.pointee.cursor
         if left == UInt(Node.stride) {
-            // The slab has room for one half, which nobody gets: it counts as released.
+            // The slab has space for one half, which is never handed out, so it counts as released.
             let last = Slab(containing: unsafe cache.storage.pointee.cursor)
             unsafe cache.storage.pointee.cursor = cache.storage.pointee.end
             last.finish(1)
@@ -64,7 +66,7 @@ struct SlabCache {
         return makeCurrent()
     }
 
-    /// The next so many bytes of the current slab, which has them or is used up.
+    /// Takes this many bytes out of the current slab, which has them or is used up.
     @inline(__always)
     private func take(_ size: Int) -> Node {
         if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
@@ -76,7 +78,7 @@ struct SlabCache {
 
     @inline(never)
     private func refill() {
-        // Safe: the cache's own thread, and only the atomics are touched by others.
+        // Safe: the cache's own thread; others access only the atomics.
         if unsafe storage.pointee.spares == nil {
             racePoint(.slabsAreTaken)
             let address = unsafe storage.pointee.returned.exchange(0, ordering: .acquiring)
@@ -95,16 +97,16 @@ struct SlabCache {
         unsafe storage.pointee.end = slab.end
     }
 
-    /// Takes in a slab of which every node has been released.
+    /// Takes back a slab after all of its nodes were released.
     fileprivate func giveBack(_ slab: Slab) {
         slab.reset()
-        // Counted before it is in the list, so that the owner never counts down what is not counted yet.
+        // Counted before it is in the list, so that the owner never subtracts a slab that has not been counted.
         if unsafe storage.pointee.idle.add(1, ordering: .relaxed).oldValue < SlabCache.spareLimit {
             var newest = unsafe storage.pointee.returned.load(ordering: .relaxed)
             while newest != SlabCache.closed {
                 slab.next = Slab(address: newest)
                 racePoint(.slabComesBack)
-                // Push only, and the owner takes all at once: an address that comes back is harmless.
+                // Other threads only push, and the owner takes all at once, so an address that comes back is harmless.
                 let (exchanged, original) = unsafe storage.pointee.returned.weakCompareExchange(
                     expected: newest, desired: slab.address,
                     successOrdering: .releasing, failureOrdering: .relaxed)
@@ -117,7 +119,9 @@ struct SlabCache {
         release()
     }
 
-    /// Drops one user; the last one frees the cache.
+    /// Subtracts one user.
+    ///
+    /// The last one frees the cache.
     private func release() {
         let left = unsafe storage.pointee.users.subtract(1, ordering: .acquiringAndReleasing).newValue
         if left == 0 {
@@ -136,7 +140,7 @@ struct SlabCache {
         return unsafe SlabCache(storage: storage)
     }
 
-    /// Gives up the calling thread's cache, if it has one.
+    /// Closes the calling thread's cache, if it has one.
     static func closeCurrent() {
         guard let known = unsafe runloops_thread_slabs() else { return }
         runloops_thread_set_slabs(nil)
@@ -147,7 +151,7 @@ struct SlabCache {
         var spares = unsafe storage.pointee.spares
         var returned = Slab(
             address: unsafe storage.pointee.returned.exchange(SlabCache.closed, ordering: .acquiring))
-        // What was never handed out of the current slab will not come back by itself.
+        // Nodes of the current slab that were never handed out do not come back by themselves.
         let unused = unsafe (storage.pointee.end - storage.pointee.cursor) / UInt(Node.stride)
         if unused > 0 {
             // Safe: the cursor is inside the current slab.
@@ -162,9 +166,9 @@ struct SlabCache {
     }
 }
 
-/// 4 KiB, aligned to their size, so that a node's slab is found from its address.
+/// 4 KiB of memory for nodes, aligned to its size, so that the slab of a node is found from the node's address.
 ///
-/// `@safe`: the address is always that of a slab which some unreleased node, or the cache, keeps.
+/// `@safe`: the address is always that of a slab which is kept by an unreleased node or by the cache.
 @safe
 struct Slab {
     private static let size = 4096
@@ -173,20 +177,20 @@ struct Slab {
     let address: UInt
 
     struct Header: ~Copyable {
-        /// Nodes not yet released, handed out or not.
+        /// The number of nodes that have not been released, handed out or not.
         let remaining = Atomic<Int>(Slab.capacity)
         let cache: SlabCache
-        /// The next slab in a list of empty ones; guarded by the list's owner.
+        /// The next slab in a list of empty ones; guarded by the owner of the list.
         var next: Slab?
     }
 
-    /// The slab at this address, or nil for none.
+    /// Makes the slab at this address, or nil if the address is 0.
     init?(address: UInt) {
         if address == 0 { return nil }
         self.address = address
     }
 
-    /// The slab that holds this address.
+    /// Makes the slab that contains this address.
     init(containing address: UInt) { self.address = address & ~UInt(Slab.size - 1) }
 
     private var header: UnsafeMutablePointer<Header> {
@@ -208,7 +212,7 @@ struct Slab {
         }
         unsafe memory.initializeMemory(as: Header.self, to: Header(cache: cache))
         for offset in stride(from: Node.stride, to: size, by: Node.stride) {
-            // Safe: inside the slab, and nobody has the node yet.
+            // Safe: inside the slab, and no other thread has the node yet.
             let node = unsafe Node(memory + offset)
             node.next = nil
             node.setMark(.ordinary)
@@ -218,7 +222,7 @@ struct Slab {
 
     func reset() { unsafe header.pointee.remaining.store(Slab.capacity, ordering: .relaxed) }
 
-    /// Releases so many of the slab's nodes.
+    /// Releases this many of the slab's nodes.
     func finish(_ count: Int) {
         racePoint(.nodesAreReleased)
         let left = unsafe header.pointee.remaining.subtract(count, ordering: .acquiringAndReleasing).newValue
@@ -226,13 +230,13 @@ struct Slab {
     }
 
     func destroy() {
-        // Safe: no node of it is in use, and it is in no list.
+        // Safe: no node of the slab is in use, and the slab is in no list.
         unsafe header.deinitialize(count: 1)
         unsafe UnsafeMutableRawPointer(header).deallocate()
     }
 }
 
-/// Counts the nodes that one thread has finished with, so that a slab is told once for many of them.
+/// A count of the nodes that one thread has finished with, so that a slab is updated once for many of them.
 struct NodeReleaser: ~Copyable {
     private var slab: Slab?
     private var count = 0

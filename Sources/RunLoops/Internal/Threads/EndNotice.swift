@@ -3,7 +3,7 @@ final class EndNotice: Sendable {
     /// The waits; nil once the thread has ended.
     private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])
 
-    /// Ends all waits, and every later one at once.
+    /// Ends all waits, and from then on every new wait at once.
     func post() {
         let waiting = waits.withLock { waits in
             defer { waits = nil }

@@ -1,25 +1,26 @@
 internal import CThreads
 
-/// Refuses loops in a child that was forked by a process that had some.
+/// Refuses to use loops in a child that was forked by a process that had loops.
 ///
-/// The child has one thread only, the one that forked: no loop's thread serves anything there, and a lock that another thread
-/// held is never unlocked. Worse, the kernel's objects are its parent's: the parent misses what the child takes out of them. So
-/// every way to a loop asks here first. It costs one load of a flag that is never written in the parent. A ``Guarded`` value asks
-/// only before it waits for its lock, and a ``ForkSafe`` value need not ask.
+/// The child has one thread only, the one that forked. So no loop's thread serves anything there, and a lock that another
+/// thread held is never unlocked. Worse, the kernel's objects are shared with the parent: an event that the child takes out of
+/// them is lost to the parent. So every way to a loop checks here first. The check costs one load of a flag that is never
+/// written in the parent. A ``Guarded`` value checks only before it waits for its lock, and a ``ForkSafe`` value need not
+/// check.
 package enum Fork {
-    /// From now on a child finds out that it is one.
+    /// Marks the children that this process forks from now on.
     ///
-    /// Called for each loop: a process that forks before it has any is left alone, and so is its child.
+    /// Called for each loop. A process that forks before it has any loop is not affected, and neither is its child.
     package static func watch() throws(SystemError) {
         if registration != 0 { throw SystemError(call: "pthread_atfork", code: registration) }
     }
 
     private static let registration = runloops_watch_forks()
 
-    /// True if this process is such a child.
+    /// True if this process is a child that was forked by a process with loops.
     package static var isChild: Bool { runloops_was_forked() }
 
-    /// Ends such a child.
+    /// Ends the program with a message if this process is such a child.
     @inline(__always)
     package static func check(_ member: StaticString) {
         if runloops_was_forked() { refuse(member) }

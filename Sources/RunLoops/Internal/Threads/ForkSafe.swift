@@ -1,19 +1,19 @@
 internal import CThreads
 
-/// A value behind a lock that a forked child finds free, and whole the value.
+/// A value behind a lock that is free in a forked child, where the value is consistent.
 ///
-/// For the few values that a child may use: it has one thread, and a lock that another thread of its parent held at the fork is
-/// never given back there. These locks are taken by every fork first. All values share a few of them, which lie on cache lines
-/// of their own, so a value that is locked often, or for long, has a ``Guarded`` of its own instead.
+/// For the few values that a child may use. The child has one thread, and a lock that another thread of the parent held at the
+/// fork would never be unlocked there. Every fork takes these locks first. All values share a few of them, which lie on cache
+/// lines of their own; a value that is locked often, or for long, uses ``Guarded`` instead.
 ///
-/// The body takes no other ``ForkSafe``, which may have the same lock: it calls no code of the user's, and destroys nothing
-/// of the user's.
+/// The body of ``withLock(_:)`` uses no other ``ForkSafe`` value, which may have the same lock. So it calls no code of the
+/// user's, and destroys no object of the user's.
 ///
-/// `@safe`: the memory is this value's from `init` to `deinit`.
-/// `@unchecked Sendable`: the value is touched under the lock only.
+/// `@safe`: the memory belongs to this value from `init` to `deinit`. `@unchecked Sendable`: the value is accessed under the
+/// lock only.
 @safe
 package struct ForkSafe<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    // Inlinable, so that the type of the value is known to the compiler in the other module.
+    // Inlinable, so that the compiler knows the type of the value in the other modules.
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 
     @inlinable
@@ -28,7 +28,7 @@ package struct ForkSafe<Value: Sendable>: ~Copyable, @unchecked Sendable {
         unsafe storage.deallocate()
     }
 
-    /// Looks at the value, or changes it, alone.
+    /// Reads or changes the value under the lock.
     @inlinable @inline(__always)
     package borrowing func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result

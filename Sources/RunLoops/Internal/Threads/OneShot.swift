@@ -67,7 +67,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         return decides
     }
 
-    /// Claims the decision, unless that has been done, or the value has been decided.
+    /// Claims the decision, unless another thread has claimed it, or the value has been decided.
     ///
     /// - Returns: True if the caller has the claim. It then calls ``settle(_:)`` once.
     package func claim() -> Bool {
@@ -78,7 +78,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Decides the value, the decision of which the caller has claimed.
+    /// Decides the value.
+    ///
+    /// The caller has claimed the decision.
     package func settle(_ value: Value) {
         let waiter = contents.withLock { contents in
             guard case .claimed = contents.state else {
@@ -137,7 +139,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         return take()
     }
 
-    /// Takes the value, which has been decided; once.
+    /// Takes the decided value, once.
     package func take() -> Value {
         contents.withLock { contents in
             guard case .decided(let value) = contents.state else {
@@ -148,9 +150,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes the waiter.
+    /// Stores the waiter.
     ///
-    /// - Returns: False if the value has been decided: then the waiter is not woken.
+    /// - Returns: False if the value has been decided. The waiter is then not woken.
     private func attach(_ waiter: Waiter) -> Bool {
         contents.withLock { contents in
             if contents.isDecided { return false }

@@ -1,31 +1,31 @@
 internal import CThreads
 internal import Synchronization
 
-/// Which thread serves which port sets, for those who look for circles of waits.
+/// The threads that serve port sets, for the search for circles of waits.
 ///
-/// A thread that waits elsewhere gives nothing to those who wait for a port of a set that it serves.
+/// A thread that waits elsewhere serves no set meanwhile, so threads that wait for a port of its sets wait for it.
 enum PortSetServers {
-    /// The numbers of the threads, by the sets that they serve.
+    /// The number of the serving thread of each set.
     private static let servers = Guarded<[UInt: UInt]>([:])
 
-    /// The number of the calling thread, which no other one ever has.
+    /// The number of the calling thread, which is never used for another thread.
     static var thread: UInt { UInt(runloops_thread_number()) }
 
-    /// The same, unless the thread has never served a set.
+    /// The number of the calling thread, or nil if it has never served a set.
     static var threadIfServing: UInt? { runloops_thread_has_number() ? thread : nil }
 
-    /// Another thread serves a set now; 0 stands for none.
+    /// Records that a thread serves a set from now on.
     ///
     /// - Parameters:
-    ///   - set: The set.
-    ///   - server: The set's own note of who serves it, changed in here: of two threads that serve it in turn, the last one to
-    ///     say so must be the last one here, too.
-    ///   - new: The thread.
-    ///   - midway: What a test does between the set's note and the table's.
+    /// - set: The identity of the set.
+    /// - server: The set's own record of its thread. It is changed in here, under the lock: of two threads that serve the set
+    ///     in turn, the same one is the last in both records.
+    /// - new: The number of the thread; 0 for none.
+    /// - midway: Called by a test between the change of the set's record and that of the table.
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
-        // Its end is to be noticed: it serves nothing any more then.
+        // The end of the thread is noticed from now on. It serves no set after that.
         if new != 0 { ThreadEnd.watch() }
         servers.withLock { servers in
             if server.exchange(new, ordering: .relaxed) == new { return }
@@ -34,21 +34,21 @@ enum PortSetServers {
         }
     }
 
-    /// Whether the calling thread serves a set; of what is no set, it does not.
+    /// True if the calling thread serves this set; false if the identity is not that of a set.
     static func isServedHere(_ set: UInt) -> Bool {
         guard let thread = threadIfServing else { return false }
         return servers.withLock { $0[set] } == thread
     }
 
-    /// What whoever waits for a receiver waits for.
+    /// Returns the target of a wait for a receiver.
     ///
-    /// - Parameter receiver: The identity of a set or of a loop's inbox, as ``Claim/holderID`` has it.
+    /// - Parameter receiver: The identity of a set or of a loop's inbox, as in ``Claim/holderID``.
     /// - Returns: The thread that serves the set now, or the loop.
     static func waitTarget(of receiver: UInt) -> WaitTarget {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)
     }
 
-    /// The calling thread ends.
+    /// Removes the sets of the calling thread, which ends.
     static func endCurrent() {
         guard let thread = threadIfServing else { return }
         servers.withLock { servers in

@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// Puts off that other code cancels the calling thread, while it does what other threads rely on.
+/// Defers the cancellation of the calling thread while it does work that other threads rely on.
 ///
-/// A cancelled thread leaves its stack in the next call that may block, also in one that does not, and without doing what
-/// `defer` says. What it had taken upon itself would stay undone, and a lock that it has would stay taken. So it is put off
-/// from before that to when it is done: the thread ends at the next such call after it.
+/// A cancelled thread leaves its stack in its next call that may block, even if the call would not block, and without running
+/// `defer` statements. Work that it has begun would stay undone, and a lock that it holds would stay locked. So cancellation is
+/// disabled before such work and restored after it: the thread ends at the next such call after that.
 ///
-/// > Thread safety: both on one thread, in pairs, which may lie one inside the other.
+/// > Thread safety: both calls on one thread, in pairs, which may be nested.
 package struct ThreadCancellation {
     private let before: CInt
 
-    /// Puts it off.
+    /// Disables the cancellation of the calling thread.
     ///
-    /// - Returns: What goes on with it.
+    /// - Returns: The previous state, to be restored.
     package static func disable() -> ThreadCancellation {
         var before: CInt = 0
         // Safe: the C library fills our own value.
@@ -20,6 +20,6 @@ package struct ThreadCancellation {
         return ThreadCancellation(before: before)
     }
 
-    /// As it was before.
+    /// Restores the state that was in effect before.
     package func restore() { pthread_setcancelstate(before, nil) }
 }

@@ -1,32 +1,36 @@
 internal import CThreads
 
-/// Stands for the clock and for sleep on one thread, so that a test decides when time passes and which thread runs.
+/// A replacement for the clock and for sleep on one thread, so that a test decides when time passes and which thread runs.
 ///
-/// A thread that has one reads its time there, asks it where it would sleep or wait, and gives one to each thread that it
-/// starts. All others pay one load for it, where they read the clock or are about to sleep.
+/// A thread with a driver reads the time from it, calls it in place of a sleep or wait, and gives a driver to each thread that
+/// it starts. All other threads pay one load for this, each time they read the clock or are about to sleep.
 ///
-/// > Thread safety: what is called, is called on the thread that it is for; ``makeThread`` on the one that starts it, and
-/// > so is ``threadEnds`` if there is no thread.
+/// > Thread safety: each closure is called on the thread that the driver is for; ``makeThread`` on the thread that starts it,
+/// > and so is ``threadEnds`` if the start fails.
 package final class ThreadDriver: Sendable {
-    /// Where a thread waits.
+    /// The place at which a thread waits.
     package enum Place {
-        /// In a run of its loop, inside so many others.
+        /// In a run of its loop, nested in `depth` others.
         case sleep(depth: Int)
-        /// For another thread.
+        /// At a gate, for another thread.
         case gate
     }
 
-    /// What time it is.
+    /// Returns the time.
     let now: @Sendable () -> ContinuousClock.Instant
-    /// Returns when the time has come, or what is asked says that the wait is over; it may be asked any number of times.
+    /// Returns once the time has come, or the condition says that the wait is over.
+    ///
+    /// It may check the condition any number of times.
     let wait: @Sendable (ContinuousClock.Instant, Place, () -> Bool) -> Void
-    /// Makes the driver of a thread that is about to be started, with its name.
+    /// Makes the driver of a thread that is about to be started, given its name.
     let makeThread: @Sendable (String) -> ThreadDriver
-    /// The thread is there: returns when it may go on.
+    /// Called when the thread has started.
+    ///
+    /// Returns when the thread may go on.
     let threadBegins: @Sendable () -> Void
-    /// The thread has its loop, which does not run yet.
+    /// Called when the thread has its loop, which does not run yet.
     let loopBegins: @Sendable (RunLoop) -> Void
-    /// The thread ends, or there is none.
+    /// Called when the thread ends, or could not be started.
     let threadEnds: @Sendable () -> Void
 
     package init(
@@ -44,11 +48,11 @@ package final class ThreadDriver: Sendable {
         self.threadEnds = threadEnds
     }
 
-    /// Whether the calling thread has one.
+    /// True if the calling thread has a driver.
     @inline(__always)
     static var isPresent: Bool { unsafe runloops_thread_driver() != nil }
 
-    /// The calling thread's, if it has one.
+    /// The driver of the calling thread, if it has one.
     @inline(__always)
     package static var current: ThreadDriver? {
         // Safe: the slot holds the reference of `begin`, and this thread alone empties it.
@@ -62,7 +66,7 @@ package final class ThreadDriver: Sendable {
         threadBegins()
     }
 
-    /// Does so no more.
+    /// Stops driving the calling thread.
     package func end() {
         // Safe: takes back the reference of `begin`.
         guard let known = unsafe runloops_thread_driver() else { return }
@@ -73,10 +77,10 @@ package final class ThreadDriver: Sendable {
 }
 
 extension RunLoop {
-    /// The time as the calling thread sees it.
+    /// The time, as the calling thread sees it.
     ///
-    /// It is that of `ContinuousClock`, except in a test that drives the thread, as the module RunLoopsTesting does: then it
-    /// is the test's. Code that computes dates from it, and not from the clock, can be tested without waiting.
+    /// This is the time of `ContinuousClock`, except on a thread that a test drives, as the module RunLoopsTesting does: there
+    /// it is the time of the test. Code that computes dates from it, and not from the clock, can be tested without waiting.
     ///
     /// ```swift
     /// loop.run(until: RunLoop.now + .seconds(5))

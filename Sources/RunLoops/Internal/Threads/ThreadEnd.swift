@@ -1,14 +1,14 @@
 internal import CThreads
 internal import Glibc
 
-/// What is done for a thread of which the package keeps something, when it ends.
+/// The clean-up at the end of a thread for which the package keeps something.
 enum ThreadEnd {
-    /// Asks for ``run()`` when the calling thread ends.
+    /// Has ``run()`` called when the calling thread ends.
     ///
-    /// Asking again is harmless.
+    /// Calling this twice is harmless.
     static func watch() {
-        // Any value but null makes the destructor run. A destructor of somebody else's may use a loop after
-        // ours ran: that watches again, and the system goes round once more (four rounds at most).
+        // Any value but null makes the destructor run. The destructor of another library may use a loop after ours has run:
+        // that calls `watch` again, and the system runs the destructors once more (at most four times).
         _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
     }
 
@@ -20,17 +20,18 @@ enum ThreadEnd {
         return key
     }()
 
-    /// Lets go of all that the calling thread keeps, and then tells who waits for that.
+    /// Releases everything that the package keeps for the calling thread, and then wakes the threads and tasks that wait for
+    /// its end.
     ///
-    /// The loop first: ending it may destroy what posts to other loops, which needs the slabs.
+    /// The loop comes first: ending it may destroy objects that post to other loops, which needs the slabs.
     static func run() {
-        // What a forked child has is its parent's, and other threads' locks may be held there for ever.
+        // A forked child has only its parent's objects, and the locks of other threads may be held there forever.
         if Fork.isChild { return }
         let notice = RunLoop.endCurrent()
         PortSetServers.endCurrent()
         SlabCache.closeCurrent()
         notice?.post()
-        // Last: from here on nothing of a simulation waits for this thread.
+        // Last: from here on, nothing in a simulation waits for this thread.
         ThreadDriver.current?.end()
     }
 }

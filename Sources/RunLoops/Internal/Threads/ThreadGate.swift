@@ -1,10 +1,12 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A gate that threads wait at until another one opens it, once and for all.
+/// A gate that threads wait at until another thread opens it.
 ///
-/// `@unchecked Sendable`: the mutex guards `isOpen`, and the addresses never change. `@safe`: the memory is
-/// this object's from `init` to `deinit`.
+/// An open gate stays open.
+///
+/// `@unchecked Sendable`: the mutex guards `isOpen`, and the addresses never change. `@safe`: the memory belongs to this object
+/// from `init` to `deinit`.
 @safe
 package final class ThreadGate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -23,13 +25,15 @@ package final class ThreadGate: @unchecked Sendable {
     }
 
     deinit {
-        // Safe: nobody waits, or there would be a reference.
+        // Safe: no thread waits, because each waiting thread has a reference.
         unsafe pthread_cond_destroy(condition)
         unsafe condition.deallocate()
         unsafe InheritingMutex.destroy(mutex)
     }
 
-    /// Lets through whoever waits, and whoever will.
+    /// Opens the gate.
+    ///
+    /// All waiting threads go on, and later waits return at once.
     package func open() {
         unsafe pthread_mutex_lock(mutex)
         isOpen = true
@@ -37,7 +41,7 @@ package final class ThreadGate: @unchecked Sendable {
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Whether it is open now.
+    /// True if the gate is open now.
     package var looksOpen: Bool {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -47,27 +51,27 @@ package final class ThreadGate: @unchecked Sendable {
     /// Waits until the gate is open.
     package func wait() { _ = wait(until: .never) }
 
-    /// Waits until the gate is open, or a deadline has passed.
+    /// Waits until the gate is open or a deadline has passed.
     ///
-    /// - Parameter deadline: When to give up.
+    /// - Parameter deadline: The deadline.
     /// - Returns: False if the deadline passed first.
     package func wait(until deadline: ContinuousClock.Instant) -> Bool { wait(until: Moment(deadline)) }
 
-    /// Waits until the gate is open, or a deadline has passed.
+    /// Waits until the gate is open or a deadline has passed.
     ///
-    /// If the deadline passes while the machine sleeps, the wait ends at most a second after the machine is awake again.
+    /// If the deadline passes while the machine is suspended, the wait ends at most a second after the machine has resumed.
     ///
-    /// Outside of a simulation the thread is not cancelled meanwhile.
+    /// Outside of a simulation, the thread cannot be cancelled during the wait.
     ///
     /// - Returns: False if the deadline passed first.
     package func wait(until deadline: Moment) -> Bool {
-        // Who would open it is not in a forked child.
+        // In a forked child the thread that would open the gate does not exist.
         Fork.check("RunLoop")
         if let driver = ThreadDriver.current {
             driver.wait(deadline.instant, .gate) { looksOpen }
             return looksOpen
         }
-        // A cancelled thread would leave the wait with the mutex, and whoever opens the gate would hang.
+        // A thread that was cancelled in the wait would leave the mutex locked, and the thread that opens the gate would hang.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         unsafe pthread_mutex_lock(mutex)
@@ -88,15 +92,16 @@ package final class ThreadGate: @unchecked Sendable {
         return true
     }
 
-    /// The time that a thread waits at most before it looks at the clock again, in nanoseconds.
+    /// The longest single wait before a thread reads the clock again, in nanoseconds.
     static let longestWait: Int64 = 1_000_000_000
 
-    /// The time that a thread waits next, in nanoseconds.
+    /// Returns the length of the next single wait, in nanoseconds.
     ///
-    /// No condition waits by the clock of ``Moment``: the condition's clock stands still while the machine sleeps. So one wait
-    /// is short, and after a sleep that the deadline has passed in, the thread goes on within ``longestWait``.
+    /// No condition variable can wait by the clock of ``Moment``: the clock of conditions stands still while the machine is
+    /// suspended. So single waits are short, and if the deadline has passed during a suspension, the thread goes on within
+    /// ``longestWait``.
     ///
-    /// - Returns: The time, or nil if the deadline has passed.
+    /// - Returns: The length, or nil if the deadline has passed.
     static func waitLength(until deadline: Moment, at now: Moment) -> Int64? {
         if now >= deadline { return nil }
         let (left, overflow) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)

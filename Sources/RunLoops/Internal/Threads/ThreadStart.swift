@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Glibc
 
-/// Starts one thread with a loop, and tells whoever started it how that went.
+/// The start of one thread with a loop, and its outcome for the thread that asked for it.
 final class ThreadStart: Sendable {
     private let name: String
     private let processors: Set<Int>?
@@ -11,20 +11,21 @@ final class ThreadStart: Sendable {
     /// The loop, once it runs, or the reason why the thread has none.
     private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
-    /// The new thread's driver, if the starting one is driven.
+    /// The driver of the new thread, if the starting thread has one.
     private let driver: ThreadDriver?
 
-    /// Given when the loop has ended.
+    /// Posted once the loop has ended and the thread's slabs are released.
     let ended = EndNotice()
 
-    /// What to start.
+    /// Prepares the start of a thread.
     ///
     /// - Parameters:
-    ///   - name: What the thread and its loop are called.
-    ///   - processors: The processors that it may use; nil for those of the starting thread.
-    ///   - priority: How it is scheduled; nil for as the starting thread.
-    ///   - servesProcess: Whether it is the process's: then it is not driven, whoever starts it.
-    ///   - body: What the thread does with its loop; nil to run it until it is told to end.
+    /// - name: The name of the thread and its loop.
+    /// - processors: The processors that the thread may use; nil for those of the starting thread.
+    /// - priority: The scheduling of the thread; nil for that of the starting thread.
+    /// - servesProcess: True if the thread belongs to the whole process. Then it has no driver, even if the starting thread has
+    ///     one.
+    /// - body: Called on the thread with its loop; nil to run the loop until it is asked to end.
     init(
         name: String, processors: Set<Int>?, priority: RunLoopThread.Priority?, servesProcess: Bool,
         body: (@Sendable (RunLoop) -> Void)?
@@ -46,17 +47,17 @@ final class ThreadStart: Sendable {
             throw error
         }
         outcome.wait()
-        // Taken out: this object lives as long as the thread, and must not keep the loop.
+        // Taken out: this object lives as long as the thread, and must not keep the loop alive.
         return try outcome.take().get()
     }
 
-    /// What the new thread does.
+    /// Runs on the new thread, from its beginning to its end.
     private func run() {
         driver?.begin()
         do {
             let loop = try prepare()
-            // Given at the thread's end, also if a handler ends it: who has joined finds the loop's descriptors closed,
-            // and its slabs gone.
+            // Posted at the end of the thread, even if a handler ends it. A thread that has joined this one finds the
+            // descriptors of the loop closed and the slabs released.
             loop.core("RunLoopThread", "").endNotice = ended
             driver?.loopBegins(loop)
             runLoop(loop)
@@ -84,7 +85,7 @@ final class ThreadStart: Sendable {
             return body(loop)
         }
         let core = loop.core("RunLoopThread", "")
-        // The thread's own stake in its loop, so that it runs without inputs.
+        // Counts as an input, so that the loop runs without any other input.
         core.modes.countInput(in: .default, by: 1)
         loop.perform { self.outcome.decide(.success(loop)) }
         repeat {

@@ -1,41 +1,44 @@
 internal import CThreads
 
-/// One thread's wait for others, as long as it lasts.
+/// One wait of a thread for other threads, as long as it lasts.
 ///
-/// Made on the thread that is about to block: it notes what the thread holds, which cannot change while it is blocked. What
-/// it waits for can, and so can the thread that serves a port set: that is asked anew each time somebody looks for a circle.
+/// Made on the thread that is about to block. It records the targets that the thread holds, which cannot change while the
+/// thread is blocked. The targets that it waits for can change, and so can the thread that serves a port set: they are read
+/// again in each search for a circle.
 ///
 /// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
-    /// The loop of the thread that waits, if it has one.
+    /// The loop of the waiting thread, if it has one.
     let loop: RunLoop?
-    /// What others may be waiting for this thread to give.
+    /// The targets that only this thread can serve: other threads may be waiting for them.
     let heldTargets: [WaitTarget]
-    /// What the thread has called.
+    /// The public member that the thread has called.
     let operation: StaticString
     let origin: SourceLocation
-    /// Nobody needs to break a circle with this wait in it.
+    /// True if the wait has a deadline after which the thread goes on in any case.
+    ///
+    /// A circle with this wait in it need not be broken.
     let endsByItself: Bool
-    /// Empty once the wait is over, even if the thread that has waited does not know it yet.
+    /// Returns the targets of the wait; none once the wait is over, even if the waiting thread has not noticed it yet.
     let stillWaitsFor: @Sendable () -> [WaitTarget]
     private let refuse: @Sendable (WaitCircle) -> Bool
 
     /// All waits of the process.
     ///
-    /// Taken by threads that are about to block, and when they go on; never by those who serve them.
+    /// Its lock is taken by threads that are about to block, and when they go on; never by the threads that serve them.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
     ///
     /// - Parameters:
-    ///   - operation: What the thread has called, as `Type.member`.
-    ///   - fileID: Where it has.
-    ///   - line: Where it has.
-    ///   - endsByItself: Whether there is a deadline after which the thread goes on, come what may.
-    ///   - refuse: Ends the wait with an error, if it can still be. Answers whether it was; then nothing is waited
-    ///     for any more. Called on another thread.
-    ///   - targets: What is still waited for. Called under the lock of all waits: it may take a lock that is held by
-    ///     nobody who begins or ends a wait meanwhile, and calls nothing of the user's.
+    /// - operation: The public member that the thread has called, as `Type.member`.
+    /// - fileID: The file of the call.
+    /// - line: The line of the call.
+    /// - endsByItself: True if there is a deadline after which the thread goes on in any case.
+    /// - refuse: Ends the wait with an error, if it is not over. Returns true if it did; then the wait has no targets any more.
+    ///     Called on another thread.
+    /// - targets: Returns the targets that the thread still waits for. Called under the lock of all waits, so it takes only
+    ///     locks that no thread holds while it begins or ends a wait, and calls no code of the user's.
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
@@ -62,11 +65,11 @@ package final class ThreadWait: Sendable {
         stillWaitsFor = targets
     }
 
-    /// What the calling thread holds.
+    /// Returns the targets that the calling thread holds.
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
-            // Also the main thread's: a port knows its receiver by this identity only.
+            // Also for the main thread: a port knows its receiver by this identity only.
             targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
         }
         if runloops_is_main_thread() { targets.append(.mainLoop) }
@@ -75,33 +78,37 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// The observers that the calling thread calls, told by the module that has them called.
+    /// The source of the calls of observers that run on the calling thread.
+    ///
+    /// Set by the module that calls observers.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
 
     /// Begins the wait, unless it would close a circle.
     ///
-    /// - Returns: The circle; then the wait has not begun.
+    /// - Returns: The circle, if there is one. Then the wait has not begun.
     package func begin() -> WaitCircle? { enter().map { WaitCircle($0) } }
 
     private func enter() -> [ThreadWait]? {
-        // Nobody can wait for a thread that holds nothing, and so it is in no circle.
+        // No thread can wait for a thread that holds no target, so this wait is in no circle.
         if heldTargets.isEmpty { return nil }
         return ThreadWait.graph.withLock { $0.enter(self) }
     }
 
-    /// Begins a wait that cannot fail: if it would close a circle, another wait in it does.
+    /// Begins a wait that cannot fail.
     ///
-    /// - Returns: A circle in which every thread would wait for ever; then the wait has not begun.
+    /// If it would close a circle, another wait in the circle is refused instead.
+    ///
+    /// - Returns: A circle in which every thread would wait forever. Then the wait has not begun.
     package func beginOrBreakCircle() -> WaitCircle? {
         var tried: [ObjectIdentifier] = []
         while let circle = enter() {
             let refused = circle.indices.dropFirst().first { index in
-                // From the one that is refused on, so that it finds itself first.
+                // Starting with the refused wait, so that its error names that wait first.
                 circle[index].refuse(WaitCircle(Array(circle[index...] + circle[..<index])))
             }
             if refused != nil { continue }
-            // Nobody could be refused: perhaps because the circle broke by itself meanwhile. If it is the same when
-            // looked at again, it is there to stay.
+            // No wait could be refused, perhaps because the circle has broken by itself meanwhile. If the next search finds the
+            // same circle, it is there to stay.
             let waits = circle.map { ObjectIdentifier($0) }
             if waits != tried {
                 tried = waits
@@ -114,7 +121,7 @@ package final class ThreadWait: Sendable {
         return nil
     }
 
-    /// The thread goes on.
+    /// Ends the wait: the thread goes on.
     package func end() {
         if heldTargets.isEmpty { return }
         ThreadWait.graph.withLock { $0.leave(self) }

@@ -1,37 +1,38 @@
-/// Who waits for whom, among the threads that block in this library.
+/// The graph of waits among the threads that block in this library.
 ///
-/// A thread that is about to block asks whether those it would wait for wait for it already, directly or through others.
-/// It enters in the same step. So of several threads that close one circle at the same moment the last one to enter sees
-/// it, and what is in the graph has no circle.
+/// A thread that is about to block checks whether a thread that it would wait for waits for it already, directly or through
+/// others, and enters its wait under the same lock. So if several threads close one circle at the same moment, the last one to
+/// enter finds it, and the graph has no circle.
 ///
-/// A value without effects: ``ThreadWait`` keeps the process's one behind a lock.
+/// A value without side effects: ``ThreadWait`` keeps the one of the process behind a lock.
 struct WaitGraph {
-    /// The waits that were entered, by what their threads hold meanwhile.
+    /// The entered waits, by the targets that their threads hold meanwhile.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
 
-    /// Whether a wait for something that was made at a place is entered.
+    /// True if a wait for an object that was made at this place is entered.
     func holdsWait(of origin: SourceLocation) -> Bool {
         waits.values.contains { $0.contains { $0.origin.description == origin.description } }
     }
 
-    /// Whether no wait is entered.
+    /// True if no wait is entered.
     var isEmpty: Bool { waits.isEmpty }
 
-    /// Enters a wait, unless that would close a circle.
+    /// Enters a wait, unless it would close a circle.
     ///
-    /// - Returns: The circle, from this wait on, each for the thread of the next one; the shortest there is.
+    /// - Returns: The shortest circle, if there is one: it begins with this wait, and each wait in it is for the thread of the
+    ///   next one.
     mutating func enter(_ wait: ThreadWait) -> [ThreadWait]? {
         if let circle = circle(closedBy: wait) { return circle }
         enterUnchecked(wait)
         return nil
     }
 
-    /// Enters a wait, also if that closes a circle: one that will end by itself.
+    /// Enters a wait even if it closes a circle, because a wait in the circle ends by itself.
     mutating func enterUnchecked(_ wait: ThreadWait) {
         for target in wait.heldTargets { waits[target, default: []].append(wait) }
     }
 
-    /// The wait is over.
+    /// Removes a wait that is over.
     mutating func leave(_ wait: ThreadWait) {
         for target in wait.heldTargets {
             guard let index = waits.index(forKey: target) else { continue }
@@ -40,7 +41,7 @@ struct WaitGraph {
         }
     }
 
-    /// Looks for the way from what a wait is for back to its own thread, breadth first.
+    /// Searches, breadth first, for a path from the targets of a wait back to its own thread.
     private func circle(closedBy wait: ThreadWait) -> [ThreadWait]? {
         var reached = [Reached(wait: wait, previous: 0)]
         var seen: Set<ObjectIdentifier> = []
@@ -57,7 +58,7 @@ struct WaitGraph {
         return nil
     }
 
-    /// A wait that was reached, and from which one.
+    /// A wait that the search has reached, and the position of the wait that led there.
     private struct Reached {
         let wait: ThreadWait
         let previous: Int

@@ -1,46 +1,52 @@
-/// What other threads can wait for, and only one thread can give them while it does not wait itself.
+/// A target of waits: an event that only one thread can bring about, and only while that thread is not waiting itself.
 package enum WaitTarget: Hashable, Sendable {
-    /// That a loop serves them, or ends: its thread's to give.
+    /// A loop serves the waiting thread's request, or ends.
     ///
-    /// Named by the identity of the loop's inbox: what a port has of its receiver.
+    /// Only the thread of the loop can do that.
+    ///
+    /// Named by the identity of the loop's inbox, because that is what a port knows of its receiver.
     case loop(UInt)
 
-    /// That a thread serves the port sets that are its to serve, by the thread's number.
+    /// A thread, by its number, serves the port sets that it has served last.
     ///
-    /// Not the sets themselves: another thread can take a set over while this one waits.
+    /// Not the sets themselves: another thread can take over a set during the wait.
     case thread(UInt)
 
-    /// The same of the main thread, whose loop others may have made while the thread itself has not asked for it yet.
+    /// The main loop serves the waiting thread's request, or ends.
+    ///
+    /// Another thread may have made the main loop, before the main thread has asked for it.
     case mainLoop
 
-    /// That a call of an observation returns: given by the threads that run one.
+    /// A call of an observation returns.
+    ///
+    /// Only the threads that run one can do that.
     ///
     /// Named by the identity of the observation.
     case call(UInt)
 
-    /// That a call of an observation returns.
+    /// Returns the target of a wait until calls of an observation have returned.
     ///
-    /// - Parameter observation: The observation, as the records of the calls of a thread name it.
-    /// - Returns: What can be waited for.
+    /// - Parameter observation: The observation, as the thread's records of calls name it.
+    /// - Returns: The target.
     package static func call(of observation: AnyObject) -> WaitTarget {
         .call(UInt(bitPattern: ObjectIdentifier(observation)))
     }
 }
 
-/// Tells what the calling thread holds.
+/// A source of the targets that the calling thread holds.
 ///
-/// A type of its own: a function in an optional is wrapped once more each time it is looked at behind a lock.
+/// A type of its own: a function in an optional is wrapped once more each time it is read behind a lock.
 package struct WaitTargetSource: Sendable {
     let targets: @Sendable () -> [WaitTarget]
 
     /// Makes a source.
     ///
-    /// - Parameter targets: Answers for the thread that calls it; calls nothing of the user's.
+    /// - Parameter targets: Returns the targets of the thread that calls it. It calls no code of the user's.
     package init(_ targets: @escaping @Sendable () -> [WaitTarget]) { self.targets = targets }
 }
 
 extension RunLoop {
-    /// That this loop serves somebody, or ends.
+    /// The target of a wait for this loop.
     package var waitTarget: WaitTarget {
         isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox)))
     }
