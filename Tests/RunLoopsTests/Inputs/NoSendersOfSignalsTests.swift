@@ -6,7 +6,8 @@ import Testing
 
 /// A port of signals tells of its last send right without taking that for a signal.
 @Suite struct NoSendersOfSignalsTests {
-    @Test func `a port of signals tells too, without a signal, and after those that came before`() throws {
+    @Test func `a signal port delivers its no-senders notice without a signal, after earlier signals`() throws
+    {
         try onLoopThread { loop in
             let port = Port<Void>()
             var log: [String] = []
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a nudge wakes as a ring does, and is none`() {
+    @Test func `a nudge wakes the receiver as a ring does, and is no ring`() {
         let bell = Doorbell()
         let node = PortCore.makeNode()
         defer { PortCore.discard(node) }
@@ -93,7 +94,7 @@ import Testing
         #expect(woken == [node, nil])
     }
 
-    @Test func `a ring stays one, whatever nudges come before and after it`() {
+    @Test func `a ring stays a ring, with any nudges before and after it`() {
         let bell = Doorbell()
         let node = PortCore.makeNode()
         defer { PortCore.discard(node) }

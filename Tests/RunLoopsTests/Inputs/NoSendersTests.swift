@@ -7,7 +7,7 @@ import Testing
 
 /// The receiver is told when the last send right has gone: once for each time, behind all that was sent.
 @Suite struct NoSendersTests {
-    @Test func `the last right tells, behind what it has sent`() throws {
+    @Test func `the no-senders notice arrives after everything the last right sent`() throws {
         try onLoopThread { loop in
             let port = Port<Int>(queueLimit: 3)
             var log: [String] = []
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `it is told once for each time, and not before there was a right`() throws {
+    @Test func `each time without rights gives one notice, and none before the first right`() throws {
         try onLoopThread { loop in
             let port = Port<Int>()
             var calls = 0
@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    @Test func `whoever asks late is told soon, and asking again replaces the handler`() throws {
+    @Test func `onNoSenders called late takes effect at once, and a second call replaces the handler`() throws
+    {
         try onLoopThread { loop in
             let port = Port<Int>()
             var log: [String] = []
@@ -87,7 +88,9 @@ import Testing
         }
     }
 
-    @Test func `what comes about while the port is in no loop is told to whoever asks next`() throws {
+    @Test func `a notice while the port is in no loop is delivered after the next call of onNoSenders`()
+        throws
+    {
         try onLoopThread { loop in
             let port = Port<Int>()
             let alive = Shared()
@@ -119,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `it is told in the modes of the port only`() throws {
+    @Test func `a notice is delivered in the modes of the port only`() throws {
         try onLoopThread { loop in
             let other = RunLoop.Mode("other")
             loop.add(Port<Int>(), forMode: .default) { _ in }
@@ -144,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `a port that has ended tells nothing, and lets go of the handler`() throws {
+    @Test func `an ended port delivers no notice, and releases the handler`() throws {
         try onLoopThread { loop in
             let alive = Shared()
             let port = Port<Int>()
@@ -203,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `a forked child that drops its rights tells nobody`() async {
+    @Test func `rights released in a forked child cause no notice`() async {
         await #expect(processExitsWith: .success) {
             try onLoopThread { loop in
                 let port = Port<Int>()

@@ -50,7 +50,7 @@ import Testing
         #expect(!isRung)
     }
 
-    @Test func `how much of a batch fits at once is never more than the limit`() throws {
+    @Test func `the part of a batch that is sent at once is never larger than the limit`() throws {
         let limit = 4
         let port = Port<Int>(queueLimit: PortQueueLimit(limit))
         let thread = try RunLoopThread(name: "receiver")

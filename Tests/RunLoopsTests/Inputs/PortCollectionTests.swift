@@ -52,7 +52,7 @@ import Testing
         try expectRoomForTen(port, receiver)
     }
 
-    @Test func `a filter that answers otherwise each time costs no room`() throws {
+    @Test func `a lazy filter that is not repeatable costs no room`() throws {
         let port = Port<Int>(queueLimit: 10)
         let receiver = ManualReceiver(port)
         var looks = 0

@@ -25,7 +25,7 @@ import Testing
         #expect(alive.count == 0)
     }
 
-    @Test func `what was taken in and not yet delivered is destroyed too`() throws {
+    @Test func `messages that were taken in and not yet delivered are destroyed, too`() throws {
         let alive = Shared()
         try onLoopThread { loop in
             var port: Port<Counted>? = Port()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a loop holds its ports, and lets them and their handlers go`() throws {
+    @Test func `a loop keeps its ports, and releases them and their handlers`() throws {
         try onLoopThread { loop in
             let alive = Shared()
             weak var known: Port<Int>?
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a loop that ends lets its ports go`() throws {
+    @Test func `a loop that ends releases its ports`() throws {
         let alive = Shared()
         let thread = try RunLoopThread(name: "receiver")
         try thread.runLoop.performAndWait {
@@ -182,7 +182,11 @@ import Testing
         }
     }
 
-    @Test func `a port that ends while it leaves its loop loses at once what the loop had taken in`() throws {
+    @Test
+    func
+        `a port that ends while it leaves its loop destroys at once the messages that the loop had taken in`()
+        throws
+    {
         let alive = Shared()
         let handedOver = Port<Port<Counted>>()
         let rounds = 10_000

@@ -96,7 +96,9 @@ import Testing
         #expect(line.numbers(.sent).count + line.numbers(.gaveUp).count == 8)
     }
 
-    @Test(arguments: 0..<40) func `the port's end releases all who wait, with their messages`(seed: UInt64)
+    @Test(arguments: 0..<40) func `the port's end wakes all waiting senders, which keep their messages`(
+        seed: UInt64
+    )
         throws
     {
         var random = SplitMix64(seed: seed &+ 500)

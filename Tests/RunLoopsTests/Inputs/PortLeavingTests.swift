@@ -9,8 +9,9 @@ import Testing
     private static let modal = RunLoop.Mode("modal")
 
     @Test(arguments: [RunLoop.Mode.default, .common])
-    func `what goes with a handler may remove the port once more, and add it again`(mode: RunLoop.Mode) throws
-    {
+    func `a handler's captures may remove the port once more when they are destroyed, and add it again`(
+        mode: RunLoop.Mode
+    ) throws {
         try onLoopThread { loop in
             let port = Port<Int>()
             let log = Log<String>()

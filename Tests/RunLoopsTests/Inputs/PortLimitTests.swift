@@ -141,7 +141,7 @@ import Testing
         try patient.join()
     }
 
-    @Test func `ending a port releases all who wait, with their messages`() throws {
+    @Test func `ending a port wakes all waiting senders, which keep their messages`() throws {
         let alive = Shared()
         let port = Port<Counted>(queueLimit: 1)
         try port.send(Counted(alive))

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `who waits behind a batch that gives up has the room that it left`()
+    @Test func `a sender behind a batch that gives up gets the room that the batch leaves`()
         throws
     {
         let port = Port<Int>(queueLimit: 4)
@@ -53,7 +53,9 @@ import Testing
         #expect(try drain(port) == [0, 1, 2, 3])
     }
 
-    @Test func `who waits behind a batch that is refused for a circle has its room`() throws {
+    @Test func `a sender behind a batch that would deadlock gets the free room when the batch is refused`()
+        throws
+    {
         let port = Port<Int>(queueLimit: 4)
         try port.send(contentsOf: 0..<3)
         let receiver = try RunLoopThread(name: "receiver")
@@ -87,7 +89,7 @@ import Testing
 
     #if DEBUG
         @Test(arguments: [true, false])
-        func `a sender that meets the port's end in the middle of its only try hears of the end`(
+        func `a sender that tries only once fails as invalid if the port ends during the try`(
             isReceiver: Bool
         ) throws {
             try onLoopThread { loop in

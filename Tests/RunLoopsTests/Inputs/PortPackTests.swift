@@ -9,7 +9,8 @@ import Testing
     /// Two nodes and one message more.
     private static let most = 2 * Node.capacity(for: Int.self) + 1
 
-    @Test func `removed in the middle, the port keeps the rest for whoever adds it next`() throws {
+    @Test func `a port that is removed in the middle of a pack keeps the rest for the next receiver`() throws
+    {
         try onLoopThread { loop in
             for count in 1...Self.most {
                 for middle in 1...count {
@@ -31,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `ended in the middle, the port destroys the rest, each message once`() throws {
+    @Test func `a port that ends in the middle of a pack destroys the rest, each message once`() throws {
         try onLoopThread { loop in
             for count in 1...Self.most {
                 for middle in 0...count {
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `stopped in the middle, or in another mode, the rest waits`() throws {
+    @Test func `the rest of a pack waits if the run is stopped in the middle, or in another mode`() throws {
         try onLoopThread { loop in
             let modal = RunLoop.Mode("modal")
             loop.add(Port<Int>(), forMode: modal) { _ in }

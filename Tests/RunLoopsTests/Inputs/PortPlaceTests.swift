@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<60) func `wherever the port has been, each message comes once and in order`(
+    @Test(arguments: 0..<60) func `each message arrives once and in order, through any loops and sets`(
         seed: UInt64
     )
         throws

@@ -5,7 +5,7 @@ import Testing
 
 /// How many messages a port holds.
 @Suite struct PortQueueLimitTests {
-    @Test func `a limit is a number, or none`() {
+    @Test func `a limit is a number or unlimited`() {
         #expect(PortQueueLimit(1).count == 1)
         #expect(PortQueueLimit(1_000_000).count == 1_000_000)
         #expect((16 as PortQueueLimit) == PortQueueLimit(16))
@@ -13,7 +13,7 @@ import Testing
         #expect(PortQueueLimit.unlimited != PortQueueLimit(1_000_000))
     }
 
-    @Test func `a port says its limit, which is 1024 where none is given`() {
+    @Test func `a port reports its limit, which is 1024 by default`() {
         #expect(Port<Int>().queueLimit == 1024)
         #expect(Port<Int>(queueLimit: 3).queueLimit == 3)
         #expect(Port<Int>(queueLimit: .unlimited).queueLimit == .unlimited)

@@ -31,7 +31,7 @@ import Testing
         #expect(rights.noticeArrives(isWanted: true) == .callHandler)
     }
 
-    @Test func `what nobody wanted to hear is told to whoever asks next`() {
+    @Test func `a notice without a handler is delivered after the next request`() {
         var rights = PortRights()
         #expect(rights.requestNotice() == .nothing)
         rights.makeSendRight()
@@ -55,7 +55,7 @@ import Testing
         #expect(rights.sendOnceRights == 0)
     }
 
-    @Test func `whatever happens in whatever order, each time without rights is told once`() {
+    @Test func `in any order of events, each time without rights gives one notice`() {
         var steps = 0
         explore(PortRights(), Expected(), depth: 8, &steps)
         #expect(steps > 40_000)

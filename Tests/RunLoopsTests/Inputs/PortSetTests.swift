@@ -89,7 +89,7 @@ import Testing
         #expect(throws: PortSetError.timedOut) { _ = try set.receive(before: .now) }
     }
 
-    @Test func `a member that always has more starves nobody who sends once`() throws {
+    @Test func `a member that always has more does not starve one with a single message`() throws {
         let (busy, rare) = (Port<Int>(), Port<Int>())
         let set = PortSet<String>()
         set.add(busy) { number in
@@ -137,7 +137,7 @@ import Testing
         #expect(throws: PortSetError.noMembers) { _ = try set.receive(before: .distantPast) }
     }
 
-    @Test func `the end of a member wakes who waits`() throws {
+    @Test func `the end of a member wakes a waiting thread`() throws {
         for isSignal in [false, true] {
             let (port, signals) = (Port<Int>(), Port<Void>())
             let set = PortSet<Event>()
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `what was taken in of a member that has ended is destroyed`() throws {
+    @Test func `messages taken in from a member that has ended are destroyed`() throws {
         let alive = Shared()
         let port = Port<Counted>()
         let set = PortSet<Int>()
@@ -171,7 +171,9 @@ import Testing
         #expect(alive.count == 0)
     }
 
-    @Test func `adding twice is adding once, and what is not in the set is left alone`() throws {
+    @Test func `adding a member twice adds it once, and removing a port that is no member does nothing`()
+        throws
+    {
         let port = Port<Int>()
         let set = PortSet<Int>()
         set.remove(port)
@@ -215,7 +217,7 @@ import Testing
         #expect(try set.receive() == 7)
     }
 
-    @Test func `the end of a set lets its members go`() throws {
+    @Test func `the end of a set releases its members`() throws {
         let (port, other) = (Port<Int>(), Port<Void>())
         func makeSet() throws {
             let set = PortSet<Int>()
@@ -254,7 +256,7 @@ import Testing
         #expect(alive.count == 0)
     }
 
-    @Test func `notices that nobody can ask for in a set wait for who asks in a loop`() throws {
+    @Test func `no-senders notices wait while a port is in a set, and are delivered in a loop`() throws {
         let port = Port<Int>()
         try onLoopThread { loop in
             loop.add(port, forMode: .default) { _ in }

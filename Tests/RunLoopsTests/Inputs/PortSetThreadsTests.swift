@@ -41,7 +41,7 @@ import Testing
         #expect(try other.receive() == 1)
     }
 
-    @Test func `when the last member leaves, all who wait are told`() throws {
+    @Test func `when the last member leaves, all waiting threads fail with noMembers`() throws {
         let port = Port<Int>()
         let set = PortSet<Int>()
         set.add(port)
@@ -173,7 +173,9 @@ import Testing
         #expect(try set.receive(before: .distantPast) == false)
     }
 
-    @Test func `a thread that serves a set is refused as one with a loop is`() throws {
+    @Test func `a wait that would deadlock with the thread that serves a set is refused, as with a loop`()
+        throws
+    {
         let port = Port<Question<Int>>(queueLimit: 1)
         let set = PortSet<Question<Int>>()
         set.add(port)
@@ -226,7 +228,9 @@ import Testing
         withExtendedLifetime(new) {}
     }
 
-    @Test func `a set is served by who received last, and by nobody when that thread has ended`() throws {
+    @Test func `a set is served by the thread that received last, and by none once that thread has ended`()
+        throws
+    {
         let port = Port<Int>(queueLimit: 1)
         let set = PortSet<Int>()
         set.add(port)

@@ -19,7 +19,10 @@ import Testing
         }
     }
 
-    @Test func `a request to a receiver that waits for the requester is refused, with the circle`() throws {
+    @Test
+    func `a request to a receiver that waits for the requester is refused, and the error names the circle`()
+        throws
+    {
         let requester = try RunLoopThread(name: "requester")
         try onLoopThread { loop in
             let port = Port<Question<Int>>()

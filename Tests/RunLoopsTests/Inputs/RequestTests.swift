@@ -34,7 +34,7 @@ struct Question<Answer: Sendable>: Sendable {
         return nil
     }
 
-    @Test func `the answer comes back to whoever asked`() throws {
+    @Test func `the answer reaches the requester`() throws {
         try withReceiver({ $0.reply.send($0.number * 2) }) { port, _ throws in
             for number in 0..<500 {
                 #expect(try port.request { Question(number: number, reply: $0) } == number * 2)
@@ -65,7 +65,7 @@ struct Question<Answer: Sendable>: Sendable {
         answerer.stop()
     }
 
-    @Test func `a right that is dropped unused says so, and the last copy decides`() throws {
+    @Test func `a request fails with noReply when the last copy of its right is released unused`() throws {
         let kept = Log<Question<Int>>()
         try withReceiver({ question in if question.number == 1 { kept.add(question) } }) { port, _ in
             #expect(failure { _ = try port.request { Question(number: 0, reply: $0) } } == .noReply)
@@ -117,7 +117,7 @@ struct Question<Answer: Sendable>: Sendable {
         #expect(port.makeSendRight().lateReplyCount == 1)
     }
 
-    @Test func `a late right that is dropped is nobody's answer`() throws {
+    @Test func `a right that is released after the request has ended counts as no answer`() throws {
         let port = Port<Question<Int>>()
         #expect(
             failure { _ = try port.request(before: .now + .milliseconds(1)) { Question(reply: $0) } }
@@ -142,7 +142,7 @@ struct Question<Answer: Sendable>: Sendable {
         #expect(failure { _ = try port.request { Question(reply: $0) } } == .invalid)
     }
 
-    @Test func `the end of the port ends the wait of those whose message is queued, or in line`() throws {
+    @Test func `the end of the port ends requests whose message is queued, or in line`() throws {
         let port = Port<Question<Int>>(queueLimit: 2)
         let asking = try Threads(6) { _ in
             #expect(failure { _ = try port.request { Question(reply: $0) } } == .invalid)
@@ -303,7 +303,9 @@ struct Question<Answer: Sendable>: Sendable {
         case receive = "PortSet.receive"
     }
 
-    @Test(arguments: ForkedUse.allCases) func `a forked child is told that it is one`(use: ForkedUse)
+    @Test(arguments: ForkedUse.allCases) func `using a port in a forked child ends it with a message`(
+        use: ForkedUse
+    )
         async throws
     {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [use] in

@@ -6,7 +6,7 @@ import Testing
 
 /// Rights that threads make and drop while the receiver is at work: each notice comes once, and in its place.
 @Suite struct RightsStressTests {
-    @Test func `rights that four threads drop at once are told of once`() throws {
+    @Test func `rights that four threads release at once give one notice`() throws {
         let port = Port<Int>(queueLimit: 8)
         let rounds = 1_000
         let senders = try (0..<4).map { try RunLoopThread(name: "sender \($0)") }
@@ -42,7 +42,9 @@ import Testing
     }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
-    func `whatever threads and receiver do, the end of the last right is told behind everything`(seed: UInt64)
+    func `with any actions of threads and receiver, the notice arrives after everything that rights sent`(
+        seed: UInt64
+    )
         throws
     {
         let port = Port<Int>(queueLimit: 16)
@@ -133,7 +135,9 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func `a port that ends under its rights tells of its end once, and leaves nothing behind`(seed: UInt64)
+    func `a port that ends while it has rights calls its end handlers once, and leaves nothing behind`(
+        seed: UInt64
+    )
         throws
     {
         let alive = Shared()

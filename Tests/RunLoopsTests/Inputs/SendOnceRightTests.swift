@@ -20,7 +20,9 @@ import Testing
         }
     }
 
-    @Test func `a right that is destroyed says so, behind what was sent before`() throws {
+    @Test func `a right that is destroyed unused sends its other message, after everything sent before`()
+        throws
+    {
         try onLoopThread { loop in
             let port = Port<String>()
             var received: [String] = []
@@ -62,7 +64,7 @@ import Testing
         var sum: Int { a + b + c + d + e + f + g + h + i + j + k + l }
     }
 
-    @Test func `a full port takes it at once, and it takes nobody's room`() throws {
+    @Test func `a full port takes the message of a send-once right at once, and it takes no room`() throws {
         try onLoopThread { loop in
             let port = Port<Int>(queueLimit: 2)
             var received: [Int] = []
@@ -80,7 +82,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<40) func `the limit holds for the others, however many come beyond it`(seed: UInt64)
+    @Test(arguments: 0..<40) func `the limit holds for other messages, with any number of messages beyond it`(
+        seed: UInt64
+    )
         throws
     {
         try onLoopThread { loop in
@@ -123,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `senders that wait for room are not overlooked behind one`() throws {
+    @Test func `senders that wait for room are served behind the message of a send-once right`() throws {
         let port = Port<Int>(queueLimit: 1)
         try port.send(0)
         let sender = try Threads(1) { _ in try port.send(2) }
@@ -141,7 +145,8 @@ import Testing
         try sender.join()
     }
 
-    @Test func `after the port's end a right gives its message back, and an unused one says nothing`() throws
+    @Test func `after the port's end a right gives its message back, and an unused right sends nothing`()
+        throws
     {
         let alive = Shared()
         let port = Port<Counted>()
@@ -161,7 +166,7 @@ import Testing
         #expect(port.sendOnceRightCount == 0)
     }
 
-    @Test func `what is queued at the port's end is destroyed, once`() throws {
+    @Test func `messages that are queued at the port's end are destroyed, once`() throws {
         let alive = Shared()
         let port = Port<Counted>(queueLimit: 1)
         for _ in 0..<20 { try port.makeSendOnceRight(ifUnused: Counted(alive)).send(Counted(alive)) }
@@ -171,7 +176,7 @@ import Testing
         #expect(alive.count == 0)
     }
 
-    @Test func `what was taken in and not yet delivered is destroyed too`() throws {
+    @Test func `messages that were taken in and not yet delivered are destroyed, too`() throws {
         try onLoopThread { loop in
             let alive = Shared()
             let port = Port<Counted>()
@@ -223,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `a run inside a handler delivers what comes beyond the limit, too`() throws {
+    @Test func `a run inside a handler delivers messages beyond the limit, too`() throws {
         try onLoopThread { loop in
             let port = Port<Int>(queueLimit: 1)
             var received: [Int] = []

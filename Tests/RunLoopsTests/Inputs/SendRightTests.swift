@@ -6,7 +6,7 @@ import Testing
 
 /// Sending through a right is sending to the port, except that the right is counted and does not keep the port.
 @Suite struct SendRightTests {
-    @Test func `what a right sends arrives in order with what the port sends`() throws {
+    @Test func `messages sent through a right and through the port arrive in order`() throws {
         try onLoopThread { loop in
             let port = Port<Int>()
             let right = port.makeSendRight()
@@ -40,7 +40,9 @@ import Testing
         }
     }
 
-    @Test func `a right does not keep its port alive, and sending to one that has gone throws`() throws {
+    @Test func `a right does not keep its port alive, and sending to a port that no longer exists throws`()
+        throws
+    {
         var port: Port<String>? = Port()
         weak let known = port
         let right = try #require(port).makeSendRight()
@@ -56,7 +58,7 @@ import Testing
         #expect(error?.messages == ["hello"])
     }
 
-    @Test func `copies are one right, which goes with the last of them`() {
+    @Test func `copies are one right, which is released with the last of them`() {
         let port = Port<Int>()
         var rights: [SendRight<Int>] = []
         rights.append(port.makeSendRight())
@@ -74,7 +76,7 @@ import Testing
         #expect(port.sendRightCount == 0)
     }
 
-    @Test func `rights to an ended port are counted, and of no use`() throws {
+    @Test func `rights to an ended port are counted, and cannot send`() throws {
         let port = Port<Int>()
         let before = port.makeSendRight()
         port.invalidate()

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `what was written before a signal is seen by the handler, and nothing is left over`() throws {
+    @Test func `the handler sees everything written before a signal, and no signal is left over`() throws {
         // The recipe for which there are signal ports: many threads queue something and signal; the handler takes
         // all that is queued.
         let port = Port<Void>()

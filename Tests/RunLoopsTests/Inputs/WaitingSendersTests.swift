@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `after any changes the line is the queue that an array is`(seed: UInt64) {
+    func `after any changes the line of senders equals an array`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let waiting = Line()
         var expected: [WaitingSenders.Sender] = []
@@ -109,7 +109,7 @@ import Testing
         func becameReady() { times.increment() }
     }
 
-    @Test func `each receiver that was armed between two pushes of one pump is told`() {
+    @Test func `each receiver that was armed between two pushes of one pump is signalled`() {
         let port = Port<Int>(queueLimit: 1)
         let receiver = ManualReceiver(port)
         let sent = Shared()

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `how libevent polls is not for the environment to say`() async throws {
+    @Test func `environment variables do not choose libevent's backend`() async throws {
         try await #require(processExitsWith: .success) {
             // Safe: this process has one thread yet that looks at its environment.
             for name in ["EVENT_NOEPOLL", "EVENT_EPOLL_USE_CHANGELIST"] { unsafe setenv(name, "1", 1) }

@@ -13,7 +13,7 @@ import class RunLoops.Timer
 /// All that may be interrupted by its manual page, also where this kernel would wait and not be: a file system in user space,
 /// or a supervisor of the process, may answer so.
 @Suite struct InterruptedCallTests {
-    @Test func `a loop that sleeps sleeps on, and one that looks sees what is there`() throws {
+    @Test func `an interrupted loop goes on sleeping, and an interrupted poll is repeated`() throws {
         try onLoopThread { loop in
             loop.waitPolicy = .park
             // A thread that is held up finds its timer due, and does not sleep.

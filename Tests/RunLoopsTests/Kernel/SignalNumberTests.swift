@@ -16,7 +16,7 @@ import Testing
             ])
     }
 
-    @Test func `what no source can have is refused, and all else is not`() {
+    @Test func `signals that no source can have are refused, and no others`() {
         let refused = (-1...70).filter { SignalNumber($0).refusal != nil }
         let faults = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]
         let expected = [-1, 0, 32, 33] + faults + [SIGKILL, SIGSTOP, SIGCHLD] + (65...70)

@@ -27,7 +27,7 @@ import Testing
         sender.join()
     }
 
-    @Test func `what was closed at the end is not closed again`() async {
+    @Test func `a descriptor that was closed at the loop's end is not closed again`() async {
         await #expect(processExitsWith: .success) {
             try warmUpRuntime()
             var box = try Box() as Box?

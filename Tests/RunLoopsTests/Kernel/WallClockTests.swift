@@ -50,7 +50,7 @@ import Testing
         }.join()
     }
 
-    @Test func `whoever looks at the wall clock is seen`() {
+    @Test func `the test detects a read of the wall clock`() {
         #expect(Faults.wallClockUses { _ = time(nil) } == 1)
         #expect(
             Faults.wallClockUses {

@@ -5,7 +5,7 @@ import Testing
 
 /// What a task gets that waits for a block.
 @Suite struct AwaitedBlockTests {
-    @Test func `what is decided at once is had, also if the deadline has passed`() async throws {
+    @Test func `a result decided at once is returned even if the deadline has passed`() async throws {
         let wait = AwaitedBlock<Int>()
         let result = try await wait.outcome(before: Moment(.now)) {
             // Long enough for whoever is to give up at the deadline.
@@ -16,7 +16,7 @@ import Testing
         #expect(result == 1)
     }
 
-    @Test func `what is not decided at the deadline is not waited for any longer`() async {
+    @Test func `a block that has not started at the deadline is cancelled`() async {
         let wait = AwaitedBlock<Int>()
         await #expect(throws: PerformError.timedOut) { try await wait.outcome(before: Moment(.now)) {} }
         wait.run {

@@ -109,7 +109,7 @@ import Testing
         runRest(&queue)
     }
 
-    @Test func `a sweep inside a sweep moves the outer one on`() {
+    @Test func `a sweep inside a sweep advances the outer one`() {
         var queue = BlockQueue()
         let log = Log<Int>()
         for number in 0..<4 { append(number, nil, to: &queue, log) }

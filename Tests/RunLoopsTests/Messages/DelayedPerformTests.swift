@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled in time on the loop's thread, a block never runs and is let go of`() throws {
+    @Test func `a block cancelled in time on the loop's thread never runs and is released`() throws {
         try onLoopThread { [hour] loop in
             let log = Log<String>()
             let later = loop.perform(after: .milliseconds(1)) { [canary = Canary { log.add("gone") }] in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled in time by another thread, a block never runs and is let go of`() throws {
+    @Test func `a block cancelled in time by another thread never runs and is released`() throws {
         try onLoopThread { loop in
             let log = Log<String>()
             let later = loop.perform(after: .milliseconds(1)) { [canary = Canary { log.add("gone") }] in
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `cancelled before the loop has heard of it, a block never runs`() throws {
+    @Test func `a block cancelled before the loop has taken it in never runs`() throws {
         try onLoopThread { loop in
             let log = Log<String>()
             try BareThread {
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `too late, cancelling says that the block is running, then that it has run`() throws {
+    @Test func `cancelling too late reports that the block is running, then that it has run`() throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
         let (started, release) = (Gate(), Gate())
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `a block that has run is let go of, though its handle is held`() throws {
+    @Test func `a block that has run is released, though its handle is held`() throws {
         try onLoopThread { loop in
             let gone = Log<String>()
             let later = loop.perform(after: .zero) { [canary = Canary { gone.add("gone") }] in canary.sing() }
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `whatever the race, a block either is cancelled or runs`() throws {
+    @Test func `in any race, a block either is cancelled or runs`() throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
         for round in 0..<500 {
@@ -186,7 +186,9 @@ import Testing
         #expect(gone.wait())
     }
 
-    @Test func `what waits when its loop ends is destroyed, and its handle says so`() throws {
+    @Test func `a delayed block that waits when its loop ends is destroyed, and its handle reports that`()
+        throws
+    {
         let thread = try RunLoopThread(name: "short")
         let gone = Log<String>()
         let handles = (0..<2).map { _ in
@@ -204,7 +206,8 @@ import Testing
         #expect(handles[1].cancel() == .loopEnded)
     }
 
-    @Test func `a block that its loop has not heard of when it ends is destroyed, and its handle says so`()
+    @Test
+    func `a block that its loop has not taken in when it ends is destroyed, and its handle reports that`()
         throws
     {
         let gone = Log<String>()
@@ -223,7 +226,8 @@ import Testing
         #expect(handles.entries[0].cancel() == .loopEnded)
     }
 
-    @Test func `on a loop that has ended a block is destroyed at once, and its handle says so`() throws {
+    @Test func `a block for a loop that has ended is destroyed at once, and its handle reports that`() throws
+    {
         let thread = try RunLoopThread(name: "short")
         thread.stop()
         #expect(thread.join(before: .now + .seconds(30)))
@@ -237,7 +241,7 @@ import Testing
         #expect(later.cancel() == .loopEnded)
     }
 
-    @Test(arguments: 0..<20) func `whoever cancels, and when, all agree on what became of the block`(
+    @Test(arguments: 0..<20) func `threads that cancel at any moment agree on the outcome of the block`(
         seed: UInt64
     ) throws {
         let thread = try RunLoopThread(name: "target")

@@ -6,7 +6,7 @@ import Testing
 
 /// A word that says that somebody rang, and what the receiver sleeps on.
 @Suite struct DoorbellTests {
-    @Test func `however often it is rung, an armed bell gives its node once`() {
+    @Test func `an armed bell that is rung several times gives its node once`() {
         let bell = Doorbell()
         let node = PortCore.makeNode()
         defer { PortCore.discard(node) }
@@ -20,7 +20,7 @@ import Testing
         #expect(isRung)
     }
 
-    @Test func `a bell that was rung is not armed, one that is quiet is`() {
+    @Test func `arming fails for a rung bell, and succeeds for a quiet one`() {
         let bell = Doorbell()
         let node = PortCore.makeNode()
         defer { PortCore.discard(node) }
@@ -34,7 +34,7 @@ import Testing
         #expect(!isRung)
     }
 
-    @Test func `taking the arming back leaves a ring in place`() {
+    @Test func `disarming leaves a ring in place`() {
         let bell = Doorbell()
         let node = PortCore.makeNode()
         defer { PortCore.discard(node) }
@@ -52,7 +52,7 @@ import Testing
         #expect(rung)
     }
 
-    @Test func `what a sender wrote before it rang is seen by the answer`() throws {
+    @Test func `the receiver that answers a ring sees the sender's earlier stores`() throws {
         // The second ring of a round meets the answer to the first: it may find the bell rung still, and then
         // leaves it at that, so the answer must see what it wrote.
         let box = Box()

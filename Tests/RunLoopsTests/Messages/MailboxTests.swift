@@ -45,7 +45,7 @@ import Testing
         #expect(mailbox.take() == [nodes[0], nodes[1]])
     }
 
-    @Test func `taking the arming back answers whether a sender has it`() {
+    @Test func `disarming reports whether a sender has the node`() {
         let mailbox = Box()
         let nodes = (0..<2).map { _ in PortCore.makeNode() }
         defer { discard(nodes) }
@@ -71,7 +71,7 @@ import Testing
         #expect(mailbox.take() == [node])
     }
 
-    @Test func `closing gives back what is queued or armed, and refuses everything after`() {
+    @Test func `closing returns the queued nodes or the armed node, and refuses every later push`() {
         let mailbox = Box()
         let nodes = (0..<3).map { _ in PortCore.makeNode() }
         defer { discard(nodes) }
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `whatever is done to it, a mailbox is the queue that an array is`(
+    func `after any operations a mailbox equals an array`(
         seed: UInt64
     ) {
         var random = SplitMix64(seed: seed)
@@ -284,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func `room is given back to every word, and changes nothing else`() throws {
+    @Test func `room is given back to any word, and nothing else changes`() throws {
         let node = try #require(address(0xFFFF_FFFF_FFC0))
         for room in [0, 1, 999_999] as [UInt64] {
             let empty = Word(room: room)
@@ -298,7 +298,7 @@ import Testing
         }
     }
 
-    @Test func `armed and closed are told apart from each other and from what is queued`() throws {
+    @Test func `armed, closed and non-empty words are distinct`() throws {
         let node = try #require(address(0xFFFF_FFFF_FFC0))
         let full = Word(bits: Word.roomMask << 42).pushing(Mailbox.Chain(node))
         let armed = full.emptied.armed(with: node)

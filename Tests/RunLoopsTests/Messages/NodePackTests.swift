@@ -16,7 +16,7 @@ import Testing
         var more = 0
     }
 
-    @Test func `a node holds as many messages as have room`() {
+    @Test func `a node holds as many messages as fit`() {
         #expect(Node.capacity(for: Bool.self) == 48)
         #expect(Node.capacity(for: Int.self) == 6)
         #expect(Node.capacity(for: String.self) == 3)
@@ -26,7 +26,7 @@ import Testing
         #expect(Node.capacity(for: Words<7>.self) == 1, "this one needs a box")
     }
 
-    @Test func `however many are packed, each comes out once, in order, and leaves ordinary nodes`() {
+    @Test func `any number of packed messages come out once each, in order, and leave ordinary nodes`() {
         expectWhole(48) {
             UInt8($0)
         } _: {

@@ -28,7 +28,7 @@ import Testing
         var words = Largest()
     }
 
-    @Test func `what fits into 48 bytes is held inline, the rest is boxed`() {
+    @Test func `a message of up to 48 bytes is held inline, a larger one is boxed`() {
         #expect(Node.holdsInline(Void.self))
         #expect(Node.holdsInline(Largest.self))
         #expect(Node.holdsInline(BlockMessage.self))
@@ -49,7 +49,7 @@ import Testing
         #expect(node.move(String.self).hasPrefix("a string"))
     }
 
-    @Test func `a message leaves the node's link and kind alone`() {
+    @Test func `a message does not change the node's link and kind`() {
         let node = PortCore.makeNode()
         let next = PortCore.makeNode()
         defer {
@@ -80,7 +80,7 @@ import Testing
         #expect(alive.count == 0)
     }
 
-    @Test func `looking at a small message leaves it in`() {
+    @Test func `reading a small message leaves it in`() {
         let node = PortCore.makeNode()
         defer { PortCore.discard(node) }
         node.store(7)
@@ -121,7 +121,7 @@ import Testing
 /// Nodes in the order in which they were sent.
 @Suite struct NodeListTests {
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `whatever is added and taken, a list is the queue that an array is`(
+    func `after any operations a list of nodes equals an array`(
         seed: UInt64
     ) {
         var random = SplitMix64(seed: seed)

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a letter is as large as a parcel may be`() {
+    @Test func `the test's parcel has the largest size`() {
         #expect(MemoryLayout<Letter>.size == Parcel.valueCapacity)
         #expect(Node.holdsInline(Parcel.self))
     }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a loop that ends lets go of its parcels, in order, and takes no more`() throws {
+    @Test func `a loop that ends destroys its parcels, in order, and takes no more`() throws {
         let log = Log<String>()
         let alive = Shared(0)
         let loop = try onLoopThread { loop in

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `what a thread gave before runs before what it waits for`() throws {
+    @Test func `a thread's earlier blocks run before the block that it waits for`() throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
         let log = Log<Int>()
@@ -112,7 +112,7 @@ import Testing
         Issue.record("the block never started")
     }
 
-    @Test func `a block that runs cannot be withdrawn any more`() throws {
+    @Test func `a block that has started cannot be cancelled`() throws {
         let wait = AwaitedBlock<String>()
         wait.run {
             #expect(!wait.cancel(PerformError.timedOut))
@@ -122,7 +122,7 @@ import Testing
         #expect(try wait.outcome(before: .never) == "finished")
     }
 
-    @Test func `a waiting thread is told that the target has ended`() throws {
+    @Test func `a thread's wait fails with loopEnded when the loop ends`() throws {
         let thread = try RunLoopThread(name: "short")
         let waiter = try BareThread { [never] in
             #expect(throws: PerformError.loopEnded) {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a task is told that the target has ended`() async throws {
+    @Test func `a task's wait fails with loopEnded when the loop ends`() async throws {
         let thread = try RunLoopThread(name: "short")
         let task = Task { [never] in
             try await thread.runLoop.performAndWait(inModes: [never]) { Issue.record("no such run") }
@@ -213,7 +213,7 @@ import Testing
         Issue.record("the block never started")
     }
 
-    @Test func `a task that has a deadline is told, too, that the target has ended`() async throws {
+    @Test func `a task's wait with a deadline fails with loopEnded when the loop ends`() async throws {
         let thread = try RunLoopThread(name: "short")
         let task = Task { [never] in
             try await thread.runLoop.performAndWait(inModes: [never], before: .hang) {}
@@ -222,7 +222,7 @@ import Testing
         await #expect(throws: PerformError.loopEnded) { try await task.value }
     }
 
-    @Test func `a task that is cancelled before it asks is not served`() async throws {
+    @Test func `a task that was cancelled before the call gets no block run`() async throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
         let log = Log<String>()
@@ -254,8 +254,7 @@ import Testing
         #expect(try await task.value == "finished")
     }
 
-    @Test func `whatever the race, a cancelled task gets the result or the block never starts`() async throws
-    {
+    @Test func `in any race, a cancelled task gets the result or the block never starts`() async throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
         for round in 0..<300 {
@@ -272,7 +271,7 @@ import Testing
         }
     }
 
-    @Test func `an actor that waits asks on its own thread`() async throws {
+    @Test func `an actor that waits gives the block on its own thread`() async throws {
         try await withLoopThread { thread in
             let resident = Resident(thread.runLoop)
             let asksHere = try await resident.asksOnItsThread()
@@ -280,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func `what the block holds is let go of when it is answered`() throws {
+    @Test func `the block's captures are released when the wait ends`() throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
         let gone = Gate()

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `what the loop's own thread gives runs after what others gave before`() throws {
+    @Test func `a block of the loop's own thread runs after earlier blocks of other threads`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()
             let other = try BareThread {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a run inside a block goes on with the blocks behind it`() throws {
+    @Test func `a run inside a block runs the blocks behind it`() throws {
         try onLoopThread { loop in
             let log = Log<String>()
             loop.perform {
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: 0..<100 as Range<UInt64>)
-    func `whatever modes run, blocks of one mode keep their order, and none runs in another`(
+    func `with any order of modes, blocks of one mode keep their order, and none runs in another mode`(
         seed: UInt64
     ) throws {
         try onLoopThread { loop in
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `an empty list of blocks is taken`() throws {
+    @Test func `an empty list of blocks is accepted`() throws {
         try onLoopThread { loop in
             #expect(loop.perform(contentsOf: []))
             #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)

@@ -16,7 +16,7 @@
             case dropRight
         }
 
-        @Test func `whatever two things come at whatever two steps, a loop serves both, and sleeps on`()
+        @Test func `any two events at any two race points are served, and the loop sleeps on`()
             throws
         {
             try onLoopThread { loop in

@@ -20,7 +20,7 @@ import Testing
         #expect(addresses.count == 1_000)
     }
 
-    @Test func `all of a node but its mark is its owner's`() {
+    @Test func `all bytes of a node but its mark belong to its owner`() {
         let nodes = (0..<200).map { _ in SlabCache.takeNode() }
         defer { release(nodes) }
         let offsets = (0..<Node.stride).filter { $0 != Node.markOffset }
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: Allocations.areCounted)) func `whoever has joined a thread finds its slabs gone`()
+    @Test(.enabled(if: Allocations.areCounted)) func `a joined thread has no slabs any more`()
         async
     {
         await #expect(processExitsWith: .success) {

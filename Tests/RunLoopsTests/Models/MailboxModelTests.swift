@@ -29,7 +29,7 @@ import Testing
     ]
 
     @Test(arguments: scenarios)
-    func `whatever the order, nothing is lost, doubled, overtaken or touched after its end`(
+    func `in any order, no message is lost, doubled, overtaken or touched after its end`(
         scenario: Scenario
     ) {
         let walk = scenario.model.explore()

@@ -43,7 +43,7 @@ import Testing
     ]
 
     @Test(arguments: scenarios)
-    func `whatever the order, a port loses nothing, invents nothing, and leaves nothing behind`(
+    func `in any order, a port loses nothing, invents nothing, and leaves nothing behind`(
         scenario: Scenario
     ) {
         let walk = scenario.model().explore()

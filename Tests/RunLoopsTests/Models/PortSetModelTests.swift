@@ -71,7 +71,8 @@ import Testing
         #expect(Self.small.contains { !$0.model(fault).explore().failures.isEmpty })
     }
 
-    @Test func `a port that rang its own bell at its end would give a set a signal that was not sent`() {
+    @Test func `a port that rang its own bell at its end would deliver to a set a signal that was not sent`()
+    {
         let scenario = Scenario(scripts: [[.receive], [.nudge(0)], [.close(0)]], ports: [true])
         #expect(scenario.model(.closeRings).explore().failures == ["a signal is received that was not sent"])
     }

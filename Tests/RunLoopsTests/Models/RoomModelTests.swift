@@ -47,7 +47,7 @@ import Testing
     ]
 
     @Test(arguments: scenarios)
-    func `no sender sleeps or is refused beside room, and no full port accepts`(scenario: Scenario) {
+    func `no sender sleeps or is refused while there is room, and no full port accepts`(scenario: Scenario) {
         let walk = scenario.model().explore()
         #expect(walk.failures == [], "\(walk.trace.map { "\($0)" }.joined(separator: "\n"))")
         #expect(walk.stateCount >= scenario.leastStateCount)
@@ -74,7 +74,7 @@ import Testing
         #expect(Self.small.contains { !$0.model(fault).explore().failures.isEmpty })
     }
 
-    @Test func `a collection that is counted by what it says would take room for good`() {
+    @Test func `trusting the count of a collection would lose room for good`() {
         let scenario = Scenario(limit: 2, queued: 0, senders: [[Self.collection(1, declared: 2)]])
         #expect(scenario.model(.declaredCount).explore().failures == ["room is lost, or made of nothing"])
     }

@@ -11,7 +11,7 @@
     /// The environment variable RUNLOOPS_STRESS_SCHEDULES says how many rounds; RUNLOOPS_SCHEDULE_SEED plays the round of one
     /// seed again, as many times.
     @Suite struct ScheduleTests {
-        @Test func `whatever the schedule, nothing is lost, doubled or overtaken, and nobody hangs`() throws {
+        @Test func `in any schedule no message is lost, doubled or overtaken, and no thread hangs`() throws {
             // Fewer where a sanitizer makes all slower.
             let count = number("RUNLOOPS_STRESS_SCHEDULES") ?? (Faults.areSlow ? 500 : 3_000)
             let replayed = number("RUNLOOPS_SCHEDULE_SEED").map { UInt64($0) }

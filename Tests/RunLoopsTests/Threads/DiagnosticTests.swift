@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `a report does not wait for room, and reports that are dropped are counted and told of`()
+    @Test func `a report does not wait for room, and dropped reports are counted and reported`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -141,7 +141,11 @@ import Testing
         }
     }
 
-    @Test func `a handler is destroyed where it is replaced, and may then touch the handler`() async throws {
+    @Test
+    func
+        `a handler is destroyed by the thread that replaces it, and its captures may access the handler then`()
+        async throws
+    {
         try await #require(processExitsWith: .success) {
             let canary = AtEnd { #expect(RunLoopDiagnostics.handler == nil) }
             RunLoopDiagnostics.handler = { [canary] _ in withExtendedLifetime(canary) {} }

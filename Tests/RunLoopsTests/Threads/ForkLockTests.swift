@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: Member.allCases)
-    func `a child that meets a lock of another thread's ends, and says why`(member: Member) async {
+    func `a forked child that needs another thread's lock ends with a message`(member: Member) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [member] in
             try onLoopThread { loop in

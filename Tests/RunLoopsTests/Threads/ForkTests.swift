@@ -8,7 +8,9 @@ import Testing
 ///
 /// Each in a process of its own, which forks.
 @Suite struct ForkTests {
-    @Test(arguments: LoopUse.allCases) func `a child that uses a loop ends, and says what to do`(use: LoopUse)
+    @Test(arguments: LoopUse.allCases) func `a forked child that uses a loop ends with a message`(
+        use: LoopUse
+    )
         async
     {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -28,7 +30,7 @@ import Testing
             "call exec there, or fork before the parent makes its first loop")
     }
 
-    @Test func `a child's thread gets no loop of its own either`() async {
+    @Test func `a thread of a forked child gets no loop of its own either`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let parents = try RunLoopThread(name: "parent's")
             defer { parents.stop() }
@@ -60,7 +62,7 @@ import Testing
         expect(result, says: "RunLoop.run: used in a forked child")
     }
 
-    @Test func `a child that only exits, or calls exec, or ends its thread, is fine`() async throws {
+    @Test func `a forked child may exit, call exec, or end its thread`() async throws {
         try await #require(processExitsWith: .success) {
             try onLoopThread { loop in
                 let wire = try Wire.pipe()
@@ -196,7 +198,9 @@ enum LoopUse: String, Codable, CaseIterable {
     }
 
     @Test(arguments: [OtherUse.performAndWait, .joinThread])
-    func `a child that would wait ends also if another thread was just about to`(use: OtherUse) async {
+    func `a forked child that would wait ends, even if another thread was about to wait at the fork`(
+        use: OtherUse
+    ) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [use] in
             try onLoopThread { loop in

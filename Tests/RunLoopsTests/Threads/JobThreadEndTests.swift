@@ -26,7 +26,7 @@ import Testing
         #expect(result.message.contains(Self.report))
     }
 
-    @Test func `a block beside jobs may end the thread, and what the actor has left to do is done`()
+    @Test func `a block beside jobs may end the thread, and the actor's remaining jobs are run`()
         async throws
     {
         try await #require(processExitsWith: .success) {

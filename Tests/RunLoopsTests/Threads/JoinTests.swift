@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a sender that waits for room at the one that joins it is refused`() throws {
+    @Test func `a sender that waits for room at the thread that joins it is refused`() throws {
         try onLoopThread { loop in
             let worker = try RunLoopThread(name: "worker")
             let port = Port<Int>(queueLimit: 1)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `where nobody can be refused, a join with a deadline waits for it`() throws {
+    @Test func `a join waits until its deadline if no wait in the circle can be refused`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         // One waits for a block that is running already, and that cannot be refused.
         try one.runLoop.performAndWait {
@@ -84,7 +84,9 @@ import Testing
         }
     }
 
-    @Test func `where nobody can be refused, and nothing ends it, the program ends`() async {
+    @Test func `a join that would never return ends the program if no wait in the circle can be refused`()
+        async
+    {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
             try joinInCircle(one, two)

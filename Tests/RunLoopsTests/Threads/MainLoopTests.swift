@@ -8,7 +8,7 @@ import Testing
     /// Runs one of the programs whose main thread runs its loop.
     private func run(_ argument: String) throws -> Program.Ending { try Program("PlainMain").run(argument) }
 
-    @Test func `everything that can be had on the main thread is served there, on the main queue`() throws {
+    @Test func `everything that runs on the main thread is served there, on the main queue`() throws {
         let ways = [
             "timer", "port", "descriptor", "manual source", "block", "block after a delay",
             "block that is waited for", "async", "async from another thread", "asyncAfter",
@@ -21,7 +21,9 @@ import Testing
         #expect(ending.isSuccess)
     }
 
-    @Test func `what was dispatched before the loop ran is served in order, after ports and before blocks`()
+    @Test
+    func
+        `blocks dispatched before the loop ran are served in order, after ports and before performed blocks`()
         throws
     {
         let ending = try run("order")
@@ -66,7 +68,7 @@ import Testing
         #expect(ending.isSuccess)
     }
 
-    @Test func `a run of one pass serves what was dispatched before`() throws {
+    @Test func `a run of one pass serves blocks that were dispatched before`() throws {
         let ending = try run("polled")
         #expect(ending.lines == ["missed: 0"])
         #expect(ending.isSuccess)
@@ -112,7 +114,7 @@ import Testing
         #expect(ending.isSuccess)
     }
 
-    @Test func `a main loop that is about to sleep misses nothing`() throws {
+    @Test func `a main loop that is about to sleep misses no dispatched block`() throws {
         let ending = try run("one at a time")
         #expect(ending.lines == ["done"])
         #expect(ending.isSuccess)
@@ -130,7 +132,8 @@ import Testing
         #expect(ending.isSuccess)
     }
 
-    @Test func `on the main thread is not on the main queue, and a wait for one's own loop does not hang`()
+    @Test
+    func `code on the main thread need not be on the main queue, and a wait for its own loop does not hang`()
         throws
     {
         let ending = try run("thread and queue")

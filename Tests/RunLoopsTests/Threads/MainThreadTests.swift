@@ -57,7 +57,9 @@ import Testing
         #expect(ending.isSuccess)
     }
 
-    @Test func `an asynchronous main that lets the main thread go ends its loop, and says so`() throws {
+    @Test func `an asynchronous main that gives up the main thread ends the main loop, with a message`()
+        throws
+    {
         let ending = try Program("SuspendingMain").run("holding")
         #expect(ending.lines == [hasEnded, "performed: false", "main actor: main queue only"])
         #expect(
@@ -83,7 +85,7 @@ import Testing
         expect(ending, says: "RunLoop.adoptMain: called outside the main thread;")
     }
 
-    @Test func `using a main loop that has lost its thread is misuse that names the cure`() throws {
+    @Test func `using a main loop that has lost its thread ends the program with advice`() throws {
         let cure = "call RunLoop.adoptMain() before that await"
         let added = try Program("SuspendingMain").run("member")
         expect(added, says: "RunLoop.add(source): the main thread was given away", cure)
@@ -94,7 +96,7 @@ import Testing
     @Test(arguments: [
         ("given away", ["before: true"], true), ("given away with work", ["queue: main queue only"], true),
         ("given away first", [], false),
-    ]) func `whoever waits for a main loop is told when its thread was given away`(
+    ]) func `a wait for a main loop fails when its thread is given away`(
         program: String, lines: [String], isReported: Bool
     ) throws {
         let ending = try Program("PlainMain").run(program)
@@ -137,7 +139,7 @@ import Testing
         #expect(ending.isSuccess)
     }
 
-    @Test func `the programs of the article do what it says`() throws {
+    @Test func `the programs of the article behave as it says`() throws {
         // The timer is due after a tenth of a second, which may be over before the first pass.
         let isSeen = try isSeenOnce {
             let plain = try Program("PlainMain").run("documented")
@@ -160,7 +162,7 @@ import Testing
         #expect(ending.isSuccess)
     }
 
-    @Test func `a runtime that does not honour the adoption is found out`() throws {
+    @Test func `a runtime that does not honour the adoption is detected`() throws {
         let ending = try Program("PlainMain").run("adopted in vain")
         #expect(ending.lines == [hasEnded, "destroyed: true", "after: false"])
         #expect(ending.message.contains("RunLoop.adoptMain: the main thread was given away all the same"))

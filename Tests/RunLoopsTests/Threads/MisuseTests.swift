@@ -6,7 +6,7 @@ import Testing
 
 /// Broken rules: the program ends, and says what was wrong and what to do.
 @Suite struct MisuseTests {
-    @Test func `the set of common modes is not one to run in`() async {
+    @Test func `a loop cannot run in the common modes`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in loop.run(until: .now) }
             try onLoopThread { loop in loop.run(in: .common, until: .now) }
@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func `the set of common modes does not become common itself`() async {
+    @Test func `the common modes cannot be made common`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in loop.addCommonMode(.common) }
         }
@@ -66,7 +66,7 @@ import Testing
         expect(result, says: "PortQueueLimit: \(limit) is not between 1 and 1,000,000; use .unlimited")
     }
 
-    @Test func `a descriptor is watched for something`() async {
+    @Test func `a descriptor source needs an interest`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DescriptorSource(0, interest: []) { _, _ in }
         }
@@ -96,7 +96,7 @@ import Testing
         if input != .observer { expect(result, says: "made at RunLoopsTests/MisuseTests.swift:") }
     }
 
-    @Test func `a descriptor that was closed before its source went is found when it is served`() async {
+    @Test func `a descriptor closed before its source was invalidated is detected when it is served`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in
                 let wires = [try Wire.pipe(), try Wire.pipe()]
@@ -115,7 +115,8 @@ import Testing
             "made at RunLoopsTests/MisuseTests.swift:", " was closed; invalidate the source first")
     }
 
-    @Test func `a descriptor that was closed before its source went is found when it is watched again`() async
+    @Test func `a descriptor closed before its source was invalidated is detected when it is watched again`()
+        async
     {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in
@@ -133,7 +134,7 @@ import Testing
             "made at RunLoopsTests/MisuseTests.swift:", " was closed; invalidate the source first")
     }
 
-    @Test func `a loop's own descriptor is not for others to close`() async {
+    @Test func `closing a loop's own descriptor ends the program with a message`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "worker")
             waitUntilAsleep(thread.runLoop)
@@ -143,7 +144,7 @@ import Testing
         expect(result, says: "RunLoop: the descriptor that wakes a loop was closed by other code")
     }
 
-    @Test func `the current loop is not to be had where no descriptor is left`() async {
+    @Test func `asking for the current loop ends the program if no descriptor is left`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try BareThread {
                 do { try limitDescriptors(to: 0) } catch { Issue.record(error) }
@@ -155,7 +156,7 @@ import Testing
             "raise the limit of open descriptors, or use RunLoop.makeCurrent()")
     }
 
-    @Test func `the main loop is not to be had where no descriptor is left`() async {
+    @Test func `asking for the main loop ends the program if no descriptor is left`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try limitDescriptors(to: 0)
             _ = RunLoop.main

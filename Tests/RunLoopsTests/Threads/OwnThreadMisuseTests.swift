@@ -6,7 +6,7 @@ import Testing
 /// Members for a loop's own thread, called on another one: the program ends and says what to do instead.
 @Suite struct OwnThreadMisuseTests {
     @Test(arguments: LoopMember.allCases)
-    func `a member of a loop called on another thread ends the program, and says what to do`(
+    func `a member of a loop called on another thread ends the program with advice`(
         member: LoopMember
     ) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: InputMember.allCases)
-    func `a member of an input called on another thread ends the program, and says what to do`(
+    func `a member of an input called on another thread ends the program with advice`(
         member: InputMember
     ) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -36,7 +36,7 @@ import Testing
         #expect(servers.entries == [server.number.load(ordering: .relaxed)])
     }
 
-    @Test func `who waits for a set waits for the thread that serves it at that moment`() {
+    @Test func `a wait for a set is a wait for the thread that serves it at that moment`() {
         // A number that no set has.
         let set: UInt = 2
         let server = Server()

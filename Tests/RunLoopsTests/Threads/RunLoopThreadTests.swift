@@ -82,7 +82,7 @@ import Testing
         #expect(thread.join(before: .hang))
     }
 
-    @Test func `a thread goes on when the last reference to it has gone`() throws {
+    @Test func `a thread runs on after the last reference to its handle is released`() throws {
         let loop: RunLoop
         do {
             let thread = try RunLoopThread(name: "left alone")
@@ -110,7 +110,7 @@ import Testing
         #expect(thread.join(before: .hang))
     }
 
-    @Test func `any number of threads may join, before and after the end`() throws {
+    @Test func `any number of threads may join one thread, before and after its end`() throws {
         let thread = try RunLoopThread(name: "worker")
         let joiners = try (0..<4).map { _ in
             try BareThread { #expect(thread.join(before: .hang)) }
@@ -120,7 +120,7 @@ import Testing
         #expect(thread.join(before: .now - .seconds(1)))
     }
 
-    @Test func `who has joined finds what the loop held destroyed`() throws {
+    @Test func `after a join, everything that the loop kept is destroyed`() throws {
         let gone = Log<String>()
         let thread = try RunLoopThread(name: "worker")
         thread.runLoop.perform(inModes: [.init("never run")]) { [canary = Canary { gone.add("gone") }] in

@@ -24,12 +24,12 @@ import Testing
     }
 
     @Test(arguments: states)
-    func `whatever a thread does when it ends, whoever waits for it or its loop is told`(state: State) async {
+    func `waits for a thread or its loop end, in any state that the thread ends in`(state: State) async {
         await #expect(processExitsWith: .success) { [state] in try play(state) }
     }
 
     @Test(arguments: states)
-    func `whatever a thread does when it ends, whoever has joined it finds its descriptors closed`(
+    func `a joined thread has closed its descriptors, in any state that it ended in`(
         state: State
     ) async {
         await #expect(processExitsWith: .success) { [state] in
@@ -55,19 +55,21 @@ import Testing
     }
 
     @Test(arguments: Faults.bearCancelling ? Wait.allCases : [])
-    func `a thread that is cancelled while it waits for another one hangs nobody, and ends where it sleeps`(
-        wait: Wait
-    ) async {
+    func
+        `a thread that is cancelled while it waits for another one hangs no other thread, and ends in its sleep`(
+            wait: Wait
+        ) async
+    {
         await #expect(processExitsWith: .success) { [wait] in try cancel(in: wait) }
     }
 
     @Test(.enabled(if: Faults.bearCancelling))
-    func `a loop is woken also by a thread whose cancelling is pending`() async {
+    func `a thread with a pending cancellation still wakes a loop`() async {
         await #expect(processExitsWith: .success) { try postWhileCancelled() }
     }
 
     @Test(arguments: Faults.bearCancelling ? [State.asleep, .asleepInNestedRun] : [])
-    func `what runs at the end of a thread that was cancelled asleep may run the loop, and returns at once`(
+    func `an end handler of a thread that was cancelled in its sleep may run the loop, which returns at once`(
         state: State
     ) async {
         await #expect(processExitsWith: .success) { [state] in try runAtTheEnd(of: state) }

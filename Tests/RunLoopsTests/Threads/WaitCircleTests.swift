@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the error says who waits for whom, and where`() throws {
+    @Test func `the error names the waiting threads, their targets and the places`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         let message = try one.runLoop.performAndWait {
             try two.runLoop.performAndWait(fileID: "Model/Two.swift", line: 22) {
@@ -57,7 +57,7 @@ import Testing
         two.stop()
     }
 
-    @Test func `what was refused does not run later`() throws {
+    @Test func `a refused block does not run later`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         let alive = Shared()
         try one.runLoop.performAndWait {
@@ -75,7 +75,7 @@ import Testing
         two.stop()
     }
 
-    @Test func `a deadline does not make a circle worth waiting for`() throws {
+    @Test func `a deadline does not keep a circle from being refused`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         try one.runLoop.performAndWait {
             try two.runLoop.performAndWait(before: .hang) {
@@ -89,7 +89,7 @@ import Testing
         two.stop()
     }
 
-    @Test func `where the deadline has passed there is no wait, and so no circle`() throws {
+    @Test func `a wait whose deadline has passed before it began is refused for no circle`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         try one.runLoop.performAndWait {
             try two.runLoop.performAndWait {
@@ -195,7 +195,7 @@ import Testing
         for thread in threads { thread.join() }
     }
 
-    @Test func `the main loop is held by the main thread, whether that has asked for it or not`() throws {
+    @Test func `the main loop is held by the main thread, even before that has asked for it`() throws {
         #expect(RunLoop.main.waitTarget == .mainLoop)
         try onLoopThread { loop in
             #expect(loop.waitTarget == .loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `a wait that fails in another way says so, each by its own error`() throws {
+    @Test func `waits that fail in other ways have errors of their own`() throws {
         let (busy, ended) = (try RunLoopThread(name: "busy"), try RunLoopThread(name: "ended"))
         let release = Gate()
         busy.runLoop.perform { #expect(release.wait()) }

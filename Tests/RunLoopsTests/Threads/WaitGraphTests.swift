@@ -5,7 +5,7 @@ import Testing
 
 /// Who waits for whom, as a value: threads are numbers here, and thread *n* holds the loop *n*.
 @Suite struct WaitGraphTests {
-    @Test func `a wait for a thread that waits for nobody closes no circle`() {
+    @Test func `a wait for a thread that does not wait closes no circle`() {
         var graph = WaitGraph()
         #expect(graph.enter(wait(of: 1, for: [2])) == nil)
         #expect(graph.enter(wait(of: 3, for: [2])) == nil)
@@ -62,7 +62,7 @@ import Testing
         #expect(graph.enter(wait(of: 2, for: [1])) == nil)
     }
 
-    @Test func `a wait for what another thread has taken over is in no circle with the thread that had it`() {
+    @Test func `a wait for a set that another thread has taken over is in no circle with its old thread`() {
         let server = Shared(1)
         var graph = WaitGraph()
         let old = ThreadWait(nil, [.thread(1)], in: "old", .init(#fileID, 0)) { [.loop(2)] }
@@ -75,7 +75,7 @@ import Testing
         #expect(graph.enter(asking) == nil)
     }
 
-    @Test func `a thread that holds several things is found by each of them`() {
+    @Test func `a thread that holds several targets is found by each of them`() {
         let targets: [WaitTarget] = [.loop(1), .mainLoop, .call(7), .call(7)]
         for wanted in targets {
             var graph = WaitGraph()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a circle is told of in words, also through threads that have no loop`() {
+    @Test func `a circle is described in words, even through threads without a loop`() {
         let waits = [[WaitTarget.mainLoop], [.call(7)]].enumerated().map { line, targets in
             ThreadWait(nil, targets, in: "Type.wait", .init("Module/File.swift", line)) { [] }
         }
@@ -110,7 +110,7 @@ import Testing
         #expect(names(circle ?? []) == [2, 4, 3, 1])
     }
 
-    @Test func `of three threads, whoever waits for whom, and in whatever order, circles are seen`() {
+    @Test func `among three threads, circles are found for all waits in all orders`() {
         // One order is enough: the choices hold each of them under other numbers.
         for choice in 0..<512 {
             // Three bits for each thread: whom it waits for.
@@ -121,8 +121,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<300) func `whatever enters and leaves, exactly the circles are refused`(seed: UInt64)
-    {
+    @Test(arguments: 0..<300) func `in any order of waits, exactly the circles are refused`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let threads = Int.random(in: 2...9, using: &random)
         let widest = Int.random(in: 1...3, using: &random)

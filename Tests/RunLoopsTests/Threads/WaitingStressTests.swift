@@ -32,7 +32,7 @@ import Testing
         let outcome = Guarded(Outcome())
     }
 
-    @Test func `whatever the graph of waits, each completes or is reported as a circle`() throws {
+    @Test func `in any graph of waits, each wait completes or is reported as a circle`() throws {
         let crew = try makeCrew()
         let total = Guarded(Outcome())
         for seed in 0..<graphCount {
@@ -58,7 +58,7 @@ import Testing
         for thread in crew { #expect(thread.join(before: .hang)) }
     }
 
-    @Test func `where waits go one way only, nobody is refused`() throws {
+    @Test func `waits in one direction only are never refused`() throws {
         let crew = try makeCrew()
         for seed in 0..<graphCount / 4 {
             var random = SplitMix64(seed: UInt64(seed))
@@ -76,7 +76,7 @@ import Testing
         for thread in crew { #expect(thread.join(before: .hang)) }
     }
 
-    @Test func `alone, a chain of waits is refused exactly where it comes back`() throws {
+    @Test func `a single chain of waits is refused exactly where it comes back`() throws {
         let crew = try makeCrew()
         for seed in 0..<graphCount / 4 {
             var random = SplitMix64(seed: UInt64(seed))
