@@ -5,7 +5,8 @@ import Testing
 
 @testable import RunLoops
 
-/// The receiver is told when the last send right has gone: once for each time, behind all that was sent.
+/// The receiver gets a notice when the last send right is released: once for each time, after everything that
+/// rights sent.
 @Suite struct NoSendersTests {
     @Test func `the no-senders notice arrives after everything the last right sent`() throws {
         try onLoopThread { loop in
@@ -23,7 +24,7 @@ import Testing
             try port.makeSendOnceRight(ifUnused: 0).send(5)
             loop.settle()
             #expect(log == ["1", "2", "3", "4", "none", "5"])
-            // The notice has taken nobody's room.
+            // The notice has taken no room.
             try port.send(contentsOf: [6, 7, 8], before: .distantPast)
         }
     }
@@ -109,7 +110,7 @@ import Testing
             port.onNoSenders { calls += 1 }
             loop.settle()
             #expect(calls == 1)
-            // In the queue when the port leaves, and nobody asks where it arrives.
+            // The notice is in the queue when the port leaves, and arrives where there is no handler for it.
             _ = port.makeSendRight()
             loop.remove(port, forMode: .default)
             loop.add(port, forMode: .default) { _ in }

@@ -64,7 +64,7 @@ import Testing
             sender.runLoop.perform { do { try port.send(1) } catch { Issue.record(error) } }
             waitUntilSenderIsInGraph(port)
             loop.remove(port, forMode: .default)
-            // Nobody receives: it may be for long, but it is no circle of this thread's.
+            // No thread receives. The wait may be long, but this thread is in no circle.
             #expect(refusal { try sender.runLoop.performAndWait(before: .now + .milliseconds(1)) {} } == nil)
             try heir.runLoop.performAndWait {
                 RunLoop.current.add(port, forMode: .init("never run")) { _ in }
@@ -119,7 +119,9 @@ func refusal(_ body: () throws -> Void) -> WaitCircle? {
     return nil
 }
 
-/// Waits until a sender that waits at a port is seen by those who look for circles: it is in the line before.
+/// Waits until a search for circles finds a sender that waits at a port.
+///
+/// The sender joins the line before that.
 func waitUntilSenderIsInGraph<Message>(_ port: Port<Message>) {
     waitUntil("the sender's wait is entered") {
         ThreadWait.graph.withLock { $0.holdsWait(of: port.core.origin) }

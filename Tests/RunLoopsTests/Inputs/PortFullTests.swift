@@ -6,14 +6,14 @@ import Testing
 
 /// Eight senders at a full port, with deadlines: served in turn, given up with their message, or released by the end.
 @Suite struct PortFullTests {
-    /// What became of a sender.
+    /// The outcome of a sender.
     private enum Outcome: Hashable, Sendable {
         case sent
         case gaveUp
         case released
     }
 
-    /// A round's senders, who came one after the other.
+    /// The senders of a round, in the order in which they joined the line.
     private final class Line: Sendable {
         let port: Port<Int>
         let outcomes = Guarded<[Int: Outcome]>([:])
@@ -91,7 +91,7 @@ import Testing
             return received
         }
         #expect(Array(received.prefix(limit)) == (0..<limit).map { -1 - $0 })
-        // In turn, each once, and exactly those who were told so.
+        // In turn, each once, and exactly those whose send returned.
         #expect(Array(received.dropFirst(limit)) == line.numbers(.sent))
         #expect(line.numbers(.sent).count + line.numbers(.gaveUp).count == 8)
     }
@@ -120,7 +120,8 @@ import Testing
             return received
         }
         let sent = line.numbers(.sent)
-        // What was accepted and not received has gone with the port: never more than it holds.
+        // Messages that were accepted and not received were destroyed with the port: never more than it
+        // holds.
         let arrived = received.filter { $0 >= 0 }
         #expect(arrived == Array(sent.prefix(arrived.count)))
         #expect(sent.count - arrived.count <= limit)

@@ -198,7 +198,7 @@ func waitUntilSendersWait<Message>(_ count: Int, at port: Port<Message>) {
     waitUntil("\(count) senders wait") { waitingSenders(at: port) >= count }
 }
 
-/// How many senders wait at a port.
+/// The number of senders that wait at a port.
 func waitingSenders<Message>(at port: Port<Message>) -> Int {
     port.core.queue.waitingCount.load(ordering: .sequentiallyConsistent)
 }

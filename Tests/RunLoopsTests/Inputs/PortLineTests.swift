@@ -5,7 +5,8 @@ import Testing
 
 @testable import RunLoops
 
-/// The line of senders at a full port: who leaves it makes room for those behind, and nobody sleeps in it beside room.
+/// The line of senders at a full port: a sender that leaves it makes room for those behind, and no sender
+/// sleeps in it while there is room.
 @Suite struct PortLineTests {
     /// Sends several messages, all or none.
     private static func send(
@@ -23,7 +24,7 @@ import Testing
         return refusal
     }
 
-    /// What is in a port's queue.
+    /// Returns the messages in a port's queue.
     private func drain(_ port: Port<Int>) throws -> [Int] {
         try onLoopThread { loop in
             var received: [Int] = []

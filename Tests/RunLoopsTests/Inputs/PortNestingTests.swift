@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a port's handler may do: run its loop, and change or end the port.
+/// The actions that a port's handler may take: it may run its loop, and change or end the port.
 @Suite struct PortNestingTests {
     @Test func `a run inside a handler delivers the next messages there, in order`() throws {
         try onLoopThread { loop in

@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `the nodes of refused messages are ordinary ones again`() throws {
-        // A thread of its own, whose slabs nobody else has.
+        // A thread of its own, with slabs that no other thread has.
         try onLoopThread { _ in
             let port = Port<Int>(queueLimit: .unlimited)
             port.invalidate()

@@ -3,7 +3,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// How many messages a port holds.
+/// The number of messages that a port holds.
 @Suite struct PortQueueLimitTests {
     @Test func `a limit is a number or unlimited`() {
         #expect(PortQueueLimit(1).count == 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The life of a port's rights, as a value: what is counted, and when the receiver is told.
+/// The life of a port's rights, as a value: the counts, and the moments at which the receiver gets a notice.
 @Suite struct PortRightsTests {
     @Test func `the last of several rights is the one that counts`() {
         var rights = PortRights()
@@ -63,7 +63,7 @@ import Testing
 
     private enum Event: CaseIterable { case make, drop, ask, stop, arrive, end }
 
-    /// What must hold, told from the events alone.
+    /// The conditions that must hold, derived from the events alone.
     private struct Expected {
         var rights = 0
         var made = 0
@@ -115,7 +115,7 @@ import Testing
                 if madeWhenQueued != nil || !mustTell { return false }
                 madeWhenQueued = made
             }
-            // Nobody who must be told waits for ever.
+            // No receiver that must get a notice waits forever.
             return !mustTell || madeWhenQueued != nil
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Sets with several threads: what one changes while others wait, and who waits for whom.
+/// Sets with several threads: changes while other threads wait, and the targets of the waits.
 @Suite struct PortSetThreadsTests {
     @Test func `a member that is added while a thread waits is received from`() throws {
         let (quiet, late) = (Port<Int>(), Port<Int>())
@@ -166,7 +166,8 @@ import Testing
         let member = ElementMember<Bool>(port, port.core, end: false, set.core) { _ in true }
         set.core.add(member)
         try port.send()
-        // A receiver has found it alive, and takes the signal now: nobody will ring any more.
+        // A receiver has found the port alive, and takes the signal now: no thread will ring the bell any
+        // more.
         port.invalidate()
         let (taken, hasMore) = member.take()
         #expect(taken != nil && hasMore)
@@ -253,6 +254,6 @@ import Testing
 }
 
 extension PortSet {
-    /// How many threads sleep in it, or are about to.
+    /// The number of threads that sleep in the set, or are about to.
     fileprivate var waitingCount: Int { core.waitingCount }
 }

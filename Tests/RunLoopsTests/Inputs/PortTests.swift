@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a port delivers: everything that was accepted, once, in each sender's order, on the receiver's thread.
+/// The deliveries of a port: every accepted message, once, in each sender's order, on the receiver's thread.
 @Suite struct PortTests {
     @Test func `messages arrive in the order in which they were sent, on the loop's thread`() throws {
         try onLoopThread { loop in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a requester sends in these tests.
+/// The message of a requester in these tests.
 struct Question<Answer: Sendable>: Sendable {
     var number = 0
     let reply: ReplyRight<Answer>
@@ -295,7 +295,7 @@ struct Question<Answer: Sendable>: Sendable {
         receiver.stop()
     }
 
-    /// What a forked child may not do.
+    /// The uses that end a forked child.
     enum ForkedUse: String, Codable, CaseIterable {
         case request = "Port.request"
         case answer = "ReplyRight.send"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A right for one message: its receiver hears of it exactly once, whatever becomes of it.
+/// A right for one message: its receiver gets exactly one message from it, used or not.
 @Suite struct SendOnceRightTests {
     @Test func `a right that is used sends its message, and nothing else`() throws {
         try onLoopThread { loop in
@@ -93,7 +93,7 @@ import Testing
             let port = Port<Int>(queueLimit: PortQueueLimit(limit))
             var received: [Int] = []
             var expected: [Int] = []
-            // What counts is in line here: true for what the limit is for.
+            // The marks of the queued messages: true for those that the limit counts.
             var line: [Bool] = []
             loop.add(port, forMode: .default) {
                 received.append($0)

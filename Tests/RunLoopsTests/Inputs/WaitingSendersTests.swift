@@ -103,7 +103,7 @@ import Testing
         #expect(waiting.firstWasSent() === last)
     }
 
-    /// Counts the messages that it hears of.
+    /// Counts its announcements.
     private final class Told: SignalReceiver {
         let times = Shared()
         func becameReady() { times.increment() }

@@ -4,9 +4,10 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// What is left when the kernel refuses one of the descriptors that a loop needs.
+/// The state that is left when the kernel refuses one of the descriptors that a loop needs.
 ///
-/// Each in a process of its own, in which all numbers below a bound are taken: what is opened has the next ones.
+/// Each test runs in a process of its own, in which all numbers below a bound are taken, so new descriptors
+/// have the next ones.
 @Suite struct CreationFaultTests {
     @Test func `a loop that lacks a descriptor is an error, leaves nothing open, and can be had later`()
         async throws

@@ -8,10 +8,11 @@ import class RunLoops.Timer
 
 @testable import RunLoops
 
-/// Calls of the kernel that a signal interrupts, one kind after the other: each is made again, and nobody is told.
+/// System calls that a signal interrupts, one kind after the other: each is repeated, and no caller gets an
+/// error.
 ///
-/// All that may be interrupted by its manual page, also where this kernel would wait and not be: a file system in user space,
-/// or a supervisor of the process, may answer so.
+/// All calls that may be interrupted according to their manual pages, even if this kernel would go on
+/// waiting: a file system in user space, or a supervisor of the process, may interrupt them.
 @Suite struct InterruptedCallTests {
     @Test func `an interrupted loop goes on sleeping, and an interrupted poll is repeated`() throws {
         try onLoopThread { loop in
@@ -94,7 +95,7 @@ import class RunLoops.Timer
     }
 }
 
-/// Whether a poll of a descriptor would return at once.
+/// True if a poll of a descriptor would return at once.
 private func isReady(_ descriptor: CInt, _ events: CInt) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     // Safe: the kernel reads and fills our own value.

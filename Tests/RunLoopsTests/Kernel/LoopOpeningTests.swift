@@ -64,7 +64,8 @@ import Testing
                 #expect(throws: SystemError(call: "pipe2", code: ENFILE)) {
                     try Faults.refusingPipes(ENFILE) { _ = try RunLoop.makeCurrent() }
                 }
-                // The two epoll sets that nobody knows. Now two more than the three of a base must be free.
+                // The two epoll sets that were lost. Now two more descriptors than the three of a base must
+                // be free.
                 #expect(openDescriptors(from: bound) == 2)
                 #expect(refusal(bound, free: 2 + 6) { _ = try RunLoop.makeCurrent() } == EMFILE)
                 #expect(openDescriptors(from: bound) == 2)
@@ -76,7 +77,7 @@ import Testing
     }
 }
 
-/// What became of all attempts.
+/// The outcomes of all attempts.
 private final class Outcomes: Sendable {
     private let made = Shared()
     private let others = Log<String>()
@@ -84,7 +85,7 @@ private final class Outcomes: Sendable {
 
     private let last = Shared()
 
-    /// Whether the last attempt of all made one.
+    /// True if the last attempt of all made a loop.
     var lastWasMade: Bool { last.count == 1 }
 
     /// Makes a loop, and ends it.

@@ -7,7 +7,7 @@ import Testing
 @Suite struct WallClockTests {
     @Test func `a loop with timers and deadlines does not look at the wall clock`() throws {
         try BareThread {
-            // libevent looks once at each of its bases' making, for a cache that nobody uses.
+            // libevent reads the clock once when each base is made, for a cache that is not used.
             let loop = RunLoop.current
             let uses = Faults.wallClockUses {
                 var fires = 0

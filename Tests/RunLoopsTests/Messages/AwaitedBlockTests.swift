@@ -3,12 +3,12 @@ import Testing
 
 @testable import RunLoops
 
-/// What a task gets that waits for a block.
+/// The results of tasks that wait for a block.
 @Suite struct AwaitedBlockTests {
     @Test func `a result decided at once is returned even if the deadline has passed`() async throws {
         let wait = AwaitedBlock<Int>()
         let result = try await wait.outcome(before: Moment(.now)) {
-            // Long enough for whoever is to give up at the deadline.
+            // Long enough for a deadline to end the wait.
             let end = ContinuousClock.now + .milliseconds(50)
             while !wait.isDecided && .now < end {}
             wait.run { 1 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Which block runs next in which mode.
+/// The order in which blocks run, by mode.
 @Suite struct BlockQueueTests {
     private let other = RunLoop.Mode("other")
 
@@ -44,7 +44,7 @@ import Testing
         while runNext(&queue, in: mode, isCommon: isCommon, before: end) {}
     }
 
-    /// Takes out what is left, whatever its modes.
+    /// Takes out the remaining blocks, in any mode.
     private func runRest(_ queue: inout BlockQueue) {
         var rest = queue.removeAll()
         var releaser = NodeReleaser()

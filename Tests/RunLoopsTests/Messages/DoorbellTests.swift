@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A word that says that somebody rang, and what the receiver sleeps on.
+/// A word that says that it was rung, and that the receiver sleeps on.
 @Suite struct DoorbellTests {
     @Test func `an armed bell that is rung several times gives its node once`() {
         let bell = Doorbell()

@@ -214,7 +214,7 @@ import Testing
                     some.append(node)
                     sent += 1
                 }
-                // Whoever gets the armed node wakes the receiver, nobody else.
+                // The sender that gets the armed node wakes the receiver, and no other sender does.
                 if case .queuedToArmed = box.mailbox.push(chain(some[...])) { signal.increment() }
             }
         }
@@ -336,7 +336,7 @@ private final class Box: Sendable {
 
     var isClosed: Bool { mailbox.current.isClosed }
 
-    /// Pushes onto a mailbox that nobody sleeps on.
+    /// Pushes onto a mailbox whose receiver does not sleep.
     func pushNodes(_ nodes: ArraySlice<Node>) {
         guard case .queued = mailbox.push(chain(nodes)) else {
             Issue.record("the mailbox is armed or closed")

@@ -78,7 +78,7 @@ import Testing
         let number: Int
     }
 
-    /// What the receiver expects next of each sender.
+    /// The message that the receiver expects next of each sender.
     ///
     /// The receiver's thread only.
     private final class Checks {
@@ -95,7 +95,7 @@ import Testing
 
         /// Checks a message.
         ///
-        /// - Returns: Whether it was the last of all.
+        /// - Returns: True if it was the last of all.
         func receive(_ message: Message) -> Bool {
             // One that is missing, and one that comes twice, is out of order too.
             if message.number != next[message.sender] { outOfOrder += 1 }

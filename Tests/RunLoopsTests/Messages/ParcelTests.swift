@@ -95,7 +95,7 @@ import Testing
             other.join()
             return loop
         }
-        // It refuses what is sent from before it lets go of what it has.
+        // The loop refuses new parcels before it destroys those that it has.
         waitUntil("the loop ends") { !loop.perform {} && log.entries.count == 2 && alive.count == 0 }
         #expect(!Self.send(3, to: loop, log, alive))
         #expect(log.entries == ["lost 1", "lost 2", "lost 3"])

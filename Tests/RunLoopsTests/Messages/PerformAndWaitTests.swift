@@ -34,7 +34,7 @@ import Testing
         #expect(result == 42)
     }
 
-    /// As a function that is not asynchronous waits.
+    /// Waits as a function that is not asynchronous does.
     private func waitBlocking(_ loop: RunLoop, _ fires: Shared) throws {
         try loop.performAndWait {
             Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in fires.increment() }
@@ -289,7 +289,7 @@ import Testing
 }
 
 extension Resident {
-    /// Whether a block that the actor waits for is given from the actor's own thread.
+    /// True if a block that the actor waits for is given on the actor's own thread.
     fileprivate func asksOnItsThread() async throws -> Bool {
         let wait = AwaitedBlock<Bool>()
         return try await wait.outcome(before: .never) {

@@ -5,11 +5,12 @@
 
     @testable import RunLoops
 
-    /// What other threads do, put between every two steps of a loop on its way to sleep.
+    /// The actions of other threads, placed between every two race points of a loop on its way to sleep.
     ///
-    /// To the loop it makes no difference which thread it is: so it is done on the loop's own, from inside the step.
+    /// To the loop it makes no difference which thread acts. So the actions run on the loop's own thread, at
+    /// the race point.
     @Suite struct RacePointSweepTests {
-        /// What another thread may do.
+        /// An action of another thread.
         enum Event: CaseIterable {
             case perform, send, ring, signal, wakeUp
             /// The last send right of the port of signals goes.
@@ -55,7 +56,7 @@
         private var source: ManualSource?
         private var right: SendRight<Void>?
 
-        /// What was done, and what was seen of it since.
+        /// The number of actions taken, and the number that the loop has served since.
         private var done: [RacePointSweepTests.Event: Int] = [:]
         private var seen: [RacePointSweepTests.Event: Int] = [:]
 
@@ -94,7 +95,7 @@
                 if times < count { outcome.failures.append("\(event) was lost") }
                 if times > count && !merges(event) { outcome.failures.append("\(event) came twice") }
             }
-            // None has gone deaf.
+            // Every input still works.
             let before = seen
             try bell.send()
             try port.send(0)

@@ -4,17 +4,17 @@
 
     @testable import RunLoops
 
-    /// Something that is called at each step of the threads that it watches.
+    /// A watcher that is called at each race point of its threads.
     class RacePointWatcher: @unchecked Sendable {
-        /// The calling thread is at a step.
+        /// Called when the calling thread is at a race point.
         ///
-        /// - Parameter step: Which.
+        /// - Parameter point: The race point.
         func threadIs(at point: RacePoint) {}
 
-        /// Watches the calling thread while it does something.
+        /// Watches the calling thread during a call.
         ///
-        /// - Parameter body: What it does.
-        /// - Returns: What the body returns.
+        /// - Parameter body: The call.
+        /// - Returns: The result of the body.
         func watch<Result>(_ body: () throws -> Result) rethrows -> Result {
             _ = isHooked
             // Safe: the watcher outlives the body, and the thread forgets it after that.

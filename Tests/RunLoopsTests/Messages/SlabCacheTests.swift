@@ -41,7 +41,7 @@ import Testing
 
     @Test(.enabled(if: Allocations.areCounted))
     func `in steady state, taking and releasing allocates nothing`() throws {
-        // A thread of its own, whose slabs nobody else has.
+        // A thread of its own, with slabs that no other thread has.
         try onLoopThread { _ in
             func round() { release(takeNodes(1_000)) }
             for _ in 0..<3 { round() }
@@ -175,7 +175,7 @@ private func release(_ list: NodeList) {
     while let node = nodes.popFirst() { releaser.release(node) }
 }
 
-/// What a thread says when its keys are done.
+/// Keeps a thread in the destructor of its key: counts that it has begun, and waits for the gate.
 private final class Lingering: Sendable {
     let begins: Shared
     let ends: Gate

@@ -1,10 +1,10 @@
 import TestSupport
 
-// What the loop does.
+// The steps of the loop.
 
 extension MailboxModel {
     struct Loop: Hashable {
-        /// What is to be done next.
+        /// The next step.
         enum Step: Hashable {
             /// `PortInput.arm`: the port's queue, and `Doorbell.armUnlessRung`.
             case joinLooks, joinArms
@@ -28,7 +28,7 @@ extension MailboxModel {
             case sleeps
             /// `LoopCore.end`: `Mailbox.close`; `PortInput.didLeave`: `Doorbell.disarm`, its look and its exchange.
             case closes, disarmLooks, disarmExchanges
-            /// The port's place lets go of its signal, and the thread of its loop.
+            /// The port's place releases its signal, and the thread releases its loop.
             case releasesSignal, dropsLoop
             case done
         }
@@ -39,13 +39,13 @@ extension MailboxModel {
         var step = Step.looks
         var place = Place.serving
         var seen = Word.empty
-        /// What was taken and is not yet sorted, oldest first: four bits for each, 0 for the end.
+        /// The mail that was taken and is not yet sorted, oldest first: four bits for each, 0 for the end.
         var mail: UInt64 = 0
         var requests = Requests()
         var isPortReady = false
     }
 
-    /// - Returns: Whether the loop can take a step that something leads to.
+    /// - Returns: True if the loop can take a step that leads to a state.
     func stepLoop(in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         switch before.loop.step {
@@ -209,7 +209,7 @@ extension MailboxModel {
         state.loop.step = .looks
     }
 
-    /// Gives out the signal's reference with its node, to whoever rings next.
+    /// Gives the signal's reference, with its node, to the thread that rings next.
     private func armBell(_ state: inout State, _ walk: inout Exploration<State>) {
         if state.isSignalNodeOut || state.bell == .armed { walk.fail("a node is in two places") }
         state.isSignalNodeOut = true

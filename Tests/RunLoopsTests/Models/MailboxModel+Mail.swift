@@ -1,6 +1,6 @@
 import TestSupport
 
-// How the loop takes in what it was sent.
+// The loop's intake of mail.
 
 extension MailboxModel {
     /// Puts the nodes that hang on a word in the order in which they came.
@@ -46,7 +46,7 @@ extension MailboxModel {
         goOn(&state)
     }
 
-    /// `LoopCore.discard`: a message is destroyed, which is told as well as a call.
+    /// `LoopCore.discard`: destroys a message, which is recorded like a call.
     func discard(_ state: inout State, _ walk: inout Exploration<State>) {
         while let node = nextNode(&state) {
             switch node {

@@ -1,10 +1,10 @@
 import TestSupport
 
-// What the senders do.
+// The steps of the senders.
 
 extension MailboxModel {
     struct Sender: Hashable {
-        /// What is to be done next, or is being done.
+        /// The next step, or the one under way.
         enum Step: Hashable {
             case begins
             /// `Inbox.request`; the second one in a wrong order only.
@@ -27,7 +27,7 @@ extension MailboxModel {
         var node: Node = 0
         var seen = Word.empty
         var seenBell = Bell.quiet
-        /// How many messages were made, were pushed, and have come out.
+        /// The number of messages that were made, were pushed, and have come out.
         var made: UInt8 = 0
         var accepted: UInt8 = 0
         var delivered: UInt8 = 0
@@ -38,7 +38,7 @@ extension MailboxModel {
     /// - Returns: Its number.
     private func messageNode(of sender: Int, number: UInt8) -> Node { 2 + Node(sender) * 4 + number }
 
-    /// Whose message a node is, and which.
+    /// The sender of a node's message, and its number.
     func message(of node: Node) -> (sender: Int, number: UInt8) { (Int(node - 2) / 4, (node - 2) % 4) }
 
     func stepSender(_ index: Int, in before: State, _ walk: inout Exploration<State>) {
@@ -98,7 +98,7 @@ extension MailboxModel {
             sender.node = Self.signalNode
             sender.step = .pushLooks
         case .releasesSignal:
-            // Nobody takes the node out of a closed mailbox.
+            // The node is never taken out of a closed mailbox.
             state.isSignalNodeOut = false
             releaseSignal(&state, &walk)
             sender.step = .releasesInbox
@@ -133,7 +133,7 @@ extension MailboxModel {
         }
     }
 
-    /// `Inbox.request`: whoever finds nothing marked sends the node.
+    /// `Inbox.request`: the sender that finds no mark sends the node.
     private func mark(
         _ operation: Operation, _ sender: inout Sender, _ state: inout State, _ walk: inout Exploration<State>
     ) {
@@ -161,12 +161,12 @@ extension MailboxModel {
         state.unanswered.formUnion(request)
     }
 
-    /// What whoever has changed the bell does, by what it was before.
+    /// The next step of a sender that has changed the bell, by the previous state of the bell.
     private func wasRung(_ before: Bell, _ sender: inout Sender) {
         if before == .armed { sender.step = .retainsInbox } else { goOn(&sender) }
     }
 
-    /// What follows a push.
+    /// The step after a push.
     private func wasPushed(_ sender: inout Sender, isAccepted: Bool) {
         switch sender.node {
         case Self.requestNode:
@@ -181,7 +181,7 @@ extension MailboxModel {
     private func goOn(_ sender: inout Sender) {
         sender.operation += 1
         sender.step = .begins
-        // What is not needed any more does not make two states of one.
+        // Cleared, so that values which are no longer needed do not make two states of one.
         sender.seen = .empty
         sender.seenBell = .quiet
         sender.node = 0

@@ -10,7 +10,7 @@ import TestSupport
 /// the same word, and no thread decides from the order of plain loads of two words. So steps in one order for all threads are
 /// all that there is.
 struct MailboxModel {
-    /// What a sender does, one after the other.
+    /// An operation of a sender; it takes them one after the other.
     enum Operation: Hashable {
         /// `RunLoop.perform`: a node of its own.
         case send
@@ -22,13 +22,13 @@ struct MailboxModel {
         case nudge
     }
 
-    /// What can be left out or be done in the wrong order.
+    /// A step that is left out, or done in the wrong order.
     enum Fault: CaseIterable {
         // In `Mailbox`, `Inbox` and the wait.
         case armByStore, dropTheWrite, takeAfterCheck, pushOntoClosed, newestFirst
-        /// The loop looks at the kernel once more after it has armed, and goes to sleep whatever it saw.
+        /// The loop polls the kernel once more after it has armed, and goes to sleep in any case.
         case pollAfterArming
-        /// What woke the loop is forgotten, and the mailbox not looked at.
+        /// The loop forgets that it was woken, and does not look at the mailbox.
         case sleepAgain
         // In the requests.
         case requestsTakenBeforeNode, requestMarkedAfterNode, requestAlwaysSent
@@ -38,9 +38,9 @@ struct MailboxModel {
         case bellArmedAfterHandler, bellJoinedByStore, bellLookedAtTwice, leavingWithoutAsking
     }
 
-    /// What each sender does.
+    /// The operations of each sender.
     let scripts: [[Operation]]
-    /// Whether a stop ends the thread, or it runs again.
+    /// True if a stop ends the thread, false if it runs again.
     var endsAtStop = false
     var fault: Fault?
 
@@ -63,23 +63,24 @@ struct MailboxModel {
     struct State: Hashable {
         // Shared.
         var word = Word.empty
-        /// What each node is linked to: four bits for each, 0 for nothing.
+        /// The node that each node is linked to: four bits for each, 0 for none.
         var links: UInt64 = 0
         var requests = Requests()
         var bell = Bell.quiet
         /// The eventfd is in the kernel's list of what is ready.
         var isEdgeThere = false
         var isOpen = true
-        /// The loop's thread, the senders that hold the loop, the signal, and who is about to send its node.
+        /// The references of the loop's thread, of the senders that hold the loop, of the signal, and of the
+        /// thread that is about to send its node.
         var inboxReferences: Int8 = 1
-        /// The port's place in the loop, and whoever may send the node.
+        /// The references of the port's place in the loop, and of the thread that may send the node.
         var signalReferences: Int8 = 0
 
-        // What the senders have done and the loop has not yet answered.
+        // The actions of senders that the loop has not yet answered.
         var unanswered = Requests()
         var ringsUnseen = false
         var noticesUnseen = false
-        /// The nodes of requests and of signals that were given to somebody and not yet taken out of the mailbox.
+        /// The nodes of requests and signals that were handed out and not yet taken out of the mailbox.
         var isRequestNodeOut = false
         var isSignalNodeOut = false
 
@@ -128,7 +129,7 @@ struct MailboxModel {
         }
     }
 
-    /// Whoever only has the port does not keep the loop.
+    /// A sender that only has the port does not keep the loop.
     func holdsLoop(_ script: [Operation]) -> Bool { script.contains { $0 != .ring && $0 != .nudge } }
 
     /// A reference to the inbox goes, and with the last one its descriptor.
@@ -143,7 +144,9 @@ struct MailboxModel {
         if state.signalReferences == 0 { releaseInbox(&state) }
     }
 
-    /// The loop is in the kernel, and nothing there ends its sleep: then whoever has pushed is about to write.
+    /// The loop is in the kernel, and no event there ends its sleep.
+    ///
+    /// Then a sender that has pushed is about to write.
     private func checkSleep(_ state: State, _ walk: inout Exploration<State>) {
         guard state.loop.step == .sleeps, !state.isEdgeThere, state.word.node != nil else { return }
         if state.senders.contains(where: { $0.step == .writes }) { return }

@@ -1,12 +1,14 @@
 import TestSupport
 import Testing
 
-/// The waking protocol, explored step by step: every order in which two senders and a loop can do what they do.
+/// The waking protocol, explored step by step: every order in which two senders and a loop can take their
+/// steps.
 ///
-/// What is shown: no loop sleeps while there is a message for it, each message comes out once and in its sender's order or is
-/// refused, no stop and no ring is lost, nobody writes to a descriptor that was closed, and all references go.
+/// The model shows that no loop sleeps while there is a message for it, that each message comes out once and
+/// in its sender's order or is refused, that no stop and no ring is lost, that no thread writes to a closed
+/// descriptor, and that all references are released.
 @Suite struct MailboxModelTests {
-    /// What two senders do, and how many states there are.
+    /// The operations of two senders, and the number of states.
     struct Scenario: Sendable, CustomTestStringConvertible {
         let scripts: [[MailboxModel.Operation]]
         var endsAtStop = false

@@ -1,6 +1,6 @@
 import TestSupport
 
-// How the port leaves a loop, and how a loop closes it.
+// The steps in which the port leaves a loop, and in which a loop closes it.
 
 extension PortModel {
     func leave(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {

@@ -25,7 +25,7 @@ extension PortModel {
         var operation = 0
         /// The nodes that are still to be pushed.
         var nodes = SmallQueue()
-        /// How many nodes were made.
+        /// The number of nodes that were made.
         var made = 0
         var seen = Word.empty
         var seenBell = Bell.quiet

@@ -76,7 +76,7 @@ import Testing
         #expect(Self.small.contains { !$0.model(fault).explore().failures.isEmpty })
     }
 
-    /// A loop that is just arming the bell takes a ring for a signal, whatever thread has rung.
+    /// A loop that is just arming the bell takes a ring of any thread for a signal.
     @Test func `a port that rang its own bell at its end would deliver a signal that was not sent`() {
         let scenario = Scenario(operations: [[.notify], [.close]], loops: [[.join]], merges: true)
         #expect(scenario.model().explore().failures == [])

@@ -31,7 +31,7 @@ extension PortSetModel {
 
         var step = Step.begins
         var operation = 0
-        /// How many nodes were made, and how many gates.
+        /// The number of nodes that were made, and the number of gates.
         var made = 0
         var gates = 0
         var port = 0

@@ -62,7 +62,7 @@
 
         /// Plays a round.
         ///
-        /// - Returns: What went wrong.
+        /// - Returns: The failures.
         func play(_ round: ScheduledRound) -> [String] {
             let schedule = Schedule(seed: round.seed, threads: Crew.size)
             let players = if case .inTurn = schedule.kind { confined } else { free }
@@ -99,7 +99,7 @@
         }
 
         private func run() {
-            // The loops of the rounds are made anew.
+            // The rounds make new loops.
             RunLoop.endCurrent()
             while start.pass() {
                 guard let next = job.withLock({ $0 }) else { return }

@@ -7,7 +7,7 @@
 
     /// A loop, and some threads that send to it, with what each has sent and what has come of it.
     final class ScheduledRound: Sendable {
-        /// What has come of what was sent, by sender.
+        /// The received part of the sent messages, by sender.
         struct Account {
             var blocksTaken: [Int]
             var blocksRun: [Int]
@@ -18,9 +18,9 @@
 
         let seed: UInt64
         let senderCount: Int
-        /// Whether the thread ends while others send; else it runs on until all are done.
+        /// True if the thread ends while others send; otherwise it runs until all are done.
         let endsEarly: Bool
-        /// Whether the ports leave the loop between two runs, and when it is signalled, and come back.
+        /// True if the ports leave the loop and come back between two runs, and when it is signalled.
         private let movesPorts: Bool
         private let port: Port<Int>
         private let bell = Port<Void>()
@@ -112,7 +112,7 @@
                 && signalled.count == signalsSeen.count && rung.count == ringsSeen.count
         }
 
-        /// What is wrong, after the end of the loop and of all senders.
+        /// Returns the failures, after the end of the loop and of all senders.
         func failures() -> [String] {
             if !endsEarly && !isComplete {
                 fail(
@@ -187,7 +187,7 @@
                 return account.messagesTaken[sender] - 1
             }
             do {
-                // Nobody makes room in the port of a loop that has ended.
+                // There is no receiver that makes room in the port of a loop that has ended.
                 try port.send(sender * 1_000 + number, before: endsEarly ? .now : Self.patience)
             } catch {
                 account.withLock { $0.messagesTaken[sender] -= 1 }

@@ -186,7 +186,7 @@ import Testing
                 var refusals = 0
                 source.onWatchRefused = { _, _ in refusals += 1 }
                 try loop.add(source, forMode: .default)
-                // Watched no more while another mode runs, it is watched anew when its own does.
+                // It is not watched while another mode runs, and is watched again when its own mode does.
                 loop.perform(inModes: [.init("other")]) {}
                 loop.run(in: .init("other"), until: .now)
                 Faults.refusingWatches(ENOSPC) { _ = loop.run(in: .default, until: .now) }

@@ -72,7 +72,7 @@ import Testing
                 try loop.add(source, forMode: .default)
                 for leave in Departure.possible {
                     #expect(Child { leave.happen() }.wait() == .exited(leave.code))
-                    // What the child had, and what it has given up, is the parent's still.
+                    // The objects that the child had, and has released, still belong to the parent.
                     wire.send()
                     let result = loop.run(in: .default, until: .hang, returnAfterSourceHandled: true)
                     #expect(result == .handledSource)
@@ -105,11 +105,11 @@ import Testing
 }
 
 extension Child.Ending {
-    /// Whether the process has ended itself with a message.
+    /// True if the process has ended itself with a message.
     var isTrap: Bool { self == .killed(SIGILL) || self == .killed(SIGTRAP) || self == .killed(SIGABRT) }
 }
 
-/// How a child leaves without using a loop.
+/// The ways in which a child leaves without using a loop.
 private enum Departure: CaseIterable {
     case exit, exec, endOfThread
 
@@ -128,7 +128,7 @@ private enum Departure: CaseIterable {
     }
 }
 
-/// What a parent has, and its child uses.
+/// The objects that a parent has and its child uses.
 private struct Inherited {
     let own: RunLoop
     let other: RunLoopThread

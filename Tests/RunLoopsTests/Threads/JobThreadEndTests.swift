@@ -4,7 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Jobs of actors and tasks that end the thread of their loop, which would leave those who await them waiting for ever.
+/// Jobs of actors and tasks that end the thread of their loop.
+///
+/// Code that awaits them would wait forever.
 @Suite struct JobThreadEndTests {
     private static let report = "RunLoop: its thread was ended inside a job of an actor or a task"
 

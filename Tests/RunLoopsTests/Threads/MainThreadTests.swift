@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Who has the main thread, and what is said where the main loop cannot have it.
+/// The owner of the main thread, and the messages if the main loop cannot have it.
 @Suite struct MainThreadTests {
     private let hasEnded =
         "waited: run loop \"main\": the loop's thread ended before it had done what was asked"

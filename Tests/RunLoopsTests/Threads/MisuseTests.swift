@@ -167,11 +167,11 @@ import Testing
     }
 }
 
-/// What may be in one loop only.
+/// The inputs that may be in one loop only.
 enum Input: String, Codable, CaseIterable {
     case timer, descriptor, manual, observer, port
 
-    /// What a message calls it.
+    /// The name of the input in a message.
     var noun: String {
         switch self {
         case .timer, .observer, .port: rawValue
@@ -181,7 +181,7 @@ enum Input: String, Codable, CaseIterable {
 
     /// Makes an input.
     ///
-    /// - Returns: What adds it to a loop.
+    /// - Returns: A closure that adds it to a loop.
     /// - Throws: `SystemError` if there is no descriptor left.
     func makeAdding() throws -> (RunLoop) -> Void {
         switch self {

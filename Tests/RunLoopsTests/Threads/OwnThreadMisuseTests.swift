@@ -56,7 +56,7 @@ enum LoopMember: String, Codable, CaseIterable {
     case run, runUntil, runBefore, runIn, acceptInput, limitDate
     case currentMode, getWaitPolicy, setWaitPolicy, getMeasuresHandlers, setMeasuresHandlers
 
-    /// What its message begins and ends with.
+    /// The beginning and the end of its message.
     var message: (name: String, instead: String) {
         let add = "and add the \(noun) there"
         let remove = "and remove the \(noun) there"

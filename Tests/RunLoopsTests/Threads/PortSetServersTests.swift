@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The table of who serves which port set.
+/// The table of the threads that serve port sets.
 @Suite struct PortSetServersTests {
     @Test func `of threads that serve a set in turn the table names the last one, and no other`() throws {
         // A number that no set has: those are addresses.

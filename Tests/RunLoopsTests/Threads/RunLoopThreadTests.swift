@@ -44,7 +44,7 @@ import Testing
         thread.stop()
         #expect(thread.join())
         #expect(!thread.runLoop.perform {})
-        // Again is harmless, both.
+        // Calling either twice is harmless.
         thread.stop()
         #expect(thread.join())
     }
@@ -263,14 +263,14 @@ private func startAndEnd(_ count: Int) throws {
     }
 }
 
-/// How many threads the process has.
+/// The number of threads of the process.
 private func threadCount() -> Int {
     let status = contents(of: "/proc/self/status").split(separator: "\n")
     let line = status.first { $0.hasPrefix("Threads:") }
     return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
 }
 
-/// Waits until the process has as many threads as before: who has joined may find a thread that is just going.
+/// Waits until the process has as many threads as before: a joined thread may still be on its way out.
 private func waitUntilThreads(_ count: Int) {
     let end = ContinuousClock.now + .seconds(30)
     while threadCount() > count {

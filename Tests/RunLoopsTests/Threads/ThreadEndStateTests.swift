@@ -5,10 +5,11 @@ import Testing
 
 @testable import RunLoops
 
-/// Threads that do not return from their loop: a handler ends them by `pthread_exit`, or another thread cancels them.
+/// Threads that do not return from their loop: a handler ends them by `pthread_exit`, or another thread
+/// cancels them.
 ///
-/// Whoever waits for such a thread, or for its loop, is told; each in a process of its own, because what is on the stack
-/// of such a thread is never let go of.
+/// Waits for such a thread, or for its loop, end. Each test runs in a process of its own, because the
+/// references on the stack of such a thread are never released.
 @Suite struct ThreadEndStateTests {
     /// Where a thread is when it ends.
     enum State: String, CaseIterable, Codable {
@@ -49,7 +50,7 @@ import Testing
         }
     }
 
-    /// What a thread waits in for another one when it is cancelled.
+    /// The wait in which a thread is cancelled.
     enum Wait: String, CaseIterable, Codable {
         case performAndWait, join
     }
@@ -162,7 +163,7 @@ private func play(_ state: ThreadEndStateTests.State) throws {
     #expect(gone.wait())
     #expect(!loop.perform {})
     #expect(throws: PerformError.loopEnded) { try loop.performAndWait {} }
-    // The port outlives the loop, and so do those who wait for room in it.
+    // The port outlives the loop, and so do the senders that wait for room in it.
     full.invalidate()
     for waiter in waiters { waiter.join() }
 }

@@ -177,7 +177,7 @@ import Testing
             for (number, thread) in threads.enumerated() {
                 let next = threads[(number + 1) % length].runLoop
                 thread.runLoop.perform {
-                    // No loop can serve before all wait: so the circle is there, whoever comes last.
+                    // No loop can serve before all wait, so the circle exists in any order of arrival.
                     arrived.increment()
                     waitUntil("all are in their blocks") { arrived.count == length }
                     do { try next.performAndWait {} } catch PerformError.circle(let circle) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Who waits for whom, as a value: threads are numbers here, and thread *n* holds the loop *n*.
+/// The graph of waits, as a value: threads are numbers here, and thread *n* holds the loop *n*.
 @Suite struct WaitGraphTests {
     @Test func `a wait for a thread that does not wait closes no circle`() {
         var graph = WaitGraph()
@@ -45,7 +45,7 @@ import Testing
         graph.leave(wait)
         #expect(graph.isEmpty)
         #expect(graph.enter(self.wait(of: 2, for: [1])) == nil)
-        // Again is harmless, also where others wait for the same.
+        // Leaving twice is harmless, even if others wait for the same target.
         graph.leave(wait)
         #expect(graph.enter(self.wait(of: 1, for: [2])) != nil)
     }
@@ -113,7 +113,7 @@ import Testing
     @Test func `among three threads, circles are found for all waits in all orders`() {
         // One order is enough: the choices hold each of them under other numbers.
         for choice in 0..<512 {
-            // Three bits for each thread: whom it waits for.
+            // Three bits for each thread: the threads that it waits for.
             check(
                 (0..<3).map { thread in
                     .enters(thread, (0..<3).filter { choice >> (3 * thread + $0) & 1 == 1 })
@@ -176,7 +176,7 @@ import Testing
         #expect(mistakes == 0 && graph.isEmpty)
     }
 
-    /// How many waits lead from a thread back to it, at least; nil if none do.
+    /// The smallest number of waits that lead from a thread back to it; nil if none do.
     private func distance(from thread: Int, backIn table: [Int: [Int]]) -> Int? {
         var front: Set<Int> = [thread]
         for length in 1...20 {

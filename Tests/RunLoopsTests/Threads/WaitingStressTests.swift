@@ -15,13 +15,13 @@ import Testing
         let loop: Int
         var waits: [Step] = []
 
-        /// How it is written down, to play it again.
+        /// The text form of the chain, to play it again.
         var text: String {
             waits.isEmpty ? "\(loop)" : "\(loop)(\(waits.map(\.text).joined(separator: " ")))"
         }
     }
 
-    /// What became of the waits.
+    /// The outcome of the waits.
     private struct Outcome: Sendable {
         var completed = 0
         var refused = 0
@@ -83,7 +83,8 @@ import Testing
             let path = (0..<8).map { _ in Int.random(in: 0..<Self.loopCount, using: &random) }
             var step = Step(loop: path[7])
             for loop in path.dropLast().reversed() { step = Step(loop: loop, waits: [step]) }
-            // What the chain reaches before a loop in it that is not the last one; that itself runs at once.
+            // The depth that the chain reaches before it comes to a loop in it that is not the last one. A
+            // wait for the last one runs at once.
             var depth = 0
             while depth < 8,
                 depth == 0 || path[depth] == path[depth - 1] || !path[..<depth].contains(path[depth])
@@ -126,7 +127,7 @@ import Testing
 
     /// Gives the first blocks to their loops, all at once, and waits until all have run.
     ///
-    /// - Returns: What became of the waits; nil if some hang.
+    /// - Returns: The outcome of the waits; nil if some hang.
     private func play(_ roots: [Step], on crew: [RunLoopThread], _ seed: Int) -> Outcome? {
         let ledger = Ledger()
         let gates = roots.map { _ in Gate() }
