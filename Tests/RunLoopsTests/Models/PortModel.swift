@@ -18,7 +18,7 @@ struct PortModel {
     enum Operation: Hashable, Sendable {
         /// `Port.send`, of one message.
         case send
-        /// `PortCore.pumpLocked` and `Pump.finish`: the messages of two senders that waited, and then the signals.
+        /// `PortQueue.serve` and `Pump.finish`: the messages of two senders that waited, and then the signals.
         case pump
         /// `Port<Void>.send`.
         case ring

@@ -86,7 +86,7 @@ extension PortSetModel {
             afterOpening(index, in: &state)
         case .addLooks:
             if state.members[port] != 0 {
-                leaveTurn(index, in: &state)
+                stopReceiving(index, in: &state)
                 goOn(index, in: &state)
             } else {
                 state.threads[index].member = makeMember(of: port, in: &state)
@@ -102,7 +102,7 @@ extension PortSetModel {
             } else if tellsEnd {
                 go(to: .addInserts)
             } else {
-                leaveTurn(index, in: &state)
+                stopReceiving(index, in: &state)
                 goOn(index, in: &state)
             }
         case .addInserts:
@@ -113,13 +113,13 @@ extension PortSetModel {
             if state.hasSignal[thread.member] == 0 { go(to: .becomesReady) }
             if fault == .addWithoutArming { go(to: .opensGates) }
             if state.threads[index].step == .becomesReady || fault == .addWithoutArming {
-                leaveTurn(index, in: &state)
+                stopReceiving(index, in: &state)
             }
         case .removeLooks:
             state.threads[index].member = state.members[port]
             go(to: .detaches)
             if state.members[port] == 0 {
-                leaveTurn(index, in: &state)
+                stopReceiving(index, in: &state)
                 goOn(index, in: &state)
             }
         case .detaches, .disarms, .givesUp: detach(index, in: &state, &walk)
@@ -178,7 +178,7 @@ extension PortSetModel {
         }
     }
 
-    /// `PortSetCore.detach`, in the turn.
+    /// `PortSetCore.detach`, under the lock of `receiving`.
     private func detach(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {
         let thread = state.threads[index]
         let port = thread.port
@@ -195,7 +195,7 @@ extension PortSetModel {
                 state.threads[index].opens.append(state.waiting.removeAll())
             }
             state.threads[index].step = state.hasSignal[thread.member] == 1 ? .disarms : .destroyLooks
-            if state.hasSignal[thread.member] == 0 { leaveTurn(index, in: &state) }
+            if state.hasSignal[thread.member] == 0 { stopReceiving(index, in: &state) }
         case .disarms:
             if state.ports[port].armed == thread.member && fault != .ceaseWithoutDisarm {
                 state.ports[port].armed = 0
@@ -206,7 +206,7 @@ extension PortSetModel {
             checkClaim(.set, port, in: state, &walk)
             state.hasSignal[thread.member] = 0
             if fault != .ceaseWithoutGivingUp { state.ports[port].claim = .none }
-            leaveTurn(index, in: &state)
+            stopReceiving(index, in: &state)
             state.threads[index].step = .destroyLooks
         default: preconditionFailure("another step")
         }

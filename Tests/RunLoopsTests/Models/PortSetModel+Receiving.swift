@@ -6,7 +6,7 @@ extension PortSetModel {
     struct Thread: Hashable {
         enum Step: Hashable {
             case begins
-            /// `PortSetCore.look`: the lock of the turn; the first of the line; the look at its flag.
+            /// `PortSetCore.look`: the lock of `receiving`; the first of the line; the look at its flag.
             case takesTurn, popsReady, closedLooks
             /// `PortSetMember.take`: `PortCore.takeMail`; `takeIntoOwnNode`; `arm`, or `Doorbell.arm` and the look at the flag.
             case takes, takesAlone, arms, bellArms, bellClosedLooks
@@ -56,14 +56,14 @@ extension PortSetModel {
                 case .remove: fault == .removeOutsideTurn
                 default: false
                 }
-            if state.turn != 0 && !needsNone { return false }
-            state.turn = index + 1
+            if state.receiving != 0 && !needsNone { return false }
+            state.receiving = index + 1
             go(to: .popsReady)
             if case .add = operation(index, thread) { go(to: .addLooks) }
             if case .remove = operation(index, thread) { go(to: .removeLooks) }
         case .popsReady:
             guard let member = state.ready.popFirst() else {
-                leaveTurn(index, in: &state)
+                stopReceiving(index, in: &state)
                 go(to: .enters)
                 break
             }
@@ -134,7 +134,7 @@ extension PortSetModel {
 
     func operation(_ index: Int, _ thread: Thread) -> Operation { scripts[index][thread.operation] }
 
-    func leaveTurn(_ index: Int, in state: inout State) { if state.turn == index + 1 { state.turn = 0 } }
+    func stopReceiving(_ index: Int, in state: inout State) { if state.receiving == index + 1 { state.receiving = 0 } }
 
     /// `PortCore.arm`.
     ///
@@ -181,7 +181,7 @@ extension PortSetModel {
         var isReceived = thread.isTaken
         if case .add = operation(index, thread) { isReceived = true }
         if isReceived {
-            leaveTurn(index, in: &state)
+            stopReceiving(index, in: &state)
             let tells = hasMore && fault != .moreIsForgotten
             state.threads[index].step = tells ? .becomesReady : .opensGates
         } else {

@@ -5,7 +5,7 @@ import TestSupport
 ///
 /// Each step is one operation on what threads share, under the name of the function that makes it: those of receivers are in
 /// `PortSetModel+Receiving`, all others in `PortSetModel+Members`. A critical section of the line's lock is one step, for it is
-/// a leaf. The lock of the turn is held over many. An operation of a mailbox or a bell is one step here: `PortModel` shows that
+/// a leaf. The lock of `receiving` is held over many. An operation of a mailbox or a bell is one step here: `PortModel` shows that
 /// each comes before or after every other one.
 struct PortSetModel {
     /// The operations of a thread; ports are numbered from 0 on.
@@ -65,8 +65,8 @@ struct PortSetModel {
 
     struct State: Hashable {
         var ports: [PortState]
-        /// The thread that has the turn, from 1 on; 0 for none.
-        var turn = 0
+        /// The thread that has the lock of `receiving`, from 1 on; 0 for none.
+        var receiving = 0
 
         // Guarded by the lock of the line.
         /// For each port its member, from 1 on, or 0 for none; a port that comes again gets another one.

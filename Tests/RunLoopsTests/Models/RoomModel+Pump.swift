@@ -7,9 +7,9 @@ extension RoomModel {
         enum Step: Hashable {
             /// `Mailbox.pushIfRoom` for the first in the line: the look, and the exchange.
             case pushLooks, pushExchanges
-            /// `PortCore.pumpLocked`: the store of `waitingCount`.
+            /// `PortQueue.serve`: the store of `waitingCount`.
             case waitingStores
-            /// `PortCore.bringRoomUpToDateLocked`: the loads of `handedOut` and, of the lock's own, `roomReturned`; its store.
+            /// `PortQueue.bringRoomUpToDateLocked`: the loads of `handedOut` and, of the lock's own, `roomReturned`; its store.
             case roomLooks, roomStores
             /// `Mailbox.addRoom`: the exchange; and the look, if the exchange does not compare.
             case roomMoves, roomMovesLate

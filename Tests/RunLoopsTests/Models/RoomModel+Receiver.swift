@@ -7,9 +7,9 @@ extension RoomModel {
         enum Step: Hashable {
             /// `Mailbox.take`.
             case takes
-            /// `PortCore.take`: the store of `handedOut`, and the look at `waitingCount`.
+            /// `PortQueue.didHandOut`: the store of `handedOut`, and the look at `waitingCount`.
             case handsOut, waitingLooks
-            /// `PortCore.serveWaitingSenders`: the lock, and the pump.
+            /// `PortQueue.serveLine`: the lock, and the pump.
             case locks, pumps
         }
 

@@ -5,23 +5,23 @@ import TestSupport
 extension RoomModel {
     struct Sender: Hashable {
         enum Step: Hashable {
-            /// `PortCore.roomAtOnce`: the look at `waitingCount`, and at the word, once more if room was brought up to date.
+            /// `PortQueue.roomAtOnce`: the look at `waitingCount`, and at the word, once more if room was brought up to date.
             case atOnceCounts, atOnceLooks, atOnceLooksAgain
             /// `PortCore.send`: the look at `waitingCount`.
             case waitingLooks
             /// `Mailbox.pushIfRoom`: the look, and the exchange.
             case pushLooks, pushExchanges
-            /// `PortCore.bringRoomUpToDate`: the guess, and the lock; then the pump's steps.
+            /// `PortQueue.bringRoomUpToDate`: the guess, and the lock; then the pump's steps.
             case roomLooks, roomLocks, bringsRoom
             /// `PortCore.waitForRoom`: the lock and the look at the flag; the store of `waitingCount`; the pump.
             case joinLocks, waitingStores, pumps
             /// `PortCore.waitForRoom` of a sender that does not wait: it leaves the line, and stores `waitingCount`.
             case decides, decidesStores
-            /// `PortCore.lookForRoomAgain`: the look at `waitingCount`, the fence, the lock and the pump.
+            /// `PortQueue.lookForRoomAgain`: the look at `waitingCount`, the fence, the lock and the pump.
             case lineLooks, fences, servesLocks, serves
             /// `ThreadGate.wait`.
             case asleep
-            /// `PortCore.leaveLine`: the lock, and the store of `waitingCount`; the pump.
+            /// `PortQueue.leaveLine`: the lock, and the store of `waitingCount`; the pump.
             case leaveLocks, leaveStores, leavePumps
             case done
         }

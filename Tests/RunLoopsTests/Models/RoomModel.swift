@@ -36,15 +36,15 @@ struct RoomModel {
 
     /// A step that is left out, or made at the wrong time.
     enum Fault: CaseIterable {
-        // In `PortCore.waitForRoom` and `lookForRoomAgain`.
+        // In `PortCore.waitForRoom` and `PortQueue.lookForRoomAgain`.
         case sleepWithoutFence, noLookAfterFence, joinWithoutStoring, joinWithoutLookingAtEnd
         /// A sender whose deadline has passed leaves the line, and does not serve those behind it.
         case leaveWithoutServing
-        // In `PortCore.take`.
+        // In `PortQueue.didHandOut`.
         case lookingBeforeHandingOut
         // In `Mailbox.pushIfRoom`.
         case pushIfAnyRoom, pushWithoutComparing
-        // In `PortCore.bringRoomUpToDate` and `Mailbox.addRoom`.
+        // In `PortQueue.bringRoomUpToDate` and `Mailbox.addRoom`.
         case roomMovedOutsideLock, roomNotNoted, roomAddedByStore, lineWithoutNewRoom
         // In `PortCore.close`.
         case lineOutlivesPort
