@@ -134,7 +134,9 @@ extension PortSetModel {
 
     func operation(_ index: Int, _ thread: Thread) -> Operation { scripts[index][thread.operation] }
 
-    func stopReceiving(_ index: Int, in state: inout State) { if state.receiving == index + 1 { state.receiving = 0 } }
+    func stopReceiving(_ index: Int, in state: inout State) {
+        if state.receiving == index + 1 { state.receiving = 0 }
+    }
 
     /// `PortCore.arm`.
     ///

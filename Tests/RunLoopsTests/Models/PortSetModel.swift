@@ -5,8 +5,8 @@ import TestSupport
 ///
 /// Each step is one operation on what threads share, under the name of the function that makes it: those of receivers are in
 /// `PortSetModel+Receiving`, all others in `PortSetModel+Members`. A critical section of the line's lock is one step, for it is
-/// a leaf. The lock of `receiving` is held over many. An operation of a mailbox or a bell is one step here: `PortModel` shows that
-/// each comes before or after every other one.
+/// a leaf. The lock of `receiving` is held over many steps. An operation of a mailbox or a bell is one step here: `PortModel`
+/// shows that each comes before or after every other one.
 struct PortSetModel {
     /// The operations of a thread; ports are numbered from 0 on.
     enum Operation: Hashable, Sendable {
