@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Receives from a port without a loop, when the test says so.
+/// A receiver without a loop, which receives from a port when the test asks for it.
 final class ManualReceiver<Message: Sendable>: Sendable {
     let core: PortCore
 
@@ -14,7 +14,7 @@ final class ManualReceiver<Message: Sendable>: Sendable {
 
     deinit { core.receiver.claim.release() }
 
-    /// Takes in and hands out all that is there.
+    /// Takes in and hands out all messages in the port.
     func receiveAll() -> [Message] {
         var messages: [Message] = []
         _ = core.takeMail()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A port of signals tells of its last send right without taking that for a signal.
+/// The no-senders notice of a port of signals, which is not taken for a signal.
 @Suite struct NoSendersOfSignalsTests {
     @Test func `a signal port delivers its no-senders notice without a signal, after earlier signals`() throws
     {

@@ -56,7 +56,7 @@ import Testing
             var right: SendRight? = port.makeSendRight()
             loop.settle()
             #expect(log == [])
-            // Gone again, and another one after it: told once, behind what all of them have sent.
+            // Released again, and then another one: one notice, after everything that all of them sent.
             try right?.send(1)
             right = nil
             right = port.makeSendRight()

@@ -17,7 +17,7 @@ import Testing
             }
             #expect(error?.reason == .wouldDeadlock)
             #expect(error?.messages == [1])
-            // It has left the line.
+            // By then the sender has left the line.
             loop.settle()
             try port.send(2)
             try sender.runLoop.performAndWait {
@@ -94,7 +94,7 @@ import Testing
                 thread.runLoop.perform {
                     arrived.increment()
                     waitUntil("both are in their blocks") { arrived.count == 2 }
-                    // The second message finds the port full, for its receiver is in its block.
+                    // The second message finds the port full, because the port's receiver is in its block.
                     do throws(PortSendError<Int>) { try ports[1 - number].send(contentsOf: [1, 2]) } catch {
                         #expect(error.reason == .wouldDeadlock)
                         refusals.increment()
@@ -113,7 +113,7 @@ import Testing
     }
 }
 
-/// The circle with which something is refused, if it is.
+/// Returns the circle that a call is refused for; nil if it is not refused.
 func refusal(_ body: () throws -> Void) -> WaitCircle? {
     do { try body() } catch PerformError.circle(let circle) { return circle } catch {}
     return nil

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Collections that give other elements than they claim to have, sent to a port.
+/// Collections whose elements differ from their count, sent to a port.
 @Suite struct PortCollectionTests {
-    /// A collection that claims one number of elements, and gives another.
+    /// A collection that reports one number of elements and yields another.
     private struct Lying<Element: Sendable>: Collection {
         let endIndex: Int
         let elements: [Element]
@@ -21,7 +21,7 @@ import Testing
         func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
     }
 
-    /// A port of ten is empty and takes ten, and no more.
+    /// Checks that a port of ten is empty: it takes ten messages, and no more.
     private func expectRoomForTen(_ port: Port<Int>, _ receiver: ManualReceiver<Int>) throws {
         for number in 0..<10 { try port.send(number, before: .distantPast) }
         #expect(throws: PortSendError<Int>.self) { try port.send(10, before: .distantPast) }
@@ -64,7 +64,7 @@ import Testing
             try port.send(contentsOf: numbers, before: .distantPast)
             #expect(receiver.receiveAll().count <= 4)
         }
-        // Each element was looked at once for each time that it could be sent.
+        // Each element was examined once for each time that it could be sent.
         #expect(looks == 160)
         try expectRoomForTen(port, receiver)
     }

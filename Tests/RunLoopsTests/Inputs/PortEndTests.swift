@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The end of a port: what is queued is destroyed once, outside of locks, and sending throws.
+/// The end of a port: queued messages are destroyed once, outside of locks, and sending throws.
 @Suite struct PortEndTests {
     @Test func `an ended port destroys what is queued, once`() throws {
         let alive = Shared()
@@ -192,7 +192,7 @@ import Testing
         let rounds = 10_000
         let ender = try ender(of: rounds, from: handedOver)
         try onLoopThread { loop in
-            // Kept: with its last reference a port destroys everything in any case.
+            // Kept, because with its last reference a port destroys its messages in any case.
             var ports: [Port<Counted>] = []
             for round in 0..<rounds {
                 let port = Port<Counted>()
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// A thread that ends each port that it is sent, at once.
+    /// Starts a thread that ends each port that it gets, at once.
     private func ender<Message: Sendable>(
         of count: Int, from handedOver: Port<Port<Message>>
     ) throws -> Threads {

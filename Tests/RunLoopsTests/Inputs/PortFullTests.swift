@@ -4,7 +4,8 @@ import Testing
 
 @testable import RunLoops
 
-/// Eight senders at a full port, with deadlines: served in turn, given up with their message, or released by the end.
+/// Eight senders at a full port, with deadlines: each is served in turn, gives up with its message, or is
+/// woken by the port's end.
 @Suite struct PortFullTests {
     /// The outcome of a sender.
     private enum Outcome: Hashable, Sendable {
@@ -29,7 +30,7 @@ import Testing
                 }
                 threads.withLock { $0.append(thread) }
                 waitUntil("the next one is in line, or has given up already") {
-                    // In this order: one that leaves the line meanwhile is counted in neither, and not twice.
+                    // In this order: a sender that leaves the line meanwhile is counted at most once.
                     outcomes.withLock { $0.count } + waitingSenders(at: port) == number + 1
                 }
             }

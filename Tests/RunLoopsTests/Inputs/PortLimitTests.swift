@@ -90,7 +90,7 @@ import Testing
     @Test func `a newcomer does not overtake senders that wait`() throws {
         let port = Port<Int>(queueLimit: 2)
         try port.send(contentsOf: [0, 1])
-        // A sender whose two messages go together, so that it still waits when there is room for one.
+        // A sender whose two messages are sent together, so that it still waits when there is room for one.
         let patient = try Threads(1) { _ in
             let (first, second) = (PortCore.makeNode(), PortCore.makeNode())
             first.store(2)
@@ -193,7 +193,7 @@ import Testing
     }
 }
 
-/// Waits until so many senders wait at a port.
+/// Waits until this many senders wait at a port.
 func waitUntilSendersWait<Message>(_ count: Int, at port: Port<Message>) {
     waitUntil("\(count) senders wait") { waitingSenders(at: port) >= count }
 }

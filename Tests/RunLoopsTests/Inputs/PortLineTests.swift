@@ -108,7 +108,8 @@ import Testing
             }
         }
 
-        /// Ends a port on another thread when this one has put its sender into the line, under the lock that guards the line.
+        /// Ends a port on another thread once this thread has put its sender into the line, still under the
+        /// lock of the line.
         private final class Ending: RacePointWatcher, @unchecked Sendable {
             private let port: Port<Int>
             var closing: Threads?
@@ -121,7 +122,7 @@ import Testing
                     do { closing = try Threads(1) { [port] _ in port.invalidate() } } catch {
                         Issue.record(error)
                     }
-                    // It goes on when it can have the lock.
+                    // The other thread goes on once it can take the lock.
                     waitUntil("its queue is closed") { port.core.queue.mailbox.current.isClosed }
                 }
             }

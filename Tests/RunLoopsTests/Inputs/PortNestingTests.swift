@@ -17,7 +17,7 @@ import Testing
             }
             try port.send(contentsOf: [1, 2, 3, 4])
             loop.pass()
-            // The innermost run goes on to the end, as each run does until its pass is over.
+            // The innermost run goes on to the end, because each run finishes its pass.
             #expect(
                 log.entries == [
                     "begin 1", "begin 2", "begin 3", "end 3", "begin 4", "end 4", "end 2", "end 1",
@@ -89,8 +89,8 @@ import Testing
         throws
     {
         try onLoopThread { loop in
-            // A sender queues its message first and tells the loop then. This one is stopped in between, while
-            // the handler's runs empty the port. The port's node may be on its way only once.
+            // A sender queues its message first, and then signals the loop. This one is stopped in between,
+            // while the handler's runs empty the port. The port's node may be on its way only once.
             let port = Port<Int>()
             var announcement: Node?
             var received: [Int] = []
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    /// Queues a message, and keeps what its sender would tell the loop with.
+    /// Queues a message, and returns the node with which its sender would signal the loop.
     private func queue(_ number: Int, on port: Port<Int>) -> Node? {
         let node = PortCore.makeNode()
         node.store(number)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Messages that were sent together and lie in one node are messages like all others.
+/// Messages that were sent together and share a node behave like all others.
 @Suite struct PortPackTests {
-    /// Two nodes and one message more.
+    /// As many as fill two nodes, and one more.
     private static let most = 2 * Node.capacity(for: Int.self) + 1
 
     @Test func `a port that is removed in the middle of a pack keeps the rest for the next receiver`() throws

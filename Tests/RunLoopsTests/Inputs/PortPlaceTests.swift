@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Wherever a port is, its queue goes with it: out of its loop and back, into other modes, while nothing runs.
+/// A port keeps its queue when it leaves its loop, comes back, or changes modes, and while nothing runs.
 @Suite struct PortPlaceTests {
     @Test func `messages survive the removal from a loop and the return to it`() throws {
         try onLoopThread { loop in
@@ -66,7 +66,7 @@ import Testing
         let port = Port<Int>(queueLimit: .unlimited)
         let received = Log<Int>()
         let sent = Shared()
-        // Several loops have it one after the other.
+        // Several loops have the port one after the other.
         for stay in 0..<4 as Range<UInt64> {
             try onLoopThread { loop in
                 var random = SplitMix64(seed: seed &* 10 &+ stay)

@@ -99,7 +99,7 @@ import Testing
             return true
         }
 
-        /// Checks what the machine has answered.
+        /// Checks the answer of the state machine.
         mutating func accept(_ action: PortRights.Action, of event: Event) -> Bool {
             if event == .arrive {
                 let isTrue = madeWhenQueued == made

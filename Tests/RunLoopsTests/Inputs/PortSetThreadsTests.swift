@@ -18,7 +18,7 @@ import Testing
         set.add(late)
         try late.send(1)
         waitUntil("it waits") { set.waitingCount == 1 }
-        // With a message from before.
+        // A port with a message from before.
         let third = Port<Int>()
         try third.send(2)
         set.add(third)
@@ -72,7 +72,7 @@ import Testing
             received.entries.sorted() == (0..<3).flatMap { port in (0..<1_000).map { port * 10_000 + $0 } })
     }
 
-    /// Ports that come and go while threads send, wait, give up and end them.
+    /// Ports that are added and removed while threads send, wait, give up and end them.
     @Test(arguments: 0..<12) func `nothing is lost and nothing comes twice while members come and go`(
         seed: UInt64
     ) throws {
@@ -120,7 +120,7 @@ import Testing
         try receivers.join()
         try mover.join()
         for number in 0..<4 {
-            // Two threads note what they receive of one port in either order.
+            // Two threads may record their messages of one port in either order.
             #expect(received.entries.filter { $0.port == number }.map(\.message).sorted() == Array(0..<300))
         }
     }

@@ -49,7 +49,7 @@ import Testing
                 let circle = refusal { try requester.runLoop.performAndWait {} }
                 #expect(circle?.waits.map(\.operation) == ["RunLoop.performAndWait", "Port.request"])
                 question.reply.send(1)
-                // It goes on, and so may be waited for.
+                // The requester goes on, so a wait for it is allowed.
                 #expect(refusal { try requester.runLoop.performAndWait {} } == nil)
                 loop.stop()
             }
@@ -91,7 +91,7 @@ import Testing
                 }
             }
             for gate in done { #expect(gate.wait()) }
-            // The one that was refused goes back to its loop, and answers the other.
+            // The thread whose request was refused goes back to its loop, and answers the other one.
             #expect(outcomes.entries.sorted() == ["answer", "circle"])
         }
         for thread in threads { thread.stop() }

@@ -10,9 +10,9 @@ struct Question<Answer: Sendable>: Sendable {
     let reply: ReplyRight<Answer>
 }
 
-/// Requests that block: an answer comes, or an error, and nothing else.
+/// Requests that block: each ends with an answer or an error.
 @Suite struct RequestTests {
-    /// A thread whose loop has a port of questions.
+    /// Starts a thread whose loop has a port of questions.
     private func withReceiver(
         limit: PortQueueLimit = 1024, _ handler: @escaping @Sendable (Question<Int>) -> Void,
         _ body: (Port<Question<Int>>, RunLoop) throws -> Void
@@ -28,7 +28,7 @@ struct Question<Answer: Sendable>: Sendable {
         try body(port, receiver.runLoop)
     }
 
-    /// Why there is no answer.
+    /// Returns the error of a request; nil if it is answered.
     private func failure(_ request: () throws -> Void) -> RequestError? {
         do { try request() } catch let error as RequestError { return error } catch { Issue.record(error) }
         return nil
@@ -218,7 +218,7 @@ struct Question<Answer: Sendable>: Sendable {
     @Test func `a request that gives up in the line leaves it, and its message is destroyed`() throws {
         let alive = Shared()
         let port = Port<(Counted, ReplyRight<Int>)>(queueLimit: 1)
-        // Until one is sent before its deadline.
+        // Repeated until a request is sent before its deadline.
         while alive.count == 0 {
             #expect(
                 failure { _ = try port.request(before: .now + .milliseconds(1)) { (Counted(alive), $0) } }
@@ -267,7 +267,7 @@ struct Question<Answer: Sendable>: Sendable {
             try onLoopThread { _ in
                 let rights = Log<ReplyRight<Int>>()
                 let port = Port<Question<Int>>()
-                // Until one is sent before its deadline.
+                // Repeated until a request is sent before its deadline.
                 while rights.entries.isEmpty {
                     #expect(throws: RequestError.timedOut) {
                         let deadline = ContinuousClock.now + .milliseconds(1)

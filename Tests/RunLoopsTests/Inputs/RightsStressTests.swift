@@ -4,7 +4,8 @@ import Testing
 
 @testable import RunLoops
 
-/// Rights that threads make and drop while the receiver is at work: each notice comes once, and in its place.
+/// Rights that threads make and release while the receiver serves the port: each notice comes once, and in
+/// its place.
 @Suite struct RightsStressTests {
     @Test func `rights that four threads release at once give one notice`() throws {
         let port = Port<Int>(queueLimit: 8)
@@ -20,10 +21,11 @@ import Testing
             var (round, received) = (0, 0)
             loop.add(port, forMode: .default) { _ in received += 1 }
             func begin() {
-                // All made before the first is dropped: so there is one time without rights for each round.
+                // All are made before the first is released, so there is one time without rights in each
+                // round.
                 let rights = senders.map { _ in port.makeSendRight() }
                 for (sender, right) in zip(senders, rights) {
-                    // The right goes with the block.
+                    // The right is released with the block.
                     sender.runLoop.perform { do { try right.send(1) } catch { Issue.record(error) } }
                 }
             }
@@ -55,7 +57,7 @@ import Testing
                 let right = port.makeSendRight()
                 if Bool.random(using: &random) { try right.send(1) } else { _ = right.isValid }
             }
-            // So that the whole must not wait for room, and the last right of all is one that sends.
+            // So that the test need not wait for room, and the last right of all is one that sends.
             try port.makeSendRight().send(0)
         }
         try onLoopThread { loop in
@@ -71,7 +73,7 @@ import Testing
             }
             func told() {
                 calls += 1
-                // True until something comes after it.
+                // True until a message comes after the notice.
                 isLast = true
             }
             let end = ContinuousClock.Instant.hang

@@ -6,7 +6,7 @@
 
     /// The end of a port of signals, which is no signal.
     @Suite struct SignalPortEndTests {
-        /// Steps of the receiver between its look at the port and its sleep.
+        /// Race points of the receiver between its look at the port and its sleep.
         static let steps: [RacePoint] = [.bellLooks, .bellArms]
 
         @Test(arguments: steps) func `ending a port delivers no signal that was not sent, in a loop`(
@@ -24,7 +24,7 @@
                 stalled.watch { #expect(loop.run(in: .default, until: .hang) == .finished) }
             }
             #expect(isReady.wait())
-            // A notice, for which the loop looks at the port.
+            // Causes a notice, for which the loop looks at the port.
             _ = port.makeSendRight()
             stalled.waitUntilStalled()
             port.invalidate()
@@ -46,7 +46,7 @@
                     }
                 }
             }
-            // A nudge, as a notice makes; in a set no receiver can ask for notices.
+            // A nudge, as a notice makes. In a set no receiver can ask for notices.
             if let node = port.core.bell.nudge() { Signal.send(node) }
             stalled.waitUntilStalled()
             port.invalidate()

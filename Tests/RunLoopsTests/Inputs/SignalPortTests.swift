@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A port that carries signals: they merge, and none that comes after its handler has begun is lost.
+/// A port that carries signals: they merge, and no signal that comes after its handler has begun is lost.
 @Suite struct SignalPortTests {
     @Test func `signals that have not been received are one`() throws {
         try onLoopThread { loop in
@@ -78,7 +78,7 @@ import Testing
             loop.pass()
             #expect(calls == 2)
 
-            // Signalled, and the loop has heard of it, when it is removed.
+            // The port was signalled, and the loop has taken in the signal, when the port is removed.
             try port.send()
             loop.pass(in: other)
             loop.remove(port, forMode: .default)
@@ -107,8 +107,8 @@ import Testing
     }
 
     @Test func `the handler sees everything written before a signal, and no signal is left over`() throws {
-        // The recipe for which there are signal ports: many threads queue something and signal; the handler takes
-        // all that is queued.
+        // The purpose of signal ports: many threads queue something and signal, and the handler takes
+        // everything that is queued.
         let port = Port<Void>()
         let queue = Log<Int>()
         let last = Gate()

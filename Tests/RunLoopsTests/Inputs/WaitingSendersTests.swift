@@ -5,7 +5,7 @@ import Testing
 
 /// The line of senders at a full port, as a value.
 @Suite struct WaitingSendersTests {
-    /// A line that expectations can change: they need what they change to be an object.
+    /// A line in an object, because expectations can change objects only.
     private final class Line {
         private var waiting = WaitingSenders()
         var count: Int { waiting.count }

@@ -31,7 +31,7 @@ import Testing
 
     @Test func `environment variables do not choose libevent's backend`() async throws {
         try await #require(processExitsWith: .success) {
-            // Safe: this process has one thread yet that looks at its environment.
+            // Safe: this process still has only one thread that reads its environment.
             for name in ["EVENT_NOEPOLL", "EVENT_EPOLL_USE_CHANGELIST"] { unsafe setenv(name, "1", 1) }
             try onLoopThread { loop in
                 let source = DescriptorSource(1 << 20, interest: .read) { _, _ in }
@@ -101,7 +101,8 @@ import Testing
     }
 }
 
-/// Ends a thread while another one sends to its loop, and expects that its descriptors are closed when it was joined.
+/// Ends a thread while another one sends to its loop, and checks that the loop's descriptors are closed after
+/// the join.
 private func endThread(countingFrom bound: Int) throws {
     let thread = try RunLoopThread(name: "worker")
     let sender = try BareThread { while thread.runLoop.perform({}) {} }
@@ -111,5 +112,5 @@ private func endThread(countingFrom bound: Int) throws {
     sender.join()
 }
 
-/// An eventfd, a timerfd, an epoll set, and the two ends of the pipe that libevent opens with each.
+/// An eventfd, a timerfd, an epoll set, and the two ends of the pipe that libevent opens with each base.
 private let descriptorsOfALoop = 5

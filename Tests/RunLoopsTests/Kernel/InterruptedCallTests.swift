@@ -17,7 +17,7 @@ import class RunLoops.Timer
     @Test func `an interrupted loop goes on sleeping, and an interrupted poll is repeated`() throws {
         try onLoopThread { loop in
             loop.waitPolicy = .park
-            // A thread that is held up finds its timer due, and does not sleep.
+            // A thread that is delayed finds its timer due, and does not sleep.
             let sleeps = isSeenOnce {
                 let start = ContinuousClock.now
                 var fires = 0
@@ -45,7 +45,7 @@ import class RunLoops.Timer
             let wire = try Wire.pipe()
             defer { wire.close() }
             var readiness: DescriptorSource.Readiness?
-            // Told once: one that is level-triggered would be asked for in the next pass.
+            // Reported once. A level-triggered descriptor would be polled in the next pass.
             let source = DescriptorSource(wire.near, interest: .read, trigger: .edge) { source, seen in
                 readiness = seen
                 source.invalidate()
@@ -74,7 +74,7 @@ import class RunLoops.Timer
             let arrival = interrupted(.read) { signal.next() }
             #expect(arrival?.count == 1)
             #expect(arrival?.sender?.processID == getpid())
-            // One that was blocked comes the other way.
+            // A signal that is blocked arrives in the other way.
             Signals.block(SIGUSR1)
             Signals.sendToThread(SIGUSR1)
             interrupted(.read, times: 1) { #expect(signal.next()?.count == 1) }

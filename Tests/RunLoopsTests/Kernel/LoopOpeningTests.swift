@@ -6,9 +6,10 @@ import Testing
 
 @testable import RunLoops
 
-/// Several threads that want a loop where there are descriptors for some of them only.
+/// Several threads that make loops while there are descriptors for some of them only.
 ///
-/// Each in a process of its own, which libevent ends if it gets no pipe and is not stopped.
+/// Each test runs in a process of its own. libevent would end the process if it got no pipe and were not
+/// stopped.
 @Suite struct LoopOpeningTests {
     @Test
     func `threads that make loops at the limit of descriptors get a loop or an error, and leave none open`()
@@ -43,7 +44,8 @@ import Testing
             isOver.increment()
             other.join()
             outcomes.check()
-            // Each loss doubles what must be free, so eight of them are the most that 120 allow.
+            // Each loss doubles the number of descriptors that must be free, so a limit of 120 allows at most
+            // eight losses.
             #expect(openDescriptors(from: bound) <= 8)
             try BareThread { outcomes.attempt() }.join()
             #expect(outcomes.lastWasMade)
@@ -108,10 +110,10 @@ private final class Outcomes: Sendable {
     }
 }
 
-/// Has four threads make loops with so many numbers to be had from a bound on, and none below.
+/// Has four threads make loops while this many descriptors are free, all from a bound on.
 private func race(_ bound: Int, _ free: Int, _ outcomes: Outcomes) throws {
     let begins = Gate()
-    // They are there before the limit is: no thread needs a descriptor to begin.
+    // The threads exist before the limit is set: no thread needs a descriptor to begin.
     let threads = try (0..<4).map { _ in
         try BareThread {
             #expect(begins.wait())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The descriptor that wakes a loop, when its thread ends.
+/// The descriptor that wakes a loop, at the end of the loop's thread.
 @Suite struct WakeupTests {
     @Test func `the end waits for a sender that is about to write, and no other sender writes then`() throws {
         let box = try Box()
@@ -12,7 +12,7 @@ import Testing
         let sender = try BareThread {
             box.wakeup.signal {
                 isWriting.open()
-                // Until the other thread has said that it ends.
+                // Until the other thread has reported its end.
                 var writes = true
                 while writes {
                     writes = false

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The wall clock may be set, forwards or backwards: nothing here reads it, or waits by it.
+/// The wall clock may be set forwards or backwards: the library neither reads it nor waits by it.
 @Suite struct WallClockTests {
     @Test func `a loop with timers and deadlines does not look at the wall clock`() throws {
         try BareThread {

@@ -7,7 +7,9 @@ import Testing
 @Suite struct BlockQueueTests {
     private let other = RunLoop.Mode("other")
 
-    /// Puts a block in line that adds its number to the log; no modes are the common ones.
+    /// Puts a block in line that adds its number to the log.
+    ///
+    /// Nil stands for the common modes.
     private func append(_ number: Int, _ modes: [RunLoop.Mode]?, to queue: inout BlockQueue, _ log: Log<Int>)
     {
         let node = SlabCache.takeNode()
@@ -17,7 +19,9 @@ import Testing
         queue.append(node)
     }
 
-    /// Puts a job in line; a block stands in for it, because the queue only looks at what kind a node is.
+    /// Puts a job in line.
+    ///
+    /// A block stands in for it, because the queue only reads the kind of a node.
     private func appendJob(
         _ number: Int, _ kind: Node.Kind = .job, to queue: inout BlockQueue, _ log: Log<Int>
     ) {
@@ -28,7 +32,9 @@ import Testing
         queue.append(node)
     }
 
-    /// Runs the next block, and says whether there was one.
+    /// Runs the next block.
+    ///
+    /// - Returns: False if there was none.
     private func runNext(
         _ queue: inout BlockQueue, in mode: RunLoop.Mode, isCommon: Bool, before end: Int
     ) -> Bool {
@@ -150,7 +156,7 @@ import Testing
         #expect(queue.isEmpty)
         appendJob(4, to: &queue, log)
         #expect(!queue.holdsBlock(for: .default, isCommon: true))
-        // Another mode runs and has ended: that lets no job run either.
+        // Another mode has run in between: that does not let a job run either.
         queue.modeDidChange()
         runAll(&queue, in: other, isCommon: false)
         queue.modeDidChange()

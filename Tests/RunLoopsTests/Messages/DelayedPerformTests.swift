@@ -82,7 +82,7 @@ import Testing
             loop.run()
             #expect(log.entries == ["gone", "later one ran"])
             #expect(later.cancel() == .cancelled)
-            // Nothing is left of a cancelled one that would keep the mode alive.
+            // A cancelled block does not keep the mode alive.
             loop.perform(after: hour) {}.cancel()
             #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)
         }
@@ -171,7 +171,7 @@ import Testing
             for _ in 0..<(round % 50) { _ = ContinuousClock.now }
             let answer = later.cancel()
             try thread.runLoop.performAndWait {}
-            // It was running when it was too late, and what was given after it has run since.
+            // The block was running when it was too late to cancel, and blocks given after it have run since.
             #expect(log.entries == (answer == .cancelled ? [] : ["ran"]))
         }
     }

@@ -53,8 +53,8 @@ import Testing
     }
 
     @Test func `the receiver that answers a ring sees the sender's earlier stores`() throws {
-        // The second ring of a round meets the answer to the first: it may find the bell rung still, and then
-        // leaves it at that, so the answer must see what it wrote.
+        // The second ring of a round meets the answer to the first. It may find the bell still rung, and then
+        // must write it again, so that the answer sees the stores before it.
         let box = Box()
         let written = Shared(0)
         let seen = Shared(0)
@@ -82,7 +82,8 @@ import Testing
                 _ = box.bell.ring()
             }
             while box.bell.isNudgedOrRung {}
-            // The receiver has begun to answer the last ring; two turns later it has seen what it will see.
+            // The receiver has begun to answer the last ring. Two rounds of the receiver later it has seen
+            // everything that it will see.
             let turn = turns.value.load(ordering: .acquiring)
             while turns.value.load(ordering: .acquiring) < turn + 2 {}
             if seen.value.load(ordering: .relaxed) != number { lost += 1 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A message that comes when a loop has just found nothing to do, and is about to wait.
+/// A message that arrives when a loop has just found nothing to do, and is about to wait.
 @Suite struct LateMessageTests {
     /// Has another thread perform a block at that moment, each time.
     private final class LastMoment: DeferredWork {
@@ -55,7 +55,7 @@ import Testing
             try loop.add(source, forMode: .default)
             pipe.send()
             #expect(loop.run(in: .default) == .stopped)
-            // A loop that spins looks at descriptors every few microseconds, and not each time.
+            // A spinning loop polls descriptors every few microseconds, and not each time.
             #expect(policy == .park ? reads == 100 : reads > 0)
         }
     }

@@ -311,14 +311,14 @@ import Testing
         #expect(armed.pushing(Mailbox.Chain(node)).isArmed == false)
     }
 
-    /// A node that is only looked at from outside.
+    /// Makes a node whose contents are never accessed.
     private func address(_ bits: UInt) -> Node? {
-        // Safe: nothing is read or written through it.
+        // Safe: the memory is neither read nor written.
         unsafe UnsafeMutableRawPointer(bitPattern: bits).map { unsafe Node($0) }
     }
 }
 
-/// A mailbox that expectations can hold: they need what they look at to be copyable.
+/// A mailbox in an object, because expectations need copyable values.
 private final class Box: Sendable {
     let mailbox: Mailbox
 
@@ -354,7 +354,7 @@ private final class Box: Sendable {
     }
 }
 
-/// The nodes, linked newest to oldest, as a sender links them.
+/// Returns the nodes as a chain, linked newest to oldest, as a sender links them.
 private func chain(_ nodes: ArraySlice<Node>) -> Mailbox.Chain {
     var newest = nodes[nodes.startIndex]
     newest.next = nil

@@ -6,7 +6,7 @@ import Testing
 
 /// Many messages from many threads through one loop: none lost, none twice, each sender's in order.
 ///
-/// The environment variable RUNLOOPS_STRESS_MESSAGES says how many, up to 100,000,000.
+/// The environment variable RUNLOOPS_STRESS_MESSAGES sets the number, up to 100,000,000.
 @Suite struct MessageStressTests {
     @Test(arguments: [1, 2, 4, 8]) func `through ports, everything arrives once and in order`(senders: Int)
         throws
@@ -21,7 +21,7 @@ import Testing
             let threads = try Threads(senders) { sender in
                 var number = 0
                 while number < count {
-                    // Now and then a batch, of any length from below to above what a port holds.
+                    // Now and then a batch whose length is below, at or above the port's limit.
                     if number % 10_000 == 5_000 {
                         let length = min(number / 7 % 3_000, count - number)
                         try port.send(
@@ -97,7 +97,7 @@ import Testing
         ///
         /// - Returns: True if it was the last of all.
         func receive(_ message: Message) -> Bool {
-            // One that is missing, and one that comes twice, is out of order too.
+            // A message that is missing, or comes twice, is also out of order.
             if message.number != next[message.sender] { outOfOrder += 1 }
             next[message.sender] = message.number + 1
             if message.number == count - 1 { unfinished -= 1 }

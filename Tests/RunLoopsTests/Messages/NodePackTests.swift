@@ -9,7 +9,7 @@ import Testing
         var words: InlineArray<count, UInt64>
     }
 
-    /// A reference, and enough beside it that a node holds two.
+    /// A reference and some padding, so that a node holds two.
     private struct Heavy: Sendable {
         let counted: Counted
         let number: Int

@@ -17,12 +17,12 @@ import Testing
         var byte: UInt8 = 7
     }
 
-    /// Aligned as much as Swift's types are.
+    /// With the largest alignment of Swift's types.
     private struct Aligned: Equatable {
         var lanes = SIMD4<UInt64>(1, 2, 3, 4)
     }
 
-    /// Counts itself, and needs a box.
+    /// A counted value that needs a box.
     private struct LargeCounted {
         let counted: Counted
         var words = Largest()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(.enabled(if: Allocations.areCounted)) func `a boxed message leaves no box behind`() async {
-        // A process of its own, in which nothing else allocates.
+        // A process of its own, in which no other code allocates.
         await #expect(processExitsWith: .success) {
             let node = PortCore.makeNode()
             let before = Allocations.bytesInUse
@@ -136,7 +136,7 @@ import Testing
                 list.prepend(node)
                 expected.insert(node, at: 0)
             case 1:
-                // A list of several, or of none.
+                // A list of several nodes, or of none.
                 let others = unused.prefix(.random(in: 0...3, using: &random))
                 unused = unused.dropFirst(others.count)
                 var tail = NodeList()

@@ -107,7 +107,7 @@ import Testing
         for round in 0..<500 {
             var releaser = NodeReleaser()
             var wide: [Node] = []
-            // In every position of a slab, of which an odd number of nodes can be had.
+            // In every position of a slab, which has an odd number of nodes.
             for index in 0..<97 {
                 if (index + round) % 5 == 0 {
                     let node = SlabCache.takeNode()
@@ -124,7 +124,7 @@ import Testing
                 releaser.releaseWide(node)
             }
         }
-        // A slab that does not come back is used once.
+        // A slab that does not come back is used only once.
         #expect(slabs.count < 100)
     }
 }

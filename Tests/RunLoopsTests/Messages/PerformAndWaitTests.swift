@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Blocks whose result another thread, or a task, waits for.
+/// Blocks whose result another thread or task waits for.
 @Suite struct PerformAndWaitTests {
     private struct Refusal: Error, Equatable { let number: Int }
 
@@ -29,7 +29,7 @@ import Testing
             Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in fires.increment() }
         }
         waitUntil("all have fired") { fires.count == 3 }
-        // A result that is wanted is still returned.
+        // A result that is used is still returned.
         let result = try await thread.runLoop.performAndWait { 6 * 7 }
         #expect(result == 42)
     }
@@ -97,7 +97,7 @@ import Testing
     @Test func `a block that is running when the deadline passes is waited for`() throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
-        // A busy machine may not start it in time; then it gets more.
+        // A busy machine may not start the block in time. Then the test is repeated with more time.
         for patience in [10, 100, 1_000, 10_000] {
             let deadline = ContinuousClock.now + .milliseconds(patience)
             do {
@@ -166,7 +166,7 @@ import Testing
         }
         while !isHeld.wait(seconds: 0) { await Task.yield() }
         let task = Task { try await thread.runLoop.performAndWait { log.add("late") } }
-        // The loop is held, so the block stays where it was sent to: when it is there, the task waits.
+        // The loop is blocked, so the block stays in the mailbox. Once it is there, the task waits.
         while thread.runLoop.inbox.mailbox.current.node == nil { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -198,7 +198,7 @@ import Testing
     @Test func `a task's deadline does not end a block that runs`() async throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
-        // A busy machine may not start it in time; then it gets more.
+        // A busy machine may not start the block in time. Then the test is repeated with more time.
         for patience in [10, 100, 1_000, 10_000] {
             let deadline = ContinuousClock.now + .milliseconds(patience)
             do {

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Blocks that threads give to a loop.
+/// Blocks that threads perform on a loop.
 @Suite struct PerformTests {
     private let custom = RunLoop.Mode("custom")
 
@@ -70,7 +70,7 @@ import Testing
         try onLoopThread { [custom] loop in
             let log = Log<RunLoop.Mode>()
             loop.perform(inModes: [custom]) { log.add(custom) }
-            // It keeps only its own mode alive.
+            // The block keeps only its own mode alive.
             #expect(loop.run(in: .default, until: .now + .seconds(30)) == .finished)
             loop.perform { log.add(.default) }
             loop.run(until: .now)
@@ -125,7 +125,7 @@ import Testing
             let log = Log<Int>()
             loop.perform(inModes: [custom]) { log.add(1) }
             loop.perform {
-                // By now the loop has passed over the first one, and not yet looked at the last.
+                // By now the loop has set the first block aside, and has not examined the last.
                 #expect(loop.run(in: custom, until: .hang) == .finished)
                 log.add(3)
             }
@@ -151,7 +151,7 @@ import Testing
                 waiting.append((id, Set(chosen)))
                 if Int.random(in: 0..<4, using: &random) > 0 { continue }
                 let mode = modes[Int.random(in: 0..<3, using: &random)]
-                // Until nothing is left for the mode, however many passes that takes.
+                // Until no block is left for the mode, in any number of passes.
                 loop.run(in: mode)
                 expected += waiting.filter { $0.modes.contains(mode) }.map(\.id)
                 waiting.removeAll { $0.modes.contains(mode) }

@@ -13,7 +13,7 @@
         /// An action of another thread.
         enum Event: CaseIterable {
             case perform, send, ring, signal, wakeUp
-            /// The last send right of the port of signals goes.
+            /// Releases the last send right of the port of signals.
             case dropRight
         }
 
@@ -43,7 +43,7 @@
         }
     }
 
-    /// A loop with one input of each kind, and what they have seen.
+    /// A loop with one input of each kind, and a record of their events.
     private final class Stage: RacePointWatcher, @unchecked Sendable {
         struct Outcome {
             var stepCount = 0
@@ -63,7 +63,7 @@
         private var plan: [(step: Int, event: RacePointSweepTests.Event)] = []
         private var stepCount = 0
         private var stepsToSleep: Int?
-        /// Nothing is planned: how far it is to the first sleep is counted.
+        /// True while nothing is planned, and the race points up to the first sleep are counted.
         private var isMeasured = false
 
         init(_ loop: RunLoop) {
@@ -78,7 +78,8 @@
             right = bell.makeSendRight()
         }
 
-        /// Rings once, so that there is something to serve, and runs until both events have come and the loop was stopped.
+        /// Rings once, so that there is something to serve, and runs until both events have come and the loop
+        /// was stopped.
         func play(
             _ early: Int?, _ first: RacePointSweepTests.Event, _ late: Int?,
             _ second: RacePointSweepTests.Event
@@ -129,7 +130,7 @@
             }
         }
 
-        /// Stops the loop as another thread would: not by what the loop keeps for itself.
+        /// Stops the loop as another thread would, through the mailbox.
         private func stop() { loop.inbox.request(.stop) }
 
         private func merges(_ event: RacePointSweepTests.Event) -> Bool { event == .ring || event == .signal }
@@ -137,7 +138,7 @@
         private func bring(_ event: RacePointSweepTests.Event) {
             switch event {
             case .perform:
-                // As another thread would: not by the loop's own list.
+                // As another thread would, not through the loop's own list.
                 let node = SlabCache.takeNode()
                 node.kind = .block
                 let body = { [unowned self] in saw(.perform) }

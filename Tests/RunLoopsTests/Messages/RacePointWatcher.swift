@@ -23,7 +23,7 @@
             return try body()
         }
 
-        /// Does something without being called at its steps.
+        /// Calls a body without being called at its race points.
         func pause(_ body: () -> Void) {
             pthread_setspecific(key, nil)
             body()
@@ -31,7 +31,7 @@
         }
     }
 
-    /// Where a thread keeps its watcher.
+    /// The key under which a thread keeps its watcher.
     private let key: pthread_key_t = {
         var key = pthread_key_t()
         // Safe: the key is our own, and has no destructor.
@@ -39,7 +39,9 @@
         return key
     }()
 
-    /// Set once, for all tests: the threads of others have no watcher.
+    /// Sets the hook once, for all tests.
+    ///
+    /// Threads without a watcher are not affected.
     private let isHooked: Bool = {
         _ = key
         let hook: @convention(c) (UInt8) -> Void = { step in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Where nodes come from, and where they go.
+/// The allocation of nodes, and their return.
 @Suite struct SlabCacheTests {
     @Test func `nodes are whole cache lines, and no two that are in use are one`() {
         let nodes = (0..<1_000).map { _ in SlabCache.takeNode() }
@@ -127,7 +127,8 @@ import Testing
         await #expect(processExitsWith: .success) {
             let linger = Gate()
             let lingers = Shared()
-            // Made before the package's own key, so that the thread waits here before its keys are all done.
+            // Created before the package's own key, so that the thread waits here before the package's
+            // destructor has run.
             let key = keyWithDestructor()
             let before = try burst(key, lingers, linger, count: 0)
             let after = try burst(key, lingers, linger, count: 10_000)
@@ -146,7 +147,7 @@ import Testing
                 try sender.runLoop.performAndWait { try port.send(contentsOf: 0..<1_000) }
                 sender.stop()
                 sender.join()
-                // Released after their thread's end, except for those that it never handed out.
+                // Released after their thread's end, except for those that the thread never handed out.
                 release(port.core.queue.mailbox.take())
             }
             for _ in 0..<20 { try round() }
@@ -199,9 +200,9 @@ private func keyWithDestructor() -> pthread_key_t {
     return key
 }
 
-/// Has a thread take and release nodes, end, and be joined, while it lingers.
+/// Has a thread take and release nodes, end, and be joined, while it is still in the destructor of its key.
 ///
-/// - Returns: The bytes in use then.
+/// - Returns: The bytes in use at that time.
 private func burst(_ key: pthread_key_t, _ begins: Shared, _ ends: Gate, count: Int) throws -> Int {
     let thread = try RunLoopThread(name: "burst")
     try thread.runLoop.performAndWait {
@@ -213,7 +214,7 @@ private func burst(_ key: pthread_key_t, _ begins: Shared, _ ends: Gate, count: 
     }
     thread.stop()
     thread.join()
-    // It is in the destructor by then, or soon: nothing else is left to be done.
+    // The thread is in the destructor, or soon will be: it has nothing else left to do.
     while begins.count < (count == 0 ? 1 : 2) { sched_yield() }
     return Allocations.bytesInUse
 }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import RunLoops
 
-/// A report of the package reaches standard error or the program's handler, and no thread of the program waits for that.
+/// Reports of the package, which reach standard error or the program's handler without a wait of the
+/// program's threads.
 @Suite struct DiagnosticTests {
     @Test func `a report that no process can read ends nothing, and counts as dropped`() async throws {
         try await #require(processExitsWith: .success) {
@@ -31,7 +32,7 @@ import Testing
             let most = RunLoopDiagnostics.capacity
             try withStandardError(wire.far) {
                 for number in 0..<1_000 { RunLoopDiagnostics.report("report \(number)") }
-                // One of them may be with the thread that writes.
+                // The writing thread may have taken one of the lines.
                 let dropped = RunLoopDiagnostics.droppedCount
                 #expect(dropped == 1_000 - most || dropped == 1_000 - most - 1)
                 let reader = try Threads(1) { _ in
@@ -41,7 +42,7 @@ import Testing
                 }
                 RunLoopDiagnostics.drain(before: .hang)
                 try reader.join()
-                // From now on lines are taken again.
+                // From now on lines are accepted again.
                 RunLoopDiagnostics.report("one more")
                 #expect(readLines(wire.near, after: 0, count: 1) == ["one more"])
                 #expect(RunLoopDiagnostics.droppedCount == dropped)
@@ -68,7 +69,8 @@ import Testing
     @Test func `lines that wait when the program exits are still written`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             for number in 0..<200 { RunLoopDiagnostics.report("report \(number)") }
-            // At the end of this block the test writes a mark to standard error, and cuts off what comes behind it.
+            // At the end of this block the test writes a mark to standard error, and cuts off everything
+            // after it.
             exit(EXIT_SUCCESS)
         }
         let lines = (result?.message ?? "").split(separator: "\n").filter { $0.hasPrefix("report") }
@@ -198,7 +200,7 @@ import Testing
     }
 }
 
-/// Reads so many lines, after so many bytes.
+/// Reads this many lines, after skipping this many bytes.
 private func readLines(_ descriptor: CInt, after skipped: Int, count: Int) -> [String] {
     var read: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Locks that a forked child meets: a child that could wait for ever ends with a message instead.
+/// Locks in a forked child: a child that could wait forever ends with a message instead.
 @Suite struct ForkLockTests {
     /// The members that need no loop, only a lock.
     enum Member: String, Codable, CaseIterable {

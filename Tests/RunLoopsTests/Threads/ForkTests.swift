@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Loops and forks: a child uses none of its parent's, and does its parent no harm.
+/// Loops and forks: a child uses none of its parent's loops, and does its parent no harm.
 ///
-/// Each in a process of its own, which forks.
+/// Each test runs in a process of its own, which forks.
 @Suite struct ForkTests {
     @Test(arguments: LoopUse.allCases) func `a forked child that uses a loop ends with a message`(
         use: LoopUse
@@ -86,10 +86,10 @@ import Testing
     @Test func `a process that forks before its first loop has loops on both sides`() async throws {
         try await #require(processExitsWith: .success) {
             let ending = Child {
-                // The child's only thread is its main one.
+                // The child's only thread is its main thread.
                 RunLoop.current.perform { RunLoop.main.stop() }
                 guard RunLoop.current.run(in: .default, until: .hang) == .stopped else { return 1 }
-                // This one has loops now; its own children see that.
+                // This process has loops now, which its own children detect.
                 return Child {
                     RunLoop.current.perform {}
                     return 0
@@ -113,7 +113,8 @@ extension Child.Ending {
 private enum Departure: CaseIterable {
     case exit, exec, endOfThread
 
-    /// A sanitizer's own work at the end of a thread does not survive a fork.
+    /// The departures that the tests can use: a sanitizer's own work at the end of a thread does not survive
+    /// a fork.
     static var possible: [Departure] { allCases.filter { Allocations.areCounted || $0 != .endOfThread } }
 
     var code: CInt { self == .exit ? 3 : 0 }
@@ -122,7 +123,7 @@ private enum Departure: CaseIterable {
         switch self {
         case .exit: return 3
         case .exec: Child.exec("exit 0")
-        // The thread-specific data goes, and the process with its last thread.
+        // The thread-specific data is destroyed, and the process ends with its last thread.
         case .endOfThread: Child.endThread()
         }
     }
@@ -144,7 +145,7 @@ private struct Inherited {
         loop.add(signals, forMode: .default) {}
         loop.add(manual, forMode: .default)
         loop.add(timer, forMode: .default)
-        // Not in the middle of anything when its process is copied.
+        // No thread is in the middle of an operation when its process is copied.
         try other.runLoop.performAndWait {}
     }
 }
@@ -178,7 +179,7 @@ enum LoopUse: String, Codable, CaseIterable {
     }
 }
 
-/// Those that come to the same member by another way.
+/// Other ways to the same members.
 @Suite struct OtherForkTests {
     @Test(arguments: OtherUse.allCases) func `a child that uses a loop in another way ends too`(use: OtherUse)
         async
@@ -237,7 +238,7 @@ enum LoopUse: String, Codable, CaseIterable {
         }
     }
 
-    /// The ways.
+    /// The ways to use a loop in a forked child.
     enum OtherUse: String, Codable, CaseIterable {
         case performElsewhere, performSeveral, performInModes, performLater, performAndWait,
             performAndWaitHere

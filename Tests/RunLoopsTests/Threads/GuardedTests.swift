@@ -6,13 +6,14 @@ import Testing
 
 @testable import RunLoops
 
-/// The lock behind which the library keeps what threads share.
+/// The lock around the values that threads share.
 @Suite struct GuardedTests {
     @Test func `the kernel knows the thread that holds a lock`() throws {
         let lock = Guarded(0)
         let isKnown = Shared()
         try BareThread {
-            // The kernel demands it of a mutex whose owner can inherit a priority: its word is the owner's number.
+            // The kernel requires it of a mutex with priority inheritance: the word is the number of the
+            // owner.
             lock.withLock { _ in
                 let owner = unsafe lock.mutex.pointee.__data.__lock & 0x3FFF_FFFF
                 if owner == runloops_thread_id() { isKnown.increment() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Waiting for the end of a thread, also where that thread waits for the one that joins.
+/// Waits for the end of a thread, even if that thread waits for the one that joins it.
 @Suite struct JoinTests {
     @Test func `a thread that waits for the one that joins it is refused, and can end`() throws {
         try onLoopThread { loop in
@@ -15,7 +15,7 @@ import Testing
             worker.stop()
             #expect(worker.join())
             let waits = circle.entries.first??.waits
-            // It begins with the one that was refused.
+            // The list begins with the wait that was refused.
             #expect(waits?.map(\.operation) == ["RunLoop.performAndWait", "RunLoopThread.join"])
             #expect(waits?.map(\.loop) == [worker.runLoop, loop])
         }
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a join waits until its deadline if no wait in the circle can be refused`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
-        // One waits for a block that is running already, and that cannot be refused.
+        // One thread waits for a block that has started, so that its wait cannot be refused.
         try one.runLoop.performAndWait {
             try two.runLoop.performAndWait {
                 #expect(!one.join(before: .now + .milliseconds(2)))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Broken rules: the program ends, and says what was wrong and what to do.
+/// Broken rules: the program ends with a message that says what was wrong and what to do.
 @Suite struct MisuseTests {
     @Test func `a loop cannot run in the common modes`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -92,7 +92,7 @@ import Testing
             }
         }
         expect(result, says: "RunLoop.add(\(input.noun)): the ", " is in another loop; remove it there first")
-        // Which one it is: where it was made.
+        // The message identifies the input by the place where it was made.
         if input != .observer { expect(result, says: "made at RunLoopsTests/MisuseTests.swift:") }
     }
 

@@ -3,7 +3,8 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Members for a loop's own thread, called on another one: the program ends and says what to do instead.
+/// Members for a loop's own thread, called on another one: the program ends with a message that says what to
+/// do instead.
 @Suite struct OwnThreadMisuseTests {
     @Test(arguments: LoopMember.allCases)
     func `a member of a loop called on another thread ends the program with advice`(
@@ -38,7 +39,7 @@ import Testing
     }
 }
 
-/// Checks what a program said before it ended.
+/// Checks the message of a program that has ended.
 func expect(
     _ result: ExitTest.Result?, says parts: String...,
     sourceLocation: Testing.SourceLocation = #_sourceLocation

@@ -8,7 +8,7 @@ import Testing
 /// The table of the threads that serve port sets.
 @Suite struct PortSetServersTests {
     @Test func `of threads that serve a set in turn the table names the last one, and no other`() throws {
-        // A number that no set has: those are addresses.
+        // An identity that no set has, because identities of sets are addresses.
         let set: UInt = 1
         let server = Server()
         let goes = Gate()
@@ -18,7 +18,7 @@ import Testing
             if index == 0 {
                 PortSetServers.record(set, server.number, to: PortSetServers.thread) {
                     goes.open()
-                    // Time enough for the other one to overtake this one, if it can.
+                    // Enough time for the other thread to overtake this one, if it can.
                     let end = ContinuousClock.now + .milliseconds(50)
                     while changed.count == 0 && .now < end {}
                 }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a wait for a set is a wait for the thread that serves it at that moment`() {
-        // A number that no set has.
+        // An identity that no set has.
         let set: UInt = 2
         let server = Server()
         #expect(PortSetServers.waitTarget(of: set) == .loop(set))

@@ -6,9 +6,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The pair of fences of which one half costs nothing, where a filter takes the kernel's part in it away.
+/// The pair of fences of which one half costs nothing, in a process whose filter refuses the kernel's part.
 ///
-/// Each test in a process of its own, because a filter stays.
+/// Each test runs in a process of its own, because a filter cannot be removed.
 @Suite struct ProcessFenceTests {
     @Test func `a filter that refuses membarrier after the start ends no program`() async throws {
         try await #require(processExitsWith: .success) {
@@ -56,13 +56,15 @@ import Testing
     }
 }
 
-/// Two stores and two loads, round after round: each thread stores its own round, and reads the other one's.
+/// Two stores and two loads, round after round: each thread stores its own round, and loads the other
+/// thread's.
 private final class Board: Sendable {
     private let light = Atomic<Int>(0)
     private let heavy = Atomic<Int>(0)
     let lightSaw = Shared()
     let heavySaw = Shared()
-    /// How many of the two threads have come to the start, and to the end, of all rounds.
+    /// The number of times that a thread has reached the start or the end of a round, for both threads
+    /// together.
     private let arrivals = Atomic<Int>(0)
 
     func playLight(_ round: Int) {

@@ -62,7 +62,7 @@ import Testing
             }
             loop.add(Timer(timeInterval: .seconds(3_600), repeats: false) { _ in }, forMode: inner)
             results.add(loop.run(in: inner))
-            // One that begins after the stop ends at once.
+            // A run that begins after the stop ends at once.
             results.add(loop.run(in: inner))
         }
         #expect(isInside.wait())
@@ -252,7 +252,7 @@ import Testing
     }
 }
 
-/// Starts and ends so many threads, each of which has done something.
+/// Starts and ends this many threads, each of which does some work.
 private func startAndEnd(_ count: Int) throws {
     for number in 0..<count {
         let thread = try RunLoopThread(name: "thread \(number)")
@@ -285,7 +285,7 @@ private func schedulingOfThread() -> (policy: CInt, nice: Int) {
     (sched_getscheduler(0), Int(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)))
 }
 
-/// Becomes a user that may not do what needs a privilege.
+/// Changes to a user without privileges.
 private func dropPrivileges() {
     if Child.canChangeUser { precondition(setuid(65_534) == 0, "root may become anybody") }
     // RLIMIT_NICE and RLIMIT_RTPRIO, whose names Swift does not see.
@@ -296,13 +296,13 @@ private func dropPrivileges() {
     }
 }
 
-/// The processors that the calling thread may use, as the system writes them.
+/// The processors that the calling thread may use, in the notation of the system.
 func usableProcessors() -> Substring {
     let status = contents(of: "/proc/thread-self/status").split(separator: "\n")
     return status.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last ?? ""
 }
 
-/// The size of the piece of memory in which the calling thread's stack is.
+/// The size of the memory mapping that contains the calling thread's stack.
 private func sizeOfStack() -> Int {
     var local = 0
     // Safe: only the address is used.

@@ -4,12 +4,12 @@
 
     @testable import RunLoops
 
-    /// Stalls the thread that it watches, once, the first time that it comes to a step.
+    /// A watcher that stalls its thread once, the first time that the thread comes to a race point.
     final class StalledThread: RacePointWatcher, @unchecked Sendable {
         private let stall: RacePoint
         private let isStalled = Gate()
         private let mayGoOn = Gate()
-        /// The watched thread's own.
+        /// Only the watched thread uses this.
         private var hasStalled = false
 
         init(at point: RacePoint) { stall = point }

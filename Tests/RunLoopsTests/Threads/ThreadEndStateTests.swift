@@ -11,13 +11,13 @@ import Testing
 /// Waits for such a thread, or for its loop, end. Each test runs in a process of its own, because the
 /// references on the stack of such a thread are never released.
 @Suite struct ThreadEndStateTests {
-    /// Where a thread is when it ends.
+    /// The state of a thread when it ends.
     enum State: String, CaseIterable, Codable {
         case block, timer, source, port, descriptor, observer, nestedRun, awaitedBlock, asleep,
             asleepInNestedRun
     }
 
-    /// Those that a sanitizer bears: the thread sanitizer does not bear a cancelled thread.
+    /// The states that a sanitizer supports: the thread sanitizer does not support cancelled threads.
     static let states = State.allCases.filter { Faults.bearCancelling || !isCancelled($0) }
 
     private static func isCancelled(_ state: State) -> Bool {
@@ -77,26 +77,26 @@ import Testing
     }
 }
 
-/// Ends a thread, and expects that its loop's descriptors are closed when it was joined.
+/// Ends a thread, and checks that its loop's descriptors are closed after the join.
 private func end(_ state: ThreadEndStateTests.State, countingFrom bound: Int) throws {
     let thread = try RunLoopThread(name: "short")
     let loop = thread.runLoop
     try loop.performAndWait { RunLoop.current.waitPolicy = .park }
     try bringToItsEnd(thread, state, Gate())
     #expect(thread.join(before: .hang))
-    // The stack of the thread holds the pipe for ever.
+    // The stack of the thread holds the pipe forever.
     #expect(openDescriptors(from: bound) == (state == .descriptor ? 2 : 0))
     withExtendedLifetime((thread, loop)) {}
 }
 
-/// Has a thread whose cancelling is pending post to a loop that sleeps.
+/// Has a thread with a pending cancellation post to a sleeping loop.
 private func postWhileCancelled() throws {
     let target = try RunLoopThread(name: "asleep")
     try target.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
     waitUntilAsleep(target.runLoop)
     let hasRun = Gate()
     let poster = try BareThread {
-        // It would end at its next call that may block, which the write of a wake-up is, too.
+        // The thread would end at its next call that may block, and the write of a wake-up is such a call.
         pthread_cancel(pthread_self())
         target.runLoop.perform { hasRun.open() }
     }
@@ -104,7 +104,7 @@ private func postWhileCancelled() throws {
     poster.join()
 }
 
-/// Has a thread cancelled while its loop sleeps, and run the loop once more at its end.
+/// Has a thread cancelled while its loop sleeps, and runs the loop once more at the thread's end.
 private func runAtTheEnd(of state: ThreadEndStateTests.State) throws {
     let thread = try RunLoopThread(name: "short")
     let results = Log<RunLoop.RunResult>()
@@ -144,7 +144,7 @@ private func cancel(in wait: ThreadEndStateTests.Wait) throws {
     #expect(ThreadWait.graph.withLock { $0.isEmpty })
 }
 
-/// Has a thread end where it is to, while others wait for it, for its loop, and for a port in that.
+/// Has a thread end in a state, while other threads wait for it, for its loop, and for a port in the loop.
 private func play(_ state: ThreadEndStateTests.State) throws {
     let thread = try RunLoopThread(name: "short")
     let loop = thread.runLoop
@@ -179,11 +179,11 @@ private func endThreads(_ states: [ThreadEndStateTests.State]) throws {
     }
 }
 
-/// Threads that wait for a loop, and for room in a port.
+/// Starts threads that wait for a loop, and for room in a port.
 private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) throws -> [BareThread] {
     let performer = try BareThread {
         #expect(begins.wait())
-        // Either the loop has taken it in, or it has ended.
+        // The loop either has taken in the block, or has ended.
         #expect(throws: PerformError.loopEnded) {
             try loop.performAndWait(inModes: [.init("never run")]) {}
         }
@@ -194,7 +194,7 @@ private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) thro
     return [performer, sender]
 }
 
-/// Ends a thread where it is to be.
+/// Ends a thread in a state.
 private func bringToItsEnd(_ thread: RunLoopThread, _ state: ThreadEndStateTests.State, _ ends: Gate) throws {
     let end: @Sendable () -> Void = {
         ends.open()

@@ -11,11 +11,13 @@ struct ThreadProbe: Sendable {
     /// True if the thread sleeps in the kernel.
     var isAsleep: Bool { fields.first == "S" }
 
-    /// The priority that the kernel schedules the thread by now: less than 0 for a real-time thread, and for a thread that
-    /// holds what a real-time thread waits for.
+    /// The priority by which the kernel schedules the thread now: less than 0 for a real-time thread, and for
+    /// a thread that holds a lock which a real-time thread waits for.
     var priority: Int? { fields.count > 15 ? Int(fields[15]) : nil }
 
-    /// The fields of the thread's `stat` file from its state on: the name before them may contain anything.
+    /// The fields of the thread's `stat` file, beginning with its state.
+    ///
+    /// The name before that may contain any character.
     private var fields: [Substring] {
         let text = contents(of: "/proc/self/task/\(number)/stat")
         guard let end = text.lastIndex(of: ")") else { return [] }
@@ -23,9 +25,9 @@ struct ThreadProbe: Sendable {
     }
 }
 
-/// The contents of a small file of the kernel's.
+/// Returns the contents of a small file of the kernel.
 func contents(of path: String) -> String {
-    // Safe: the kernel reads the path, and fills no more than the array.
+    // Safe: the kernel only reads the path, and fills no more than the array.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 1 << 20)

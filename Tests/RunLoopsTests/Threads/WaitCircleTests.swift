@@ -12,7 +12,7 @@ import Testing
         let threads = try (0..<length).map { try RunLoopThread(name: "loop \($0)") }
         let loops = threads.map(\.runLoop)
         let refused = Log<WaitCircle>()
-        // Each waits for the next one inside its own block, and the last one for the first.
+        // Each thread waits for the next one inside its own block, and the last one for the first.
         try climb(loops, from: 0) {
             let error = #expect(throws: PerformError.self) {
                 try loops[0].performAndWait { Issue.record("nobody can run this") }
@@ -24,7 +24,7 @@ import Testing
         #expect(Set(circle.waits.map(\.operation)) == ["RunLoop.performAndWait"])
         #expect(Set(circle.waits.map(\.fileID)) == ["RunLoopsTests/WaitCircleTests.swift"])
         #expect(Set(circle.waits.map(\.line)).count == 2)
-        // Nothing is left of it.
+        // The refused circle has left no trace.
         try climb(loops, from: 0) {}
         for thread in threads { thread.stop() }
         for thread in threads { thread.join() }
@@ -107,7 +107,7 @@ import Testing
         let (hasGivenUp, release) = (Gate(), Gate())
         two.runLoop.perform {
             #expect(hasGivenUp.wait())
-            // The other thread goes on, and waits for something that the library does not know.
+            // The other thread goes on, in a wait that the library does not know.
             #expect(throws: PerformError.timedOut) {
                 try one.runLoop.performAndWait(before: .now + .milliseconds(5)) {}
             }
@@ -147,7 +147,8 @@ import Testing
     }
 
     @Test func `a thread that has been served is not taken for one that waits`() throws {
-        // The one that served goes on at once, and waits for the other, which may not have noticed yet.
+        // The thread that was served goes on at once, and waits for the other one, which may not have noticed
+        // yet.
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         for _ in 0..<2_000 {
             let done = Gate()

@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `among three threads, circles are found for all waits in all orders`() {
-        // One order is enough: the choices hold each of them under other numbers.
+        // One order is enough, because the choices contain each order under other numbers.
         for choice in 0..<512 {
             // Three bits for each thread: the threads that it waits for.
             check(
@@ -152,7 +152,7 @@ import Testing
                 if let wait = entered.removeValue(forKey: thread) { graph.leave(wait) }
                 table[thread] = nil
             case .enters(let thread, let targets):
-                // A thread waits for one thing at a time.
+                // A thread has at most one wait.
                 if entered[thread] != nil { continue }
                 let wait = wait(of: thread, for: targets)
                 table[thread] = targets

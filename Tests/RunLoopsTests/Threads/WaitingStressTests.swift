@@ -4,13 +4,13 @@ import Testing
 
 @testable import RunLoops
 
-/// Random blocks that wait for other loops' blocks, on six loops at once: all end, and none hangs.
+/// Random blocks that wait for blocks of other loops, on six loops at once: all end, and none hangs.
 ///
-/// The environment variable RUNLOOPS_STRESS_GRAPHS says how many graphs.
+/// The environment variable RUNLOOPS_STRESS_GRAPHS sets the number of graphs.
 @Suite struct WaitingStressTests {
     private static let loopCount = 6
 
-    /// One block: on which loop it runs, and what it waits for, one after the other.
+    /// One block: the loop on which it runs, and the blocks that it waits for, one after the other.
     private struct Step {
         let loop: Int
         var waits: [Step] = []
@@ -50,7 +50,7 @@ import Testing
                 return
             }
         }
-        // Both must have been put to the test.
+        // Both outcomes must have occurred.
         let outcome = total.withLock { $0 }
         #expect(outcome.completed > graphCount)
         #expect(outcome.refused > graphCount / 10)
@@ -63,7 +63,7 @@ import Testing
         for seed in 0..<graphCount / 4 {
             var random = SplitMix64(seed: UInt64(seed))
             let roots = (0..<Int.random(in: 2...4, using: &random)).map { _ in
-                // Each waits for loops of higher numbers only.
+                // Each block waits only for loops with higher numbers.
                 randomStep(depth: 4, above: Int.random(in: -1...1, using: &random), climbs: true, &random)
             }
             guard let outcome = play(roots, on: crew, seed) else { return }
@@ -153,7 +153,7 @@ import Testing
                 ledger.outcome.withLock { outcome in
                     outcome.refused += 1
                     let loops = circle.waits.map(\.loop)
-                    // It begins here, and no loop waits twice.
+                    // The circle begins at this loop, and no loop waits twice.
                     if loops.first != crew[step.loop].runLoop || Set(loops).count != loops.count
                         || loops.count < 2 || loops[1] != crew[next.loop].runLoop
                     {
