@@ -10,9 +10,9 @@ import Testing
         arguments: [
             (SIGKILL, "SIGKILL cannot be handled by any program; choose another signal"),
             (SIGSTOP, "SIGSTOP cannot be handled by any program; choose another signal"),
-            (SIGSEGV, "SIGSEGV tells of a fault of the very thread that gets it"),
-            (SIGABRT, "SIGABRT tells of a fault of the very thread that gets it"),
-            (SIGCHLD, "SIGCHLD is left to those who wait for children; use a ProcessSource for each child"),
+            (SIGSEGV, "SIGSEGV reports a fault of the thread that receives it"),
+            (SIGABRT, "SIGABRT reports a fault of the thread that receives it"),
+            (SIGCHLD, "SIGCHLD is reserved for code that waits for child processes; use a ProcessSource for each child"),
             (32, "no program can use a signal 32; choose one of the system's, such as SIGTERM"),
             (0, "no program can use a signal 0; choose one of the system's, such as SIGTERM"),
             (65, "no program can use a signal 65; choose one of the system's, such as SIGTERM"),
