@@ -12,7 +12,7 @@ import Testing
             (SIGSTOP, "SIGSTOP cannot be handled by any program; choose another signal"),
             (SIGSEGV, "SIGSEGV reports a fault of the thread that receives it"),
             (SIGABRT, "SIGABRT reports a fault of the thread that receives it"),
-            (SIGCHLD, "SIGCHLD is reserved for code that waits for children; use a ProcessSource for each child"),
+            (SIGCHLD, "SIGCHLD is for code that waits for children; use a ProcessSource for each child"),
             (32, "no program can use a signal 32; choose one of the system's, such as SIGTERM"),
             (0, "no program can use a signal 0; choose one of the system's, such as SIGTERM"),
             (65, "no program can use a signal 65; choose one of the system's, such as SIGTERM"),

@@ -11,7 +11,7 @@ struct SignalNumber: CustomStringConvertible {
     var refusal: String? {
         switch number {
         case SIGKILL, SIGSTOP: "\(self) cannot be handled by any program; choose another signal"
-        case SIGCHLD: "SIGCHLD is reserved for code that waits for children; use a ProcessSource for each child"
+        case SIGCHLD: "SIGCHLD is for code that waits for children; use a ProcessSource for each child"
         case SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS:
             "\(self) reports a fault of the thread that receives it, which a loop cannot handle; remove the source"
         case 1..<SignalNumber.afterStandard, SignalNumber.firstRealTime...SignalNumber.lastRealTime: nil
