@@ -45,4 +45,15 @@ extension PortCore {
         _ = Signal.takeRetained(signal.node)
         return false
     }
+
+    /// Disarms the mailbox or the bell.
+    ///
+    /// If no sender has the node of the signal, takes the node's reference back.
+    func disarm(_ signal: Signal) {
+        if isSignalPort {
+            if let node = bell.disarm() { _ = Signal.takeRetained(node) }
+        } else if queue.mailbox.disarm() {
+            _ = Signal.takeRetained(signal.node)
+        }
+    }
 }

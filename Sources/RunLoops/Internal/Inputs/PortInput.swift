@@ -152,11 +152,7 @@ final class PortInput: SignalledInput {
         let askedForNoSenders = noSenders
         noSenders = nil
         if askedForNoSenders != nil { core.cancelNoSenders() }
-        if core.isSignalPort {
-            if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
-        } else if core.queue.mailbox.disarm() {
-            _ = Signal.takeRetained(signal.node)
-        }
+        core.disarm(signal)
         signal.input = nil
         self.signal = nil
         hasLeftAMode = true

@@ -123,11 +123,7 @@ extension PortSetMember {
     /// Stops receiving, and releases the claim.
     func cease() {
         guard let signal else { return }
-        if core.isSignalPort {
-            if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
-        } else if core.queue.mailbox.disarm() {
-            _ = Signal.takeRetained(signal.node)
-        }
+        core.disarm(signal)
         self.signal = nil
         core.receiver.claim.release()
     }
