@@ -56,7 +56,7 @@ public final class ObservationToken: Sendable {
         let calls = registration.calls
         let wait = ThreadWait(
             in: "ObservationToken.removeAndWait", fileID: fileID, line: line, for: { calls })
-        if let circle = wait.beginAnyhow() {
+        if let circle = wait.beginOrBreakCircle() {
             fatalError(
                 "ObservationToken.removeAndWait: it would never return, because \(circle); call remove()")
         }

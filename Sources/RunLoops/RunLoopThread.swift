@@ -118,7 +118,7 @@ public final class RunLoopThread: Sendable {
             in: "RunLoopThread.join", fileID: fileID, line: line, endsByItself: end != .never,
             for: { [target] })
         // Where the deadline has passed nobody waits.
-        if end == .never || end > Moment.now(), let circle = wait.beginAnyhow() {
+        if end == .never || end > Moment.now(), let circle = wait.beginOrBreakCircle() {
             misuse("RunLoopThread.join: it would never return, because \(circle); call stop() only")
         }
         defer { wait.end() }

@@ -76,7 +76,7 @@ import Testing
             // The receiver begins to wait for the sender, and cannot be refused.
             let target = sender.runLoop.waitTarget
             let wait = ThreadWait(in: "test", fileID: #fileID, line: #line) { [target] }
-            #expect(wait.beginAnyhow() == nil)
+            #expect(wait.beginOrBreakCircle() == nil)
             wait.end()
         }
         try single.join()

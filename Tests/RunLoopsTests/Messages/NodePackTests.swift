@@ -76,7 +76,7 @@ import Testing
                     let next = node.takeSlot()
                     left -= 1
                     #expect(next.isLast == (left == 0))
-                    #expect(next.counts)
+                    #expect(next.takesRoom)
                     taken.append(number(next.slot.move(Message.self)))
                 }
                 #expect(node.mark == .ordinary)
