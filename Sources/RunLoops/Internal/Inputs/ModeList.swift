@@ -42,7 +42,8 @@ struct ModeList {
 
     /// Removes the mode at a place, where the last one is from then on.
     mutating func remove(at place: Int) {
-        places?[modes.swapRemove(at: place)] = nil
+        let removed = modes.swapRemove(at: place)
+        places?[removed] = nil
         if place < modes.count { places?[modes[place]] = place }
         // Well below the number at which the places are made: a mode that comes and goes does not make them each time.
         if modes.count <= ModeList.mostSearched / 2 { places = nil }
