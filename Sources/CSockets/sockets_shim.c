@@ -62,7 +62,7 @@ int runloops_set_blocking(int descriptor) {
 #define SO_PASSRIGHTS 83
 #endif
 
-int runloops_admit_descriptors(int socket, bool admits) {
+int runloops_allow_descriptors(int socket, bool admits) {
 #if defined(SO_PASSRIGHTS)
     int value = admits;
     return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
@@ -92,7 +92,7 @@ int runloops_sending_space(int socket) {
 }
 
 int runloops_set_sending_space(int socket, int bytes) {
-    // The kernel sets aside twice what it is asked for, to account for its own records.
+    // The kernel sets aside twice what it is asked for, to quota for its own records.
     bytes /= 2;
     return setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }

@@ -98,7 +98,7 @@ extension MessagePort {
         }
 
         /// What the other end is told.
-        var told: Frame.Limits {
+        var advertised: Frame.Limits {
             Frame.Limits(bodyLength: UInt32(body), descriptorCount: UInt32(descriptors))
         }
     }

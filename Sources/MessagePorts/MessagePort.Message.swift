@@ -20,19 +20,22 @@ extension MessagePort {
     /// > Thread safety: a value that has one owner, who may hand it to any thread.
     public struct Message: ~Copyable, Sendable {
         private let packet: Packet
+        /// The connection that waits for a reply, or nil if none does or the right to reply was taken.
+        private var requester: PortConnection?
         private let pool: PacketPool
 
         /// Who has sent it; of a reply, the process that has the port, with the connection 0.
         public let sender: Peer
 
-        init(_ packet: Packet, from sender: Peer, pool: PacketPool) {
+        init(_ packet: Packet, from sender: Peer, requester: PortConnection?, pool: PacketPool) {
             self.packet = packet
+            self.requester = requester
             self.sender = sender
             self.pool = pool
         }
 
         deinit {
-            if let requester = packet.requester { _ = ReplyRight(requester, packet.frame.number) }
+            if let requester { _ = ReplyRight(requester, packet.frame.number) }
             pool.give(packet)
         }
 
@@ -60,7 +63,7 @@ extension MessagePort {
         }
 
         /// Whether its sender waits for a reply.
-        public var isRequest: Bool { packet.requester != nil }
+        public var isRequest: Bool { requester != nil }
 
         /// Reads the bytes where they are.
         ///
@@ -77,8 +80,7 @@ extension MessagePort {
         ///
         /// - Returns: The right, or nil if this is no request, or the right was taken.
         public mutating func takeReplyRight() -> ReplyRight? {
-            guard let requester = packet.requester else { return nil }
-            packet.requester = nil
+            guard let requester = requester.take() else { return nil }
             return ReplyRight(requester, packet.frame.number)
         }
 

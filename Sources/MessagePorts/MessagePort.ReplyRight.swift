@@ -20,7 +20,7 @@ extension MessagePort {
             self.request = request
         }
 
-        deinit { connection?.tellThatThereIsNoReply(to: request) }
+        deinit { connection?.declineReply(to: request) }
 
         /// False once the requester is gone, or its connection was closed.
         ///

@@ -14,8 +14,8 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
     /// The descriptor stays this value's: do not close it.
     public private(set) var descriptor: CInt
 
-    /// The account of the peer that has sent it; nil for one that was made here.
-    private(set) var sender: DescriptorAccount?
+    /// The quota of the peer that has sent it; nil for one that was made here.
+    private(set) var sender: DescriptorQuota?
 
     /// Takes over a descriptor, which nobody else closes from now on.
     ///
@@ -30,8 +30,8 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
         sender = nil
     }
 
-    /// Takes over a descriptor that a peer has sent and that is on no account.
-    init(_ descriptor: CInt, from sender: DescriptorAccount?) {
+    /// Takes over a descriptor that a peer has sent and that is on no quota.
+    init(_ descriptor: CInt, from sender: DescriptorQuota?) {
         self.descriptor = descriptor
         self.sender = sender
     }

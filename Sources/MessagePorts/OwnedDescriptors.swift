@@ -1,4 +1,5 @@
 internal import Glibc
+
 /// File descriptors with one owner, in order: those that one message carries.
 ///
 /// Those that are still in it when it goes are closed. Those that another process has sent are closed soon after that, on a
@@ -11,8 +12,8 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// The descriptors stay this value's: do not close them.
     public private(set) var numbers: [CInt]
 
-    /// The account on which they are; nil for those that were made here.
-    private var sender: DescriptorAccount?
+    /// The quota on which they are; nil for those that were made here.
+    private var sender: DescriptorQuota?
 
     /// Makes a list without descriptors.
     public init() {
@@ -24,8 +25,8 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
-    ///   - sender: The account of the peer that has sent them.
-    init(adopting numbers: [CInt], from sender: DescriptorAccount? = nil) {
+    ///   - sender: The quota of the peer that has sent them.
+    init(adopting numbers: [CInt], from sender: DescriptorQuota? = nil) {
         self.numbers = numbers
         self.sender = numbers.isEmpty ? nil : sender
         self.sender?.receive(numbers.count)

@@ -64,8 +64,8 @@ extension RemotePort {
         do {
             outcome =
                 try connection.wait(for: request, before: deadline)
-                ?? connection.giveUp(request, .timedOut)
-        } catch { outcome = connection.giveUp(request, .system(error)) }
+                ?? connection.abandon(request, .timedOut)
+        } catch { outcome = connection.abandon(request, .system(error)) }
         return try connection.message(outcome)
     }
 
@@ -91,11 +91,11 @@ extension RemotePort {
         before deadline: ContinuousClock.Instant? = nil
     ) async throws(MessagePortError) -> MessagePort.Message {
         Fork.check("RemotePort.request")
-        do { try connection.needService() } catch { throw .system(error) }
+        do { try connection.watchWithService() } catch { throw .system(error) }
         let request = PendingRequest(isTask: true)
         do {
             try await begin(request, bytes, id, descriptors, deadline)
-            connection.seeThatSomebodyReads()
+            connection.ensureReader()
             await connection.wait(for: request, before: deadline)
             guard let outcome = request.outcome else { preconditionFailure("the wait is over") }
             return try connection.message(outcome)
@@ -134,7 +134,7 @@ extension RemoteConnection {
             ? nil
             : Task {
                 do { try await Task.sleep(until: end.instant, clock: .continuous) } catch { return }
-                giveUp(request, .timedOut)
+                abandon(request, .timedOut)
             }
         defer { alarm?.cancel() }
         await withTaskCancellationHandler {
@@ -143,7 +143,7 @@ extension RemoteConnection {
                 if !waits { continuation.resume() }
             }
         } onCancel: {
-            giveUp(request, .cancelled)
+            abandon(request, .cancelled)
         }
     }
 }

@@ -170,7 +170,7 @@ public final class RemotePort: Sendable {
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) throws(SystemError) {
         Fork.check("RemotePort.onInvalidation")
-        try connection.needService()
+        try connection.watchWithService()
         connection.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }

@@ -7,7 +7,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var rest = UnsafeRawBufferPointer(start: start, count: count)[...]
     guard let first = rest.popFirst() else { return 0 }
     let limits = Frame.Limits(bodyLength: 64, descriptorCount: 2)
-    var life = ConnectionLife(first & 1 == 0 ? .server : .client, limits: limits)
+    var life = ConnectionState(first & 1 == 0 ? .server : .client, limits: limits)
     while let descriptors = rest.popFirst(), let length = rest.popFirst() {
         let packet = rest.prefix(Int(length))
         rest = rest.dropFirst(Int(length))
@@ -17,7 +17,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 }
 
 /// Takes one packet as a connection does, and checks what must hold whatever it is.
-private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ life: inout ConnectionLife) {
+private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ life: inout ConnectionState) {
     let wasOpen = life.isOpen
     do throws(Frame.Fault) {
         let frame = try Frame(decoding: packet, descriptors: descriptors)

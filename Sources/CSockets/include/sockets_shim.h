@@ -46,7 +46,7 @@ int runloops_set_blocking(int descriptor);
 
 /// Lets packets that are sent to a socket carry descriptors, or has the kernel refuse that to their senders; the
 /// connections of a listener begin as it is. Returns -1 with errno, also where the kernel has no such setting.
-int runloops_admit_descriptors(int socket, bool admits);
+int runloops_allow_descriptors(int socket, bool admits);
 
 /// Takes a connection, non-blocking and close-on-exec. Returns -1 with errno.
 int runloops_accept(int socket);

@@ -61,7 +61,7 @@ import Testing
             try FileManager.default.moveItem(atPath: place, toPath: path + "/moved")
             // Somebody else's, who has put a listener of its own there.
             let other = try PortNames(directory: place).register(name)
-            let own = try NameHold(name, in: opened)
+            let own = try NameLock(name, in: opened)
             let listener = try own.listen()
             #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/moved").contains("clock"))
             let again = try NameDirectory(.directory(path + "/moved"), makes: false)

@@ -151,14 +151,14 @@ import Testing
         let place = try ScratchDirectory()
         defer { remove(place) }
         let (name, directory) = (try PortName("clock"), PortNames.Place.directory(place.path))
-        let first = Hold(try NameHold(name, in: NameDirectory(directory, makes: false)))
+        let first = Hold(try NameLock(name, in: NameDirectory(directory, makes: false)))
         let second = Hold(nil)
         #expect(throws: PortNameError.taken(name)) {
-            _ = try NameHold(name, in: NameDirectory(directory, makes: false)) {
+            _ = try NameLock(name, in: NameDirectory(directory, makes: false)) {
                 first.hold = nil
                 do {
                     if second.hold == nil {
-                        second.hold = try NameHold(name, in: NameDirectory(directory, makes: false))
+                        second.hold = try NameLock(name, in: NameDirectory(directory, makes: false))
                     }
                 } catch { Issue.record(error) }
             }
@@ -232,8 +232,8 @@ import Testing
 
 /// A hold of a name that is let go of at will.
 private final class Hold {
-    var hold: NameHold?
-    init(_ hold: consuming NameHold?) { self.hold = consume hold }
+    var hold: NameLock?
+    init(_ hold: consuming NameLock?) { self.hold = consume hold }
 }
 
 /// What has to be held in a class, to be let go of at will.

@@ -69,8 +69,8 @@ private final class MutationReceiver {
         ends = try PacketSocket.pair()
     }
 
-    private static func newLife(_ role: ConnectionLife.Role) -> ConnectionLife {
-        ConnectionLife(role, limits: Frame.Limits(bodyLength: 60, descriptorCount: 2))
+    private static func newLife(_ role: ConnectionState.Role) -> ConnectionState {
+        ConnectionState(role, limits: Frame.Limits(bodyLength: 60, descriptorCount: 2))
     }
 
     func run(seed: UInt64, count: Int) {
@@ -82,7 +82,7 @@ private final class MutationReceiver {
                 let sent = [CInt](repeating: STDERR_FILENO, count: descriptors)
                 // The user may have many under way in other processes.
                 while case let result = ends.near.give(packet, descriptors: sent), result != .sent {
-                    precondition(result == .lacksMeans)
+                    precondition(result == .outOfKernelResources)
                     sched_yield()
                 }
                 tally[unsafe takeOne(buffer), default: 0] += 1
@@ -134,7 +134,7 @@ private final class MutationReceiver {
         endings += 1
         number += 1
         // In turn each end, new and greeted.
-        let role = number & 1 == 0 ? ConnectionLife.Role.server : .client
+        let role = number & 1 == 0 ? ConnectionState.Role.server : .client
         life = MutationReceiver.newLife(role)
         if number & 2 == 0 { return }
         let action = life.receive(Frame(role == .server ? .hello : .welcome, limits: life.limits))

@@ -19,7 +19,7 @@ enum Arrival: Equatable {
 extension PacketSocket {
     /// Receives one packet.
     borrowing func take(
-        capacity: Int = 65_536, _ allowance: DescriptorAccount.Allowance = .any, waits: Bool = false,
+        capacity: Int = 65_536, _ allowance: DescriptorQuota.Allowance = .any, waits: Bool = false,
         _ look: ([CInt]) -> Void = { _ in }
     ) -> Arrival {
         // Safe: the memory is the block's own.

@@ -11,7 +11,7 @@ import Testing
         let played = try PlayedPort()
         let connection = played.remote.connection
         // Somebody reads: nobody else can.
-        #expect(connection.state.withLock { $0.role.takeForThread() })
+        #expect(connection.state.withLock { $0.role.acquireForThread() })
         let early = PendingRequest(isTask: false)
         try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
         let soon = ContinuousClock.now + .milliseconds(5)
@@ -26,7 +26,7 @@ import Testing
         waitUntil("it waits to be told") { connection.state.withLock { _ in late.gate != nil } }
         // The reader has its reply, and wakes the first who waits; that one is on its way out, and still in the table.
         connection.stopReading()
-        connection.giveUp(early, .timedOut)
+        connection.abandon(early, .timedOut)
         played.send(Frame(kind: .noReply, number: late.number))
         try waiting.join()
         #expect(late.isDecided)
@@ -71,7 +71,7 @@ import Testing
         let connection = played.remote.connection
         for number: UInt64 in 1...100 { played.send(Frame(kind: .noReply, number: number)) }
         for count in [64, 100] {
-            #expect(connection.state.withLock { $0.role.takeForThread() })
+            #expect(connection.state.withLock { $0.role.acquireForThread() })
             connection.readAll()
             #expect(played.remote.lateReplyCount == count)
         }

@@ -17,7 +17,7 @@ import Testing
         #expect(table.take(two) === second)
         #expect(table.take(two) == nil)
         #expect(table.taskCount == 0 && table.lateCount == 1)
-        #expect(table.giveUp(first) && !table.giveUp(first))
+        #expect(table.abandon(first) && !table.abandon(first))
         #expect(table.take(one) == nil)
         #expect(table.lateCount == 2 && table.isEmpty)
         #expect(table.take(4_711) == nil)
@@ -47,9 +47,9 @@ import Testing
         #expect(table.firstGate === gates[1])
         #expect(requests[2].attach(.thread(gates[0])) == true)
         #expect(table.firstGate === gates[0])
-        #expect(requests[2].attach(.nobody) == true)
+        #expect(requests[2].attach(.noWaiter) == true)
         #expect(table.firstGate === gates[1])
-        #expect(requests[2].attach(.thread(gates[0])) && table.giveUp(requests[2]))
+        #expect(requests[2].attach(.thread(gates[0])) && table.abandon(requests[2]))
         #expect(table.firstGate === gates[1])
         #expect(table.removeAll().count == 3)
         #expect(table.firstGate == nil && table.taskCount == 0)
@@ -70,58 +70,59 @@ import Testing
 
     @Test func `one reads at a time, and a thread takes over from a service that was not told yet`() {
         var role = ReaderRole()
-        #expect(role.takeForThread() && !role.takeForThread())
-        #expect(role.next(threadWaits: true, wish: .replies) == .nothing)
-        role.giveUp()
-        #expect(role.next(threadWaits: true, wish: .replies) == .nudgeThread)
-        #expect(role.next(threadWaits: false, wish: .replies) == .announce(.replies))
-        #expect(role.takeForThread() == true)
+        #expect(role.acquireForThread() && !role.acquireForThread())
+        #expect(role.next(threadWaits: true, interest: .replies) == .nothing)
+        role.release()
+        #expect(role.next(threadWaits: true, interest: .replies) == .wakeThread)
+        #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
+        #expect(role.acquireForThread() == true)
         // The kernel tells the service all the same, which has nothing to do then.
-        #expect(role.takeForService() == false)
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: .replies) == .announce(.replies))
-        #expect(role.takeForService() && !role.takeForThread())
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: []) == .nothing)
+        #expect(role.acquireForService() == false)
+        role.release()
+        #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
+        #expect(role.acquireForService() && !role.acquireForThread())
+        role.release()
+        #expect(role.next(threadWaits: false, interest: []) == .nothing)
     }
 
     @Test func `the kernel is told again only of another wish, or when it has told`() {
         var role = ReaderRole()
-        #expect(role.next(threadWaits: false, wish: .end) == .announce(.end))
-        #expect(role.next(threadWaits: false, wish: .end) == .nothing)
-        #expect(role.takeForThread() == true)
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: .end) == .nothing)
-        #expect(role.next(threadWaits: false, wish: [.end, .replies]) == .announce([.end, .replies]))
-        #expect(role.takeForService() == true)
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: .end) == .announce(.end))
-        #expect(role.next(threadWaits: false, wish: []) == .nothing)
+        #expect(role.next(threadWaits: false, interest: .end) == .notifyService(.end))
+        #expect(role.next(threadWaits: false, interest: .end) == .nothing)
+        #expect(role.acquireForThread() == true)
+        role.release()
+        #expect(role.next(threadWaits: false, interest: .end) == .nothing)
+        #expect(
+            role.next(threadWaits: false, interest: [.end, .replies]) == .notifyService([.end, .replies]))
+        #expect(role.acquireForService() == true)
+        role.release()
+        #expect(role.next(threadWaits: false, interest: .end) == .notifyService(.end))
+        #expect(role.next(threadWaits: false, interest: []) == .nothing)
         // What was announced before is told to nobody who needs it.
-        #expect(role.takeForService() == false)
+        #expect(role.acquireForService() == false)
     }
 
     @Test func `replies are kept in order up to their limit, and a large one does not keep out what fits`()
         throws
     {
-        func reply(_ id: UInt32, _ length: Int) throws -> KeptReply {
+        func reply(_ id: UInt32, _ length: Int) throws -> BackloggedReply {
             let bytes = [UInt8](repeating: 0, count: length)
             // Safe: bytes have nothing between them.
-            return try unsafe KeptReply(Frame(kind: .reply, id: id, number: 1), bytes.span.bytes, [])
+            return try unsafe BackloggedReply(Frame(kind: .reply, id: id, number: 1), bytes.span.bytes, [])
         }
-        var kept = KeptReplies(limit: 1_000)
+        var kept = ReplyBacklog(limit: 1_000)
         let first = try reply(1, 400)
         let second = try reply(2, 400)
         let third = try reply(3, 100)
-        #expect(kept.isEmpty && kept.keep(first))
-        #expect(kept.keep(second) == false)
-        #expect(kept.keep(third) == true)
+        #expect(kept.isEmpty && kept.append(first))
+        #expect(kept.append(second) == false)
+        #expect(kept.append(third) == true)
         #expect(kept.first?.frame.id == 1)
         kept.removeFirst()
-        #expect(kept.keep(second) == true)
+        #expect(kept.append(second) == true)
         #expect(kept.first?.frame.id == 3)
         #expect(kept.removeAll().count == 2)
-        #expect(kept.isEmpty && kept.keep(first))
+        #expect(kept.isEmpty && kept.append(first))
     }
 
     @Test func `the first to come is the first to be late`() {

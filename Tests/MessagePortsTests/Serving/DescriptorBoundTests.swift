@@ -13,9 +13,9 @@ import Testing
     @Test func `descriptors count from when they are received until they are taken or closed`() async throws {
         try await #require(processExitsWith: .success) {
             let ends = try PacketSocket.pair()
-            let account = DescriptorAccount(of: try ends.near.peer)
+            let quota = DescriptorQuota(of: try ends.near.peer)
             var near = PacketSocket(adopting: OwnedDescriptor(dup(ends.near.descriptor)))
-            near.account = account
+            near.quota = quota
             let three = [CInt](repeating: STDERR_FILENO, count: 3)
             for _ in 0..<2 { #expect(ends.far.give([1], descriptors: three) == .sent) }
             let packet = PacketPool(forBodiesOf: 10).take()
@@ -23,20 +23,20 @@ import Testing
             guard case .packet(_, var descriptors) = unsafe near.receive(into: packet.memory) else {
                 throw Unexpected()
             }
-            #expect(account.total == 3 && DescriptorAccount.totalOfProcess == 3)
+            #expect(quota.total == 3 && DescriptorQuota.totalOfProcess == 3)
             do {
                 let taken = descriptors.takeFirst()
-                #expect(account.total == 2)
+                #expect(quota.total == 2)
                 // It goes the way of the others when it is let go of.
                 _ = consume taken
             }
             _ = consume descriptors
-            waitUntil("they are closed") { account.total == 0 }
+            waitUntil("they are closed") { quota.total == 0 }
             guard case .packet(_, let others) = unsafe near.receive(into: packet.memory) else {
                 throw Unexpected()
             }
             for number in others.release() { close(number) }
-            #expect(account.total == 0 && DescriptorAccount.totalOfProcess == 0)
+            #expect(quota.total == 0 && DescriptorQuota.totalOfProcess == 0)
         }
     }
 
@@ -126,31 +126,31 @@ import Testing
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 400)
             let accounts = (1...20).map { process in
-                DescriptorAccount(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
+                DescriptorQuota(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
             }
             #expect(accounts[0].allowance(limit: 32, untaken: 64) == .atMost(32))
             // Each one a message, or as many as bring it to its bound.
             var received = 0
-            for account in accounts {
-                while case .atMost(let count) = account.allowance(limit: 32, untaken: 64), count > 0 {
-                    account.receive(count)
+            for quota in accounts {
+                while case .atMost(let count) = quota.allowance(limit: 32, untaken: 64), count > 0 {
+                    quota.receive(count)
                     received += count
                 }
-                #expect(account.total <= 64 + 31)
+                #expect(quota.total <= 64 + 31)
             }
             #expect(received > 100 && received <= 200)
-            for account in accounts { account.take(account.total) }
-            #expect(DescriptorAccount.totalOfProcess == 0)
+            for quota in accounts { quota.take(quota.total) }
+            #expect(DescriptorQuota.totalOfProcess == 0)
         }
     }
 
-    @Test func `the processes of another user are one lane, and those of this one are each its own`() {
-        func lane(_ process: CInt, _ user: UInt32) -> DescriptorLane.Key {
-            DescriptorLane.Key(PeerCredentials(processID: process, userID: user, groupID: 0))
+    @Test func `the processes of another user are one group, and those of this one are each its own`() {
+        func group(_ process: CInt, _ user: UInt32) -> PeerGroup.Key {
+            PeerGroup.Key(PeerCredentials(processID: process, userID: user, groupID: 0))
         }
         let own = geteuid()
-        #expect(lane(1, own) != lane(2, own) && lane(1, own + 1) == lane(2, own + 1))
-        #expect(lane(1, own + 1) != lane(1, own + 2))
+        #expect(group(1, own) != group(2, own) && group(1, own + 1) == group(2, own + 1))
+        #expect(group(1, own + 1) != group(1, own + 2))
     }
 }
 

@@ -249,15 +249,15 @@ import Testing
     func `whoever asks again and again is looked at sixteen times in a row, and then the kernel is asked`()
         throws
     {
-        let receiving = try PortReceiving()
+        let reads = ReadQueue()
         let guesses = (0..<35).map { _ in
-            receiving.asker = 7
-            return receiving.takeAsker() != nil
+            reads.lastRequester = 7
+            return reads.takeLastRequester() != nil
         }
         let inARow = [Bool](repeating: true, count: 16)
         #expect(guesses == [false] + inARow + [false] + inARow + [false])
-        receiving.asker = nil
-        #expect(receiving.takeAsker() == nil)
+        reads.lastRequester = nil
+        #expect(reads.takeLastRequester() == nil)
     }
 
     @Test func `a process that is killed while it sends leaves whole messages, in order, and an end`() throws

@@ -85,12 +85,12 @@ import Testing
         let registration = try PortNames.user.register(name)
         let client = try PortNames.user.connect(to: name, before: .now)
         let refused = PacketSocket.Sent.failed(SystemError(call: "sendmsg", code: EPERM))
-        let isNew = registration.listener.keepsOutDescriptors
+        let isNew = registration.listener.blocksDescriptors
         let expected = isNew ? refused : .sent
         #expect(client.give([1], descriptors: [STDERR_FILENO]) == expected)
         expectClient(registration.listener) { server in
             #expect(client.give([2], descriptors: [STDERR_FILENO]) == expected)
-            server.admitDescriptors()
+            server.allowDescriptors()
             #expect(client.give([3], descriptors: [STDERR_FILENO]) == .sent)
             if !isNew { #expect(server.take() == .packet([1], descriptors: 1)) }
             if !isNew { #expect(server.take() == .packet([2], descriptors: 1)) }
@@ -101,7 +101,7 @@ import Testing
     @Test func `elsewhere a connection that is refused holds up nobody either`() throws {
         let name = try uniqueName(true)
         let address = PacketListener.Address(bytes: name.bytes, isAbstract: true)
-        let listener = HeldListener(try PacketListener(address, keepsOutDescriptors: false))
+        let listener = HeldListener(try PacketListener(address, blocksDescriptors: false))
         let client = try PacketSocket(address, before: .now)
         let slow = try SlowToClose()
         defer { slow.end() }
@@ -130,8 +130,8 @@ import Testing
     {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 2_000)
-            let hostile = [1, 2].map { DescriptorAccount(of: peer(CInt($0))) }
-            let slow = try (0..<2 * DescriptorCloser.mostThreadsOfLane).map { _ in try SlowToClose() }
+            let hostile = [1, 2].map { DescriptorQuota(of: peer(CInt($0))) }
+            let slow = try (0..<2 * DescriptorCloser.mostThreadsOfGroup).map { _ in try SlowToClose() }
             for (index, one) in slow.enumerated() { close([one.giveAway()], for: hostile[index % 2]) }
             // Each of the threads that the two may have is busy, and none comes back.
             waitUntil("they wait") { DescriptorCloser.waitingCount == 0 }
@@ -139,7 +139,7 @@ import Testing
             for wire in behind { close([wire.giveAwayNear()], for: hostile[0]) }
             #expect(DescriptorCloser.waitingCount == 100)
             let other = try Wire.sockets()
-            close([other.giveAwayNear()], for: DescriptorAccount(of: peer(3)))
+            close([other.giveAwayNear()], for: DescriptorQuota(of: peer(3)))
             waitUntil("another's is closed") { other.isNearClosed() }
             #expect(DescriptorCloser.waitingCount == 100 && hostile[0].total == 102)
             #expect(!behind.contains { $0.isNearClosed() })
@@ -148,8 +148,8 @@ import Testing
             // The threads end, and there are new ones when they are needed again.
             let next = try Wire.sockets()
             close([next.giveAwayNear()], for: hostile[1])
-            waitUntil("it is closed, and on no account any more") {
-                next.isNearClosed() && DescriptorAccount.totalOfProcess == 0
+            waitUntil("it is closed, and on no quota any more") {
+                next.isNearClosed() && DescriptorQuota.totalOfProcess == 0
             }
         }
     }
@@ -165,13 +165,13 @@ import Testing
             limit.rlim_cur = 0
             try #require(unsafe setrlimit(resource, &limit) == 0)
             try #require(setuid(54_323) == 0)
-            let account = DescriptorAccount(of: peer(1))
-            close([wire.giveAwayNear()], for: account)
-            #expect(!wire.isNearClosed() && account.total == 1)
+            let quota = DescriptorQuota(of: peer(1))
+            close([wire.giveAwayNear()], for: quota)
+            #expect(!wire.isNearClosed() && quota.total == 1)
             limit.rlim_cur = limit.rlim_max
             try #require(unsafe setrlimit(resource, &limit) == 0)
             // The next receipt looks.
-            #expect(account.allowance(limit: 32, untaken: 64) == .atMost(32))
+            #expect(quota.allowance(limit: 32, untaken: 64) == .atMost(32))
             waitUntil("it is closed") { wire.isNearClosed() }
         }
     }
@@ -200,7 +200,7 @@ import Testing
         let slow = try SlowToClose()
         defer { slow.end() }
         let ending = try Threads(1) { _ in
-            let listener = try PacketListener(address, keepsOutDescriptors: false)
+            let listener = try PacketListener(address, blocksDescriptors: false)
             let client = try PacketSocket(address, before: .now)
             #expect(client.give([1], descriptors: [slow.descriptor]) == .sent)
             slow.letGo()
@@ -221,8 +221,8 @@ private final class HeldListener: Sendable {
     init(_ held: consuming PacketListener) { self.held = held }
 }
 
-private func close(_ numbers: [CInt], for account: DescriptorAccount = DescriptorAccount(of: nil)) {
-    DescriptorCloser.close(numbers, for: account, wereCounted: false)
+private func close(_ numbers: [CInt], for quota: DescriptorQuota = DescriptorQuota(of: nil)) {
+    DescriptorCloser.close(numbers, for: quota, wereCounted: false)
 }
 
 /// A socket whose last owner waits an hour when closing it, unless the test ends that: what it has sent is not read.

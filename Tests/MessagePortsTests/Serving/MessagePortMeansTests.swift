@@ -96,11 +96,11 @@ import Testing
     }
 
     @Test func `a reply for which there are never means ends its connection, and nobody else's`() throws {
-        var queue = RetryQueue()
+        var queue = RetryQueue(.resending)
         // It takes a minute: the clock is the test's.
         let start = Moment.now()
         var now = start
-        let receiving = try PortReceiving()
+        let reads = ReadQueue()
         let pair = try PacketSocket.pair()
         let set = try EpollSet()
         let near = OwnedDescriptor(dup(pair.near.descriptor))
@@ -113,10 +113,10 @@ import Testing
         Faults.refuseSends(ENOBUFS, times: 1_000)
         defer { Faults.refuseSends(0, times: 0) }
         try connection.reply(to: 1, RawSpan(), id: 0, descriptors: [])
-        while connection.sendKept(now: now) == .lacksMeans {
+        while connection.sendBacklog(now: now) == .outOfKernelResources {
             // There is room, and nothing reports it.
-            set.report(to: &receiving.reports)
-            #expect(receiving.reports.isEmpty)
+            set.report(to: &reads.reports)
+            #expect(reads.reports.isEmpty)
             now = queue.append(7, now: now)
             #expect(queue.takeDue(now: now.advanced(by: -1)) == [] && queue.takeDue(now: now) == [7])
         }
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func `pauses between tries grow, and are short again when something was sent`() {
-        var queue = RetryQueue()
+        var queue = RetryQueue(.resending)
         let start = Moment.now()
         var pauses: [Int64] = []
         for _ in 0..<12 {
@@ -151,7 +151,7 @@ import Testing
             try #require(setuid(54_321) == 0)
             var sent = 0
             while ends.near.give([1], descriptors: most) == .sent, sent < 100 { sent += 1 }
-            #expect(sent < 100 && ends.near.give([1], descriptors: most) == .lacksMeans)
+            #expect(sent < 100 && ends.near.give([1], descriptors: most) == .outOfKernelResources)
             #expect(ends.near.give([1]) == .sent)
             for _ in 0..<sent { #expect(ends.far.take() == .packet([1], descriptors: 100)) }
             #expect(ends.near.give([1], descriptors: most) == .sent)

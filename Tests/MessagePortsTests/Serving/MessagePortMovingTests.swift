@@ -52,8 +52,8 @@ import Testing
                 serves.open()
                 #expect(isBack.wait())
                 // This thread has the claim, and is in the middle of serving.
-                let receiving = unsafe port.core.receiving
-                #expect(receiving.stream == nil && receiving.asker == nil && receiving.reports.isEmpty)
+                let reads = unsafe port.core.reads
+                #expect(reads.lastSender == nil && reads.lastRequester == nil && reads.reports.isEmpty)
                 end.open()
             }
             #expect(serves.wait())
@@ -120,7 +120,7 @@ import Testing
                 waitUntil("nobody more is accepted there") {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
-                            unsafe !port.core.receiving.isListening
+                            unsafe !port.core.deadlines.isListening
                         }
                     } catch {
                         Issue.record(error)
@@ -152,7 +152,7 @@ import Testing
                 func deadline() -> Moment? {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
-                            unsafe port.core.receiving.greetings.nextDeadline
+                            unsafe port.core.deadlines.nextGreetingDeadline
                         }
                     } catch {
                         Issue.record(error)

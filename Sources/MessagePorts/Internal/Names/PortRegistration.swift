@@ -8,7 +8,7 @@ struct PortRegistration: ~Copyable, Sendable {
     let name: PortName
     let listener: PacketListener
     /// Nil for an abstract name, which is the socket's own.
-    private let hold: NameHold?
+    private let hold: NameLock?
 
     /// Takes a name.
     init(_ name: PortName, in place: PortNames.Place) throws(PortNameError) {
@@ -16,7 +16,7 @@ struct PortRegistration: ~Copyable, Sendable {
             listener = try PortRegistration.listen(toAbstract: name)
             hold = nil
         } else {
-            let hold = try NameHold(name, in: NameDirectory(place, makes: true))
+            let hold = try NameLock(name, in: NameDirectory(place, makes: true))
             listener = try hold.listen()
             self.hold = consume hold
         }

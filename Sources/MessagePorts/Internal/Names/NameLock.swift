@@ -5,7 +5,7 @@ internal import RunLoops
 ///
 /// The kernel gives the lock up when the process ends, however it ends, so what is left of a killed owner is in nobody's way.
 /// Who has the lock may do with the name's files what it likes.
-struct NameHold: ~Copyable, Sendable {
+struct NameLock: ~Copyable, Sendable {
     private let directory: NameDirectory
     private let name: PortName
     private let lock: OwnedDescriptor
@@ -22,9 +22,9 @@ struct NameHold: ~Copyable, Sendable {
     init(
         _ name: PortName, in directory: consuming NameDirectory, midway: () -> Void = {}
     ) throws(PortNameError) {
-        let file = NameHold.lockFile(of: name)
+        let file = NameLock.lockFile(of: name)
         while true {
-            let lock = try NameHold.open(file, in: directory)
+            let lock = try NameLock.open(file, in: directory)
             midway()
             if flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
@@ -32,10 +32,10 @@ struct NameHold: ~Copyable, Sendable {
                 throw code == EWOULDBLOCK ? .taken(name) : .refused(SystemError(call: "flock", code: code))
             }
             // Its last owner may have removed it between our two calls; then the lock is one on nothing.
-            if NameHold.isInPlace(lock.descriptor, file, directory.descriptor) {
+            if NameLock.isInPlace(lock.descriptor, file, directory.descriptor) {
                 // If somebody has cleaned the directory, a port may have the name all the same. Then its socket is not ours to
                 // remove, so this comes before there is a value that would.
-                if try NameHold.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
+                if try NameLock.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
                 self.lock = lock
                 break
             }
@@ -47,23 +47,23 @@ struct NameHold: ~Copyable, Sendable {
     deinit {
         // Only while the lock is that of the file that others see: if somebody has cleaned the directory meanwhile, the name
         // may be another port's by now.
-        let file = NameHold.lockFile(of: name)
-        if getpid() != processID || !NameHold.isInPlace(lock.descriptor, file, directory.descriptor) {
+        let file = NameLock.lockFile(of: name)
+        if getpid() != processID || !NameLock.isInPlace(lock.descriptor, file, directory.descriptor) {
             return
         }
-        NameHold.remove(name.bytes, in: directory.descriptor)
+        NameLock.remove(name.bytes, in: directory.descriptor)
         // Last, while it is still locked: who opens it from now on finds out, and makes another one.
-        NameHold.remove(file, in: directory.descriptor)
+        NameLock.remove(file, in: directory.descriptor)
     }
 
     /// Listens under the name.
     borrowing func listen() throws(PortNameError) -> PacketListener {
         let provisional = Array(".".utf8) + name.bytes + Array(".new".utf8)
-        NameHold.remove(provisional, in: directory.descriptor)
+        NameLock.remove(provisional, in: directory.descriptor)
         let listener: PacketListener
         do { listener = try PacketListener(directory.address(of: provisional)) } catch {
             // It may have been bound before it was refused.
-            NameHold.remove(provisional, in: directory.descriptor)
+            NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
         // At once in the place of what a killed owner has left, and only now that it listens: who looks the name up finds
@@ -72,10 +72,10 @@ struct NameHold: ~Copyable, Sendable {
         do {
             _ = try systemCall("renameat") {
                 // Safe: the kernel reads the strings, and no more.
-                unsafe renameat(number, NameHold.path(provisional), number, NameHold.path(name.bytes))
+                unsafe renameat(number, NameLock.path(provisional), number, NameLock.path(name.bytes))
             }
         } catch {
-            NameHold.remove(provisional, in: directory.descriptor)
+            NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
         return listener

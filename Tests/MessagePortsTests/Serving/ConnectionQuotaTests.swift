@@ -4,7 +4,7 @@ import Testing
 @testable import RunLoops
 
 /// Who may have how many connections.
-@Suite struct PeerSharesTests {
+@Suite struct ConnectionQuotaTests {
     private static func limits() -> MessagePort.Limits {
         var limits = MessagePort.Limits()
         limits.connectionsPerProcess = 2
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `a process has its share, whatever the others have`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [1, 1, 1, 2, 2, 2, 3].map { shares.take(Self.peer($0, of: 7)) }
         #expect(taken == [true, true, false, true, true, false, true])
         shares.giveBack(Self.peer(1, of: 7))
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `another user has its share, however many processes it has`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [1, 2, 3, 4].map { shares.take(Self.peer($0, of: 8)) }
         #expect(taken == [true, true, true, false])
         // What was refused is not counted, and others have theirs.
@@ -39,13 +39,13 @@ import Testing
     }
 
     @Test func `a number that is another user's process is another process`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [8, 8, 8, 9, 7].map { shares.take(Self.peer(1, of: $0)) }
         #expect(taken == [true, true, false, true, true])
     }
 
     @Test func `who has no connection is not remembered`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let peers = [Self.peer(1, of: 7), Self.peer(1, of: 8), Self.peer(2, of: 8)]
         let taken = peers.map { shares.take($0) }
         #expect(taken == [true, true, true])

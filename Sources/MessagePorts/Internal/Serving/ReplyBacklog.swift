@@ -2,48 +2,49 @@ internal import DequeModule
 internal import Glibc
 internal import RunLoops
 
-/// Replies that a requester has no room for yet, oldest first, up to a number of bytes and of descriptors.
-struct KeptReplies: Sendable {
-    private var replies: Deque<KeptReply> = []
+/// The replies that a requester has no room for yet, oldest first, up to a number of bytes and of descriptors.
+struct ReplyBacklog: Sendable {
+    private var replies: Deque<BackloggedReply> = []
     private let limit: Int
     private var size = 0
     private var descriptorCount = 0
 
-    /// How many descriptors are kept for one requester, as many as one message may carry: the process has few for all of them.
+    /// The number of descriptors that are kept for one requester: as many as one message may carry. The process has few for all
+    /// requesters together.
     static let descriptorLimit = 253
 
-    /// Makes an empty queue.
+    /// Makes an empty backlog.
     ///
-    /// - Parameter limit: How many bytes are kept.
+    /// - Parameter limit: The number of bytes that it may keep.
     init(limit: Int) { self.limit = limit }
 
     var isEmpty: Bool { replies.isEmpty }
-    var first: KeptReply? { replies.first }
+    var first: BackloggedReply? { replies.first }
 
-    /// Keeps a reply.
+    /// Adds a reply.
     ///
-    /// - Returns: False if there is no room for it: then it was not kept.
-    mutating func keep(_ reply: KeptReply) -> Bool {
+    /// - Returns: False if there is no room for the reply, which was not added then.
+    mutating func append(_ reply: BackloggedReply) -> Bool {
         if size + reply.size > limit { return false }
         let descriptors = descriptorCount + reply.descriptors.count
-        if descriptors > KeptReplies.descriptorLimit { return false }
+        if descriptors > ReplyBacklog.descriptorLimit { return false }
         size += reply.size
         descriptorCount = descriptors
         replies.append(reply)
         return true
     }
 
-    /// The first reply is on its way.
+    /// Removes the first reply, which was sent.
     mutating func removeFirst() {
         let first = replies.removeFirst()
         size -= first.size
         descriptorCount -= first.descriptors.count
     }
 
-    /// Lets go of all: nobody will read them any more.
+    /// Removes all replies: no requester will read them any more.
     ///
     /// - Returns: The replies, for the caller to destroy once it holds no lock.
-    mutating func removeAll() -> Deque<KeptReply> {
+    mutating func removeAll() -> Deque<BackloggedReply> {
         defer {
             replies = []
             size = 0
@@ -54,24 +55,24 @@ struct KeptReplies: Sendable {
 }
 
 /// A reply that waits until its requester has room.
-final class KeptReply: Sendable {
-    /// What a reply takes beside its bytes: here, and in the kernel later.
+final class BackloggedReply: Sendable {
+    /// The number of bytes that a reply costs beside its own: here, and in the kernel later.
     static let overhead = 128
 
     let frame: Frame
     let bytes: [UInt8]
-    /// Copies, owned by this object.
+    /// Duplicates, owned by this object.
     ///
-    /// The program may have had the descriptors from another process, so closing them may take time.
+    /// The program may have received the descriptors from another process, so closing them may take time.
     let descriptors: [CInt]
 
-    /// Copies a reply, and opens its descriptors a second time: the caller may close its own.
+    /// Copies a reply, and duplicates its descriptors, so that the caller may close its own.
     init(_ frame: Frame, _ body: RawSpan, _ descriptors: [CInt]) throws(SystemError) {
         self.frame = frame
         bytes = unsafe body.withUnsafeBytes { bytes in unsafe Array(bytes) }
         var copies = OwnedDescriptors()
         for descriptor in descriptors {
-            // The numbers are the caller's: one that is no descriptor is refused by the kernel, as when it is sent at once.
+            // The numbers are the caller's. The kernel refuses one that is no descriptor, as it does when a reply is sent at once.
             copies.append(
                 OwnedDescriptor(try systemCall("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
         }
@@ -80,8 +81,8 @@ final class KeptReply: Sendable {
 
     deinit {
         if descriptors.isEmpty { return }
-        DescriptorCloser.close(descriptors, for: DescriptorAccount(of: nil), wereCounted: false)
+        DescriptorCloser.close(descriptors, for: DescriptorQuota(of: nil), wereCounted: false)
     }
 
-    var size: Int { KeptReply.overhead * (1 + descriptors.count) + bytes.count }
+    var size: Int { BackloggedReply.overhead * (1 + descriptors.count) + bytes.count }
 }

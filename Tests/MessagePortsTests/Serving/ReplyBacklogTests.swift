@@ -6,13 +6,13 @@ import Testing
 @testable import RunLoops
 
 /// What is kept for a requester that has no room has limits: of bytes, and of descriptors.
-@Suite struct KeptRepliesTests {
+@Suite struct ReplyBacklogTests {
     @Test func `replies are kept up to so many bytes, each with what it costs beside them`() throws {
-        var kept = KeptReplies(limit: 2 * KeptReply.overhead + 10)
-        let keeps = try [10, 1, 0].map { kept.keep(try reply(bytes: $0)) }
+        var kept = ReplyBacklog(limit: 2 * BackloggedReply.overhead + 10)
+        let keeps = try [10, 1, 0].map { kept.append(try reply(bytes: $0)) }
         #expect(keeps == [true, false, true])
         kept.removeFirst()
-        let keepsAgain = try kept.keep(reply(bytes: 10))
+        let keepsAgain = try kept.append(reply(bytes: 10))
         #expect(keepsAgain)
     }
 
@@ -22,31 +22,31 @@ import Testing
     ) {
         #expect(throws: SystemError(call: "fcntl", code: EBADF)) {
             // Safe: there is nothing in it.
-            _ = try KeptReply(Frame(kind: .reply, number: 1), RawSpan(), [STDERR_FILENO, number])
+            _ = try BackloggedReply(Frame(kind: .reply, number: 1), RawSpan(), [STDERR_FILENO, number])
         }
     }
 
     @Test func `as many descriptors are kept for one requester as one packet may carry`() async {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 4_096)
-            var kept = KeptReplies(limit: 1_000_000)
-            let keeps = try [200, 53, 1, 0].map { kept.keep(try reply(descriptors: $0)) }
+            var kept = ReplyBacklog(limit: 1_000_000)
+            let keeps = try [200, 53, 1, 0].map { kept.append(try reply(descriptors: $0)) }
             #expect(keeps == [true, true, false, true])
             // The first one was sent.
             kept.removeFirst()
-            let keepsAgain = try [201, 200, 1].map { kept.keep(try reply(descriptors: $0)) }
+            let keepsAgain = try [201, 200, 1].map { kept.append(try reply(descriptors: $0)) }
             #expect(keepsAgain == [false, true, false])
             let removed = kept.removeAll().count
-            let keepsMost = try kept.keep(reply(descriptors: 253))
+            let keepsMost = try kept.append(reply(descriptors: 253))
             #expect(removed == 3 && keepsMost)
         }
     }
 }
 
-private func reply(bytes count: Int = 0, descriptors: Int = 0) throws -> KeptReply {
+private func reply(bytes count: Int = 0, descriptors: Int = 0) throws -> BackloggedReply {
     let bytes = [UInt8](repeating: 1, count: count)
     // Safe: bytes have nothing between them.
-    return try KeptReply(
+    return try BackloggedReply(
         Frame(kind: .reply, number: 1), unsafe bytes.span.bytes,
         [CInt](repeating: STDERR_FILENO, count: descriptors))
 }
