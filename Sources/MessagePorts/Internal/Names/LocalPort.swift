@@ -4,10 +4,13 @@ internal import RunLoops
 struct LocalPort: Sendable {
     /// The port's claim.
     ///
-    /// Not the port: its last reference also releases the user's filter, and must not be one that is released here, under a lock.
+    /// Not the port: its last reference also releases the user's filter, and must not be one that is released here, under a
+    /// lock.
     private let claim: SharedClaim
 
-    /// A name and the place where it is kept. An abstract name is the same in all places.
+    /// A name and the place where it is kept.
+    ///
+    /// An abstract name is the same in all places.
     private struct Place: Hashable {
         let name: PortName
         let names: PortNames?

@@ -1,8 +1,8 @@
 /// The state of one end of a connection: which frames may arrive, and what each of them asks for.
 ///
-/// A client says hello, and may send on at once. A server welcomes the client, or refuses it. Until then the kernel may keep out the
-/// client's descriptors. Messages and requests go one way, and replies the other. A frame that arrives out of place ends the
-/// connection.
+/// A client says hello, and may send on at once. A server welcomes the client, or refuses it. Until then the kernel may keep
+/// out the client's descriptors. Messages and requests go one way, and replies the other. A frame that arrives out of place
+/// ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
@@ -29,8 +29,8 @@ struct ConnectionState: Sendable {
         case greet
         /// Give the message, or the request, to the handler.
         case deliver
-        /// Give the reply, or the notice that there is none, to its requester. If no requester waits, count the reply as late: a
-        /// request that was abandoned can still be answered.
+        /// Give the reply, or the notice that there is none, to its requester. If no requester waits, count the reply as late:
+        /// a request that was abandoned can still be answered.
         case answer
         /// The other end has refused. Report that to the users of the connection, and close it.
         case close(Frame.Refusal)
@@ -97,8 +97,8 @@ struct ConnectionState: Sendable {
 
     /// Refuses the other end for a packet that is malformed, out of place, or beyond the limits.
     ///
-    /// A refusal for another reason, such as the peer's user or its silence, does not pass through here: the port sends it and closes
-    /// the connection.
+    /// A refusal for another reason, such as the peer's user or its silence, does not pass through here: the port sends it and
+    /// closes the connection.
     mutating func refuse(_ refusal: Frame.Refusal) -> Action {
         if !isOpen { return .drop }
         state = .refused(refusal)

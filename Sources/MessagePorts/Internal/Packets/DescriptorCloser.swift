@@ -6,10 +6,10 @@ internal import Synchronization
 
 /// Closes the descriptors that other processes have sent, on threads of its own.
 ///
-/// Closing a descriptor can take time, and its sender decides how much: a socket that lingers until its data are read, a file of a
-/// file system that a process serves, a connection on which such descriptors wait to be read. So no loop closes them, however many
-/// wait. Descriptors that wait count against their sender, which may then send no more: ``DescriptorQuota``. Threads are started when
-/// there is something to close, and end when there was nothing for a while.
+/// Closing a descriptor can take time, and its sender decides how much: a socket that lingers until its data are read, a file
+/// of a file system that a process serves, a connection on which such descriptors wait to be read. So no loop closes them,
+/// however many wait. Descriptors that wait count against their sender, which may then send no more: ``DescriptorQuota``.
+/// Threads are started when there is something to close, and end when there was nothing for a while.
 ///
 /// > Thread safety: any thread.
 enum DescriptorCloser {
@@ -27,7 +27,9 @@ enum DescriptorCloser {
     /// The time that a thread waits for something to close before it ends.
     private static let idleTime = Duration.seconds(1)
 
-    /// Descriptors that were discarded together. They are closed together, so a slow one of a message delays that message first.
+    /// Descriptors that were discarded together.
+    ///
+    /// They are closed together, so a slow one of a message delays that message first.
     private struct Batch: Sendable {
         let numbers: [CInt]
         let quota: DescriptorQuota
@@ -80,8 +82,8 @@ enum DescriptorCloser {
 
     /// Wakes or starts one more thread, if a batch may be closed now and there may be one more thread.
     ///
-    /// Called for each batch, so as many threads are busy as may be. If no thread can be started, the batch stays on its quota, and
-    /// ``retryThread()`` starts a thread as soon as one can be started.
+    /// Called for each batch, so as many threads are busy as may be. If no thread can be started, the batch stays on its quota,
+    /// and ``retryThread()`` starts a thread as soon as one can be started.
     private static func useThread() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in

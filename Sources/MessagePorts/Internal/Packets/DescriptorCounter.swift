@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The number of descriptors that other processes have sent, each counted from its receipt until it is taken or closed.
 ///
-/// Both counts are halves of one number, so that one load shows whether there is any descriptor: those that are being closed are in
-/// its upper half.
+/// Both counts are halves of one number, so that one load shows whether there is any descriptor: those that are being closed
+/// are in its upper half.
 ///
 /// > Thread safety: any thread.
 struct DescriptorCounter: ~Copyable, Sendable {

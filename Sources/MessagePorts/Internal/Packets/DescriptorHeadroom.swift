@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A check that this process can surely open the descriptors of a packet.
 ///
-/// If no number is free for a descriptor, the kernel closes it at once, on the thread that receives. The check costs a system call, so
-/// its answer is used for some time.
+/// If no number is free for a descriptor, the kernel closes it at once, on the thread that receives. The check costs a system
+/// call, so its answer is used for some time.
 enum DescriptorHeadroom {
     /// The time for which an answer is used.
     ///

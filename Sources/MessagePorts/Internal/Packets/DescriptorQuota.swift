@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// The count of descriptors that one connection's peer has sent and that are neither taken nor closed, with its bounds.
 ///
-/// Each descriptor is counted for the connection, for its ``PeerGroup``, and for the whole process, and each of the three has a bound.
-/// So no peer, and not all peers together, can use up the descriptors that this process needs.
+/// Each descriptor is counted for the connection, for its ``PeerGroup``, and for the whole process, and each of the three has a
+/// bound. So no peer, and not all peers together, can use up the descriptors that this process needs.
 ///
 /// > Thread safety: any thread.
 final class DescriptorQuota: Sendable {
@@ -76,8 +76,8 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the descriptors that the next packet of this connection may bring to a port.
     ///
-    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a look at the coarse clock. A packet can
-    /// then bring more than the limits allow, 253, but only one packet for each thread that reads at that moment.
+    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a look at the coarse clock. A
+    /// packet can then bring more than the limits allow, 253, but only one packet for each thread that reads at that moment.
     ///
     /// - Parameters:
     ///   - limit: The number of descriptors that a permitted message may carry.

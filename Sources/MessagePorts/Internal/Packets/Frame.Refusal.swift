@@ -1,8 +1,8 @@
 extension Frame {
     /// The reason that a port gives when it turns away the other end of a connection.
     ///
-    /// A connection that ends for another reason ends without one: the port has ended, or replies were not read, so that there is no
-    /// room for a reason either.
+    /// A connection that ends for another reason ends without one: the port has ended, or replies were not read, so that there
+    /// is no room for a reason either.
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1

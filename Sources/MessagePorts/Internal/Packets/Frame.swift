@@ -39,8 +39,8 @@ struct Frame: Hashable, Sendable {
     static let mostDescriptors = 253
 
     var kind: Kind
-    /// The number that programs give a message, request or reply; the reason of a refusal; the number of descriptors of a greeting;
-    /// else 0.
+    /// The number that programs give a message, request or reply; the reason of a refusal; the number of descriptors of a
+    /// greeting; else 0.
     var id: UInt32 = 0
     /// The number of the request that this is, or answers; the length of a body, of a greeting; else 0.
     var number: UInt64 = 0

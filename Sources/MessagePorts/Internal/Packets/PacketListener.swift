@@ -9,7 +9,9 @@ struct PacketListener: ~Copyable, Sendable {
     /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if the kernel lets no descriptor be sent to a new connection until that allows descriptors. Sending one fails.
+    /// True if the kernel lets no descriptor be sent to a new connection until that allows descriptors.
+    ///
+    /// Sending one fails.
     ///
     /// So a connection that is refused holds no descriptors, and closing it takes no time. Linux can do this from 6.16 on.
     let blocksDescriptors: Bool
@@ -20,7 +22,8 @@ struct PacketListener: ~Copyable, Sendable {
     ///   - address: The address.
     ///   - waiting: The number of connections that may wait to be accepted. By default, as many as the system allows: they cost
     ///     this process nothing.
-    ///   - blocksDescriptors: True if the kernel is asked to block descriptors. A test passes false, to stand for an older kernel.
+    ///   - blocksDescriptors: True if the kernel is asked to block descriptors. A test passes false, to stand for an older
+    ///     kernel.
     /// - Throws: The kernel's refusal, `EADDRINUSE` if the address is taken.
     init(
         _ address: Address, waiting: CInt = .max, blocksDescriptors: Bool = true
@@ -49,9 +52,9 @@ struct PacketListener: ~Copyable, Sendable {
             close(descriptor)
             return
         }
-        // The last owner of a listener closes the connections that wait in it, and with them the descriptors that were sent. Once
-        // the listener is shut down no more connections arrive. Each waiting one is closed by itself. An abstract name is free
-        // when the listener is closed, so this thread closes the listener if no connection waits any more.
+        // The last owner of a listener closes the connections that wait in it, and with them the descriptors that were sent.
+        // Once the listener is shut down no more connections arrive. Each waiting one is closed by itself. An abstract name is
+        // free when the listener is closed, so this thread closes the listener if no connection waits any more.
         shutdown(descriptor, CInt(SHUT_RDWR))
         var rest = PacketListener.mostTakenAtEnd
         while rest > 0, takesOne() { rest -= 1 }
@@ -89,8 +92,8 @@ struct PacketListener: ~Copyable, Sendable {
         case connection(PacketSocket)
         /// No connection waits.
         case none
-        /// A connection waits, and there is no descriptor or no memory for it. It stays in the queue. Asking again at once would
-        /// fail again, and the listener stays readable: ``ExponentialBackoff/accepting``.
+        /// A connection waits, and there is no descriptor or no memory for it. It stays in the queue. Asking again at once
+        /// would fail again, and the listener stays readable: ``ExponentialBackoff/accepting``.
         case outOfResources(SystemError)
         /// The kernel has refused.
         case failed(SystemError)
@@ -140,7 +143,8 @@ extension PacketSocket {
                     address.isAbstract, left)
             }
         }
-        // The end that made the connection may wait in the call that reads. All other calls pass flags so that they do not wait.
+        // The end that made the connection may wait in the call that reads. All other calls pass flags so that they do not
+        // wait.
         if isPast { _ = try systemCall("fcntl") { runloops_set_blocking(number) } }
         self.init(adopting: socket, mayHoldDescriptors: true)
         openQuota()

@@ -9,7 +9,8 @@ extension PacketPool {
         case wouldBlock
         /// The end: no packet will arrive any more.
         case end
-        /// A packet that breaks the rules. It was received and discarded, or it waits in the kernel; its connection is to be ended.
+        /// A packet that breaks the rules. It was received and discarded, or it waits in the kernel; its connection is to be
+        /// ended.
         case violation(PacketViolation)
         /// A packet with descriptors that the allowance does not let in now. It waits in the kernel.
         case exceedsAllowance
@@ -19,7 +20,9 @@ extension PacketPool {
         case failed(SystemError)
     }
 
-    /// Receives one packet of a connection, and decodes it. Every reader of a connection receives here.
+    /// Receives one packet of a connection, and decodes it.
+    ///
+    /// Every reader of a connection receives here.
     ///
     /// - Parameters:
     ///   - socket: The socket. Only one thread at a time receives from it.

@@ -59,7 +59,8 @@ extension PacketSocket {
         case end
         /// A packet was longer than the buffer. Its bytes are lost, and its descriptors are these.
         case tooLong(length: Int, OwnedDescriptors)
-        /// A packet carries more descriptors than are allowed. It stays in the kernel's queue. These were opened to find that out.
+        /// A packet carries more descriptors than are allowed. It stays in the kernel's queue. These were opened to find that
+        /// out.
         case exceedsAllowance(OwnedDescriptors)
         /// Not all descriptors of a packet could be opened here, only these. The packet stays in the kernel's queue, unless any
         /// number was allowed.
@@ -70,14 +71,14 @@ extension PacketSocket {
 
     /// Receives one packet, without waiting unless it is asked to.
     ///
-    /// An empty packet counts as a packet while the other end is there. Afterwards it counts as the end, because the kernel reports
-    /// both alike.
+    /// An empty packet counts as a packet while the other end is there. Afterwards it counts as the end, because the kernel
+    /// reports both alike.
     ///
     /// - Parameters:
     ///   - buffer: The memory for the packet's bytes, of at least one byte.
     ///   - allowance: The descriptors that the packet may bring.
-    ///   - waits: True if it waits until there is a packet, or none will arrive any more, for example after ``shutDown()``. Only a
-    ///     socket whose end made the connection waits: the others are non-blocking.
+    ///   - waits: True if it waits until there is a packet, or none will arrive any more, for example after ``shutDown()``.
+    ///     Only a socket whose end made the connection waits: the others are non-blocking.
     /// - Returns: The result. The quota of the other end, if that is known, counts the descriptors.
     borrowing func receive(
         into buffer: UnsafeMutableRawBufferPointer, _ allowance: DescriptorQuota.Allowance = .any,

@@ -3,9 +3,9 @@ internal import RunLoops
 extension PacketSocket {
     /// Makes sure that a packet with a body of this length can be sent, if the system allows that.
     ///
-    /// If the kernel's default has room for the packet, it is not changed: it has room for many small packets. The limits that the
-    /// other end states are no reason to ask for more, or the other end would choose how much of the kernel's memory this process
-    /// uses. Only a packet that is to be sent is a reason.
+    /// If the kernel's default has room for the packet, it is not changed: it has room for many small packets. The limits that
+    /// the other end states are no reason to ask for more, or the other end would choose how much of the kernel's memory this
+    /// process uses. Only a packet that is to be sent is a reason.
     borrowing func ensureRoom(forBodiesOf length: Int) throws(SystemError) {
         let packet = Frame.headLength + length
         if try mostBytes < packet { try makeRoom(forPacketsOf: packet) }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// One end of a connection on this machine that keeps packet boundaries: each packet is sent and received whole, or not at all.
 ///
-/// Nothing here blocks except ``wait(for:before:)``, and ``receive(into:_:waits:)`` where it is asked to. A packet carries bytes and
-/// descriptors.
+/// Nothing here blocks except ``wait(for:before:)``, and ``receive(into:_:waits:)`` where it is asked to. A packet carries
+/// bytes and descriptors.
 ///
 /// > Thread safety: any thread. Packets of one thread arrive in the order in which it sent them.
 struct PacketSocket: ~Copyable, Sendable {
@@ -16,8 +16,9 @@ struct PacketSocket: ~Copyable, Sendable {
     /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if packets that wait to be read may carry descriptors. The other end has chosen them, so closing the socket may take
-    /// time.
+    /// True if packets that wait to be read may carry descriptors.
+    ///
+    /// The other end has chosen them, so closing the socket may take time.
     private let mayHoldDescriptors: Atomic<Bool>
 
     /// The quota of the other end, or nil until it is known.
@@ -84,7 +85,9 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// How many bytes one packet may have: what has not been received yet is the sender's to quota for.
+    /// The number of bytes that one packet may have.
+    ///
+    /// The kernel charges the sender for packets that were not received yet.
     var mostBytes: Int {
         get throws(SystemError) {
             let socket = descriptor
@@ -93,14 +96,18 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks for space to send packets of this size. The kernel gives as much as the system's `wmem_max` allows.
+    /// Asks for space to send packets of this size.
+    ///
+    /// The kernel gives as much as the system's `wmem_max` allows.
     borrowing func makeRoom(forPacketsOf bytes: Int) throws(SystemError) {
         let socket = descriptor
         let space = CInt(clamping: bytes + 64)
         _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
     }
 
-    /// Ends the connection for both ends, for good, and every wait for it here. Packets that were sent are still received.
+    /// Ends the connection for both ends, for good, and every wait for it here.
+    ///
+    /// Packets that were sent are still received.
     borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
     /// Waits until there is something to read, or room to send, or the other end is gone.
@@ -123,7 +130,9 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The event that a wait is for. Each wait also ends when the other end is gone.
+    /// The event that a wait is for.
+    ///
+    /// Each wait also ends when the other end is gone.
     enum Direction {
         case read, write
         /// Nothing but the end of the other end.

@@ -1,10 +1,12 @@
 internal import Glibc
 internal import RunLoops
 
-/// The peers whose descriptors are counted and closed together. No group delays the closing of another.
+/// The peers whose descriptors are counted and closed together.
 ///
-/// Each process of this process's own user is a group of its own. All processes of another user are one group, because there can be
-/// any number of them.
+/// No group delays the closing of another.
+///
+/// Each process of this process's own user is a group of its own. All processes of another user are one group, because there
+/// can be any number of them.
 ///
 /// > Thread safety: any thread.
 final class PeerGroup: Sendable {
@@ -35,7 +37,9 @@ final class PeerGroup: Sendable {
 
     // MARK: - All groups
 
-    /// A group, and the number of quotas that belong to it. The group is removed with the last one.
+    /// A group, and the number of quotas that belong to it.
+    ///
+    /// The group is removed with the last one.
     private struct Entry: Sendable {
         let group: PeerGroup
         var quotas = 0
@@ -43,7 +47,9 @@ final class PeerGroup: Sendable {
 
     private static let entries = Guarded<[Key: Entry]>([:])
 
-    /// Returns the group for one more quota. Makes the group if it does not exist.
+    /// Returns the group for one more quota.
+    ///
+    /// Makes the group if it does not exist.
     static func join(_ key: Key) -> PeerGroup {
         entries.withLock { entries in
             var entry = entries[key] ?? Entry(group: PeerGroup(key))

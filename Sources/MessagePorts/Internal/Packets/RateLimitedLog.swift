@@ -1,7 +1,8 @@
 internal import RunLoops
 
-/// Reports the packets and peers that a port or connection has turned away. Only the first ones are reported, because the peers decide
-/// how many there are.
+/// Reports the packets and peers that a port or connection has turned away.
+///
+/// Only the first ones are reported, because the peers decide how many there are.
 final class RateLimitedLog: Sendable {
     /// The number of lines that are reported.
     static let mostLines = 16

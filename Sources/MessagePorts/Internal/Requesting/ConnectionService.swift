@@ -3,10 +3,12 @@ internal import RunLoops
 
 /// The thread of the process that reads replies for tasks, and watches for the end of ports for handlers that asked for it.
 ///
-/// It is started when it is first needed. A process that only sends, or blocks until the reply arrives, does without. It runs no code
-/// of the user's.
+/// It is started when it is first needed. A process that only sends, or blocks until the reply arrives, does without. It runs
+/// no code of the user's.
 final class ConnectionService: Sendable {
-    /// The watched connections. Their tokens are the keys of ``connections``.
+    /// The watched connections.
+    ///
+    /// Their tokens are the keys of ``connections``.
     let set: EpollSet
     private let thread: RunLoopThread
     private let connections = Guarded(Connections())

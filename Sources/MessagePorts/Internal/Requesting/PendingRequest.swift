@@ -5,9 +5,9 @@ internal import Synchronization
 ///
 /// Once it is sent, it stays in the request table of its connection until it is decided. Whoever takes it out decides it.
 ///
-/// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the lock
-/// once ``isDecided`` is true, because it does not change again. The number changes only while the thread or task that made the
-/// request sends it, which may read the number without the lock.
+/// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the
+/// lock once ``isDecided`` is true, because it does not change again. The number changes only while the thread or task that
+/// made the request sends it, which may read the number without the lock.
 final class PendingRequest: @unchecked Sendable {
     /// The result that the waiter gets.
     enum Outcome: Sendable {
@@ -36,7 +36,9 @@ final class PendingRequest: @unchecked Sendable {
     /// True if a task waits, not a thread.
     let isTask: Bool
 
-    /// The number that the reply has, too. The table sets it before the request is sent.
+    /// The number that the reply has, too.
+    ///
+    /// The table sets it before the request is sent.
     var number: UInt64 = 0
 
     private var waiter = Waiter.noWaiter

@@ -1,8 +1,9 @@
-/// The role of the one reader of a connection on which replies arrive. If two threads read, one could receive the reply that the other
-/// waits for, while the other sleeps on.
+/// The role of the one reader of a connection on which replies arrive.
 ///
-/// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the end is to
-/// be reported, the kernel notifies the process's ``ConnectionService``, which reads then.
+/// If two threads read, one could receive the reply that the other waits for, while the other sleeps on.
+///
+/// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the
+/// end is to be reported, the kernel notifies the process's ``ConnectionService``, which reads then.
 struct ReaderRole: Sendable {
     private enum State {
         /// No reader, because no reply is waited for.

@@ -86,8 +86,8 @@ extension RemoteConnection {
         let service = try ConnectionService.shared()
         try state.withLock { state throws(SystemError) in
             if state.watch != nil || state.ended != nil { return }
-            // Under the lock, though it is a system call. Otherwise two threads could add the same descriptor, or one could add it
-            // after the end has removed it.
+            // Under the lock, though it is a system call. Otherwise two threads could add the same descriptor, or one could add
+            // it after the end has removed it.
             state.watch = Watch(service: service, token: try service.add(self))
         }
     }
@@ -121,8 +121,8 @@ extension RemoteConnection {
 
     /// Has the kernel notify the service once.
     ///
-    /// Under the lock, though it is a system call. If two threads state different interests, the last one has to be the last to call
-    /// the kernel. Otherwise the service would not be notified of a reply.
+    /// Under the lock, though it is a system call. If two threads state different interests, the last one has to be the last to
+    /// call the kernel. Otherwise the service would not be notified of a reply.
     private func notifyService(_ interest: ReaderRole.ServiceInterest, _ watch: Watch) {
         let events: EpollSet.Interest = interest.contains(.replies) ? [.reading, .once] : [.hangUp, .once]
         do { try watch.service.set.change(socket.descriptor, events, token: watch.token) } catch {

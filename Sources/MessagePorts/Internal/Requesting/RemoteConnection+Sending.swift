@@ -3,7 +3,9 @@ internal import RunLoops
 // Sending, from any thread.
 
 extension RemoteConnection {
-    /// Sends a message. If there is no room, it waits.
+    /// Sends a message.
+    ///
+    /// If there is no room, it waits.
     func send(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
@@ -66,8 +68,9 @@ extension RemoteConnection {
         if reads { readAll() }
     }
 
-    /// Adds a request to the table and sends it. If the request is decided before it is sent, this returns, and its waiter finds the
-    /// outcome.
+    /// Adds a request to the table and sends it.
+    ///
+    /// If the request is decided before it is sent, this returns, and its waiter finds the outcome.
     ///
     /// If this throws, the request may be begun again.
     func begin(
@@ -85,12 +88,15 @@ extension RemoteConnection {
         } catch {
             let wasWaiting = state.withLock { $0.requests.abandon(request) }
             ensureReader()
-            // If not, the request was decided meanwhile: by the end, or by a port that replies to a request that it did not get.
+            // If not, the request was decided meanwhile: by the end, or by a port that replies to a request that it did not
+            // get.
             if wasWaiting { throw error }
         }
     }
 
-    /// Begins a thread's wait for a reply. Throws if this thread is the one that serves the port.
+    /// Begins a thread's wait for a reply.
+    ///
+    /// Throws if this thread is the one that serves the port.
     func beginWait(
         for request: PendingRequest, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) -> ThreadWait? {
@@ -114,7 +120,9 @@ extension RemoteConnection {
         return outcome
     }
 
-    /// Waits, on a thread, until a request is decided. The thread reads meanwhile if the role of the reader is free.
+    /// Waits, on a thread, until a request is decided.
+    ///
+    /// The thread reads meanwhile if the role of the reader is free.
     ///
     /// - Returns: The outcome, or nil if the deadline passed first.
     func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) throws(SystemError)

@@ -1,6 +1,8 @@
 internal import RunLoops
 
-/// The sender's end of a connection with a port. It sends messages and receives replies for any number of threads and tasks.
+/// The sender's end of a connection with a port.
+///
+/// It sends messages and receives replies for any number of threads and tasks.
 final class RemoteConnection: Sendable {
     let socket: PacketSocket
     /// The descriptors that the port has sent and that are neither taken nor closed.
@@ -111,7 +113,9 @@ final class RemoteConnection: Sendable {
 
     // MARK: - End
 
-    /// Ends the connection. Every pending request fails with the reason, and watchers of the end are notified.
+    /// Ends the connection.
+    ///
+    /// Every pending request fails with the reason, and watchers of the end are notified.
     ///
     /// Any thread may call this, and calling it twice is harmless.
     func end(_ reason: MessagePortError) {

@@ -3,7 +3,9 @@ internal import RunLoops
 
 /// The requests of one connection that wait for a reply, by number.
 struct RequestTable: Sendable {
-    /// In the order of their numbers, in which they were added. Most replies are for one of the first.
+    /// In the order of their numbers, in which they were added.
+    ///
+    /// Most replies are for one of the first.
     private var waiting: Deque<PendingRequest> = []
     private var last: UInt64 = 0
     /// The number of requests of tasks, which cannot read for themselves.

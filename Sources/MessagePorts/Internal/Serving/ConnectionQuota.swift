@@ -1,5 +1,5 @@
-/// The number of connections that each process and each other user has with a port, so that none of them takes the connections of
-/// all.
+/// The number of connections that each process and each other user has with a port, so that none of them takes the connections
+/// of all.
 ///
 /// All processes that the kernel cannot name here count as one process.
 struct ConnectionQuota: Sendable {
@@ -42,9 +42,13 @@ struct ConnectionQuota: Sendable {
         ConnectionQuota.countDown(peer.userID, in: &users)
     }
 
-    /// Subtracts one. A key without connections is removed.
+    /// Subtracts one.
+    ///
+    /// A key without connections is removed.
     private static func countDown<Key: Hashable>(_ key: Key, in counts: inout [Key: Int]) {
-        guard let count = counts[key] else { preconditionFailure("a connection is counted before it is given back") }
+        guard let count = counts[key] else {
+            preconditionFailure("a connection is counted before it is given back")
+        }
         counts[key] = count == 1 ? nil : count - 1
     }
 

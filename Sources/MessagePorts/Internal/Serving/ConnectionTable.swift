@@ -59,7 +59,9 @@ struct ConnectionTable: Sendable {
         return true
     }
 
-    /// Removes all connections. Reserved places stay, until their filters have decided.
+    /// Removes all connections.
+    ///
+    /// Reserved places stay, until their filters have decided.
     mutating func removeAll() -> [PortConnection] {
         let removed = Array(connections.values)
         connections = [:]

@@ -25,7 +25,9 @@ extension MessagePortCore {
         if isClosed { joined.input.leave() }
     }
 
-    /// Takes the port out of a mode. Messages that were sent wait.
+    /// Takes the port out of a mode.
+    ///
+    /// Messages that were sent wait.
     func leave(_ mode: RunLoop.Mode) {
         guard claim.loopHere != nil, let input = unsafe input else { return }
         let removed = input.removeHandlers(for: mode)

@@ -23,7 +23,9 @@ extension MessagePortCore {
         }
     }
 
-    /// Sends the replies of a connection's backlog. If the kernel is out of resources, they are sent again later.
+    /// Sends the replies of a connection's backlog.
+    ///
+    /// If the kernel is out of resources, they are sent again later.
     private func sendBacklog(of connection: PortConnection) {
         let deadlines = unsafe self.deadlines
         let now = Moment.now()

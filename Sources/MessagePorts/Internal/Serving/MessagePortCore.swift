@@ -7,7 +7,9 @@ internal import RunLoops
 /// Everything that can become ready is in one ``EpollSet``, behind one descriptor that the port's loop watches. So the port
 /// keeps its connections while it is in no loop, and nothing is read then.
 final class MessagePortCore: Sendable {
-    /// The tokens by which the set reports the listener and the alarm. Connections have the numbers above.
+    /// The tokens by which the set reports the listener and the alarm.
+    ///
+    /// Connections have the numbers above.
     static let listenerToken: UInt64 = 0
     static let alarmToken: UInt64 = 1
     private static let numberBelowConnections: UInt64 = 2
@@ -22,7 +24,9 @@ final class MessagePortCore: Sendable {
     let counters = PortCounters()
     private let reports = RateLimitedLog()
 
-    /// The loop that reads. Only that loop's thread touches `reads`, `deadlines` and `input`.
+    /// The loop that reads.
+    ///
+    /// Only that loop's thread touches `reads`, `deadlines` and `input`.
     let claim = SharedClaim()
 
     /// `nonisolated(unsafe)`, these three: guarded by ``claim``.
@@ -95,7 +99,9 @@ final class MessagePortCore: Sendable {
 
     var connectionCount: Int { state.withLock { $0.connections.count } }
 
-    /// True if there is no place for one more connection. Connections that the filter is deciding about count.
+    /// True if there is no place for one more connection.
+    ///
+    /// Connections that the filter is deciding about count.
     var isFull: Bool { state.withLock { $0.connections.countWithUndecided >= limits.connections } }
 
     func connection(_ token: UInt64) -> PortConnection? { state.withLock { $0.connections[token] } }

@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A port between processes in one loop, with its handlers.
 ///
-/// The loop watches the port's set. When something in it is ready, the port waits in line with the other ports and is served in the
-/// same step. So a run inside a handler goes on with the next message.
+/// The loop watches the port's set. When something in it is ready, the port waits in line with the other ports and is served in
+/// the same step. So a run inside a handler goes on with the next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {
@@ -32,7 +32,9 @@ final class MessagePortInput: InputServer {
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
     }
 
-    /// Serves in this loop the events that were reported in another one. The kernel may not report them twice.
+    /// Serves in this loop the events that were reported in another one.
+    ///
+    /// The kernel may not report them twice.
     func resume() {
         core.listenAgain()
         if unsafe !core.reads.reports.isEmpty { input.becameReady() }
@@ -63,8 +65,8 @@ final class MessagePortInput: InputServer {
         // least recently. So each sender has its turn.
         var served = Served()
         if reads.reports.isEmpty {
-            // The requester that was just answered is likely to have sent another request. A look at its connection costs less than asking
-            // the kernel for all that are ready, which follows if there is nothing.
+            // The requester that was just answered is likely to have sent another request. A look at its connection costs less
+            // than asking the kernel for all that are ready, which follows if there is nothing.
             if core.connectionCount == 1, let requester = reads.takeLastRequester() {
                 reads.reports.append(EpollSet.Report(token: requester, readiness: .reading))
                 serveReports(in: mode, &budget, &served)

@@ -1,7 +1,9 @@
 internal import CThreads
 internal import RunLoops
 
-/// The port's end of one connection. The port's loop reads it, and any thread sends replies.
+/// The port's end of one connection.
+///
+/// The port's loop reads it, and any thread sends replies.
 final class PortConnection: Sendable {
     let peer: MessagePort.Peer
     let socket: PacketSocket
@@ -17,8 +19,9 @@ final class PortConnection: Sendable {
     private let counters: PortCounters
     private let outbox: Guarded<Outbox>
 
-    /// The time that the kernel may be out of resources for a reply before the connection is closed. The requester notices the end
-    /// then, and would wait for ever otherwise.
+    /// The time that the kernel may be out of resources for a reply before the connection is closed.
+    ///
+    /// The requester notices the end then, and would wait for ever otherwise.
     static let patience = Duration.seconds(60)
 
     /// The moment since which the kernel has been out of resources for the first reply of the backlog, or nil if it is not.
@@ -165,9 +168,9 @@ final class PortConnection: Sendable {
 
     /// Sets the events that the set reports.
     ///
-    /// This is the one system call that is made under the lock of the outbox. If it was made after unlocking, a thread that adds the
-    /// first reply could ask for `.writing` after the loop has sent that reply and asked for no more events. Or the two calls could
-    /// be made the other way round, and the reply would never be sent.
+    /// This is the one system call that is made under the lock of the outbox. If it was made after unlocking, a thread that
+    /// adds the first reply could ask for `.writing` after the loop has sent that reply and asked for no more events. Or the
+    /// two calls could be made the other way round, and the reply would never be sent.
     private func watch(_ outbox: inout Outbox) {
         var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
         // The kernel always reports the end. While the connection is not read it would do so in every pass, so then it reports
@@ -221,7 +224,8 @@ final class PortConnection: Sendable {
             case .closed:
                 _ = end()
                 return .done
-            // A reply that cannot be sent now cannot be sent later. The requester would wait for ever, unless its connection ends.
+            // A reply that cannot be sent now cannot be sent later. The requester would wait for ever, unless its connection
+            // ends.
             case .tooLarge, .failed:
                 _ = end()
                 return .failed
@@ -240,7 +244,9 @@ final class PortConnection: Sendable {
 
     // MARK: - End
 
-    /// Ends the connection for both ends. Its descriptor is closed when the last right to reply is released.
+    /// Ends the connection for both ends.
+    ///
+    /// Its descriptor is closed when the last right to reply is released.
     ///
     /// - Returns: True if the connection was open until now.
     func end() -> Bool {

@@ -4,8 +4,9 @@ internal import RunLoops
 final class PortCounters: Sendable {
     private let counts = Guarded(MessagePort.Statistics())
 
-    /// The number of messages and requests that were delivered. Only the thread that has the port's claim counts them, without the
-    /// lock.
+    /// The number of messages and requests that were delivered.
+    ///
+    /// Only the thread that has the port's claim counts them, without the lock.
     let messages = Counter()
 
     func add(_ change: (inout MessagePort.Statistics) -> Void) { counts.withLock { change(&$0) } }

@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// The moments at which a port has something to do, behind one alarm that the port's set watches.
 ///
-/// A moment is due when a peer is late with its greeting, when the port is to accept again, when replies are to be sent again, or when
-/// descriptors may be received again.
+/// A moment is due when a peer is late with its greeting, when the port is to accept again, when replies are to be sent again,
+/// or when descriptors may be received again.
 ///
 /// Not thread-safe: guarded by the port's claim. It stays with the port when the port changes its loop.
 final class PortDeadlines {

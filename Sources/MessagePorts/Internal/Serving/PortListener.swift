@@ -2,14 +2,15 @@ internal import RunLoops
 
 /// The name of a port, and the socket that listens under it, until the port releases both.
 ///
-/// When ``release(_:)`` has returned, the name is free, whatever the port's loop is doing. To make that so, the loop uses the listener
-/// under the lock only, and holds nothing of it while the filter runs. The system calls that it makes under the lock never wait.
+/// When ``release(_:)`` has returned, the name is free, whatever the port's loop is doing. To make that so, the loop uses the
+/// listener under the lock only, and holds nothing of it while the filter runs. The system calls that it makes under the lock
+/// never wait.
 final class PortListener: Sendable {
     private let lock = Guarded(())
     /// Nil once the name was released.
     ///
-    /// `nonisolated(unsafe)`: touched under the lock. Not a counted reference: the loop could be the last to release that, a moment
-    /// after the port has ended.
+    /// `nonisolated(unsafe)`: touched under the lock. Not a counted reference: the loop could be the last to release that, a
+    /// moment after the port has ended.
     nonisolated(unsafe) private var held: PortRegistration?
 
     /// True if a connection that was not let in holds no descriptors.
@@ -56,7 +57,9 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Releases the name, and turns away the processes that wait to connect. Calling this twice is harmless.
+    /// Releases the name, and turns away the processes that wait to connect.
+    ///
+    /// Calling this twice is harmless.
     ///
     /// - Parameter set: The set that may watch the listener.
     func release(_ set: EpollSet) {

@@ -32,8 +32,8 @@ final class ReadQueue {
         @inline(__always) _modify { yield &state.value.reports }
     }
 
-    /// The connection whose message was just served, if the message was no request: its sender waits for nothing, and may have sent
-    /// more.
+    /// The connection whose message was just served, if the message was no request: its sender waits for nothing, and may have
+    /// sent more.
     var lastSender: UInt64? {
         @inline(__always) get { state.value.lastSender }
         @inline(__always) set { state.value.lastSender = newValue }
@@ -47,7 +47,7 @@ final class ReadQueue {
 
     /// Takes out the last requester, which may have sent its next request.
     ///
-    /// - Returns: The connection, or nil if there is none, or if it was read 16 times in a row: then the kernel is asked, so that
-    ///   processes that want to connect have their turn, too.
+    /// - Returns: The connection, or nil if there is none, or if it was read 16 times in a row: then the kernel is asked, so
+    ///   that processes that want to connect have their turn, too.
     func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
 }

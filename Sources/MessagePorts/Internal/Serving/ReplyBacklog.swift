@@ -9,8 +9,9 @@ struct ReplyBacklog: Sendable {
     private var size = 0
     private var descriptorCount = 0
 
-    /// The number of descriptors that are kept for one requester: as many as one message may carry. The process has few for all
-    /// requesters together.
+    /// The number of descriptors that are kept for one requester: as many as one message may carry.
+    ///
+    /// The process has few for all requesters together.
     static let descriptorLimit = 253
 
     /// Makes an empty backlog.
@@ -72,7 +73,8 @@ final class BackloggedReply: Sendable {
         bytes = unsafe body.withUnsafeBytes { bytes in unsafe Array(bytes) }
         var copies = OwnedDescriptors()
         for descriptor in descriptors {
-            // The numbers are the caller's. The kernel refuses one that is no descriptor, as it does when a reply is sent at once.
+            // The numbers are the caller's. The kernel refuses one that is no descriptor, as it does when a reply is sent at
+            // once.
             copies.append(
                 OwnedDescriptor(try systemCall("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
         }
