@@ -8,7 +8,7 @@ public import RunLoops
 /// ```swift
 /// let times = try MessagePort(name: PortName("org.example.times"))
 /// try RunLoop.current.add(times, forMode: .common) { message in
-///     do { try message.reply(Array("half past seven".utf8)) } catch { print("not told:", error) }
+///     do { try message.reply(Array("half past seven".utf8)) } catch { print("no reply:", error) }
 /// }
 /// ```
 ///

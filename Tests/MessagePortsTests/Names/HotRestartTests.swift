@@ -9,7 +9,8 @@ import Testing
 /// A server is replaced by its successor, three times, while clients connect: no connection is refused or lost.
 @Suite struct HotRestartTests {
     @Test
-    func `servers hand over their listening socket and what is half served while clients keep connecting`()
+    func
+        `servers hand over their listening socket and half-served connections while clients keep connecting`()
         throws
     {
         let stage = try RestartStage()

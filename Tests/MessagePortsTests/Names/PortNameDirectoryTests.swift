@@ -8,10 +8,10 @@ import Testing
 /// Names are kept where nobody but the user can take them.
 @Suite struct PortNameDirectoryTests {
     @Test(arguments: [0o755, 0o710, 0o701, 0o770, 0o777])
-    func `a directory that others may enter is refused`(mode: Int) throws {
+    func `a directory that other users may enter is refused`(mode: Int) throws {
         try withScratchDirectory { path in
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            try expectUnsafe(path, "others may enter it (mode \(String(mode, radix: 8)), not 700)")
+            try expectUnsafe(path, "other users may enter it (mode \(String(mode, radix: 8)), not 700)")
         }
     }
 
@@ -20,23 +20,23 @@ import Testing
         if !Child.canChangeUser {
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc")[.ownerAccountID] as? UInt32
             if let owner, owner != geteuid() {
-                try expectUnsafe("/proc", "it is user \(owner)'s, not \(geteuid())'s")
+                try expectUnsafe("/proc", "it belongs to user \(owner), not to user \(geteuid())")
             }
             return
         }
         try withScratchDirectory { path in
             try FileManager.default.setAttributes([.ownerAccountID: 12_345], ofItemAtPath: path)
-            try expectUnsafe(path, "it is user 12345's, not 0's")
+            try expectUnsafe(path, "it belongs to user 12345, not to user 0")
         }
     }
 
-    @Test func `what is no directory is refused, and so is a link to one`() throws {
+    @Test func `a file that is not a directory is refused, and so is a link to a directory`() throws {
         try withScratchDirectory { path in
             try FileManager.default.createSymbolicLink(
                 atPath: path + "/link", withDestinationPath: path)
-            try expectUnsafe(path + "/link", "it is no directory, or a link to one")
+            try expectUnsafe(path + "/link", "it is not a directory, or it is a link to one")
             #expect(FileManager.default.createFile(atPath: path + "/file", contents: nil))
-            try expectUnsafe(path + "/file", "it is no directory, or a link to one")
+            try expectUnsafe(path + "/file", "it is not a directory, or it is a link to one")
         }
     }
 
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test
-    func `a directory that is swapped after it was looked at is not used, neither to listen nor to connect`()
+    func `a directory that is swapped after the check is not used, neither to listen nor to connect`()
         throws
     {
         try withScratchDirectory { path in
@@ -75,25 +75,25 @@ import Testing
     }
 
     @Test(arguments: ["/nowhere", "/proc/self/fdinfo", "/proc/1/fd"])
-    func `where the system does not show descriptors, names are refused, and not looked for by path`(
+    func `without a directory of descriptors, names are refused, and not looked up by path`(
         descriptors: String
     ) throws {
         try withScratchDirectory { path in
-            let reason = "it cannot be used as it was looked at, because there is no \(descriptors)"
+            let reason = "it cannot be used by its descriptor, because there is no \(descriptors)"
             #expect(throws: PortNameError.unsafeDirectory(path: path, reason: reason)) {
                 _ = try NameDirectory(.directory(path), makes: false, descriptors: descriptors)
             }
         }
     }
 
-    @Test func `a path that does not begin at the root is misuse`() async {
+    @Test func `a relative path is misuse`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = PortNames(directory: "names")
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(
             message.contains(
-                "PortNames.init: names is no path from the root on; give one that begins with a slash"))
+                "PortNames.init: names is not an absolute path; pass one that begins with a slash"))
     }
 
     @Test func `the user's names are in the user's runtime directory`() async throws {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a place that is not the user's alone is passed over for the home directory`()
+    @Test func `a place that is not the user's alone is skipped for the home directory`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `without a place of the user's own names are refused, and the error says what to do`()
+    @Test func `without a place of the user's own, names are refused, and the error says how to fix that`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -151,7 +151,8 @@ import Testing
                 error
                     == .noDirectory(
                         reason:
-                            "XDG_RUNTIME_DIR=/proc/self/status is no directory, \(system), HOME is not set"))
+                            "XDG_RUNTIME_DIR=/proc/self/status is not a directory, \(system), HOME is not set"
+                    ))
             #expect(error == nameError { () throws(PortNameError) in _ = try PortNames.user.owner(of: name) })
             #expect(
                 error?.description.hasSuffix(
@@ -162,7 +163,8 @@ import Testing
         }
     }
 
-    @Test func `a directory that another user makes first in the temporary one changes nothing`() async throws
+    @Test func `a directory that another user makes first in the temporary directory changes nothing`()
+        async throws
     {
         // Only the administrator can be both users.
         if !Child.canChangeUser { return }

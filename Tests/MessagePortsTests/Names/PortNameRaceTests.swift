@@ -8,7 +8,7 @@ import Testing
 /// Two processes that want one name, at the same moment, again and again.
 @Suite struct PortNameRaceTests {
     @Test(arguments: [false, true])
-    func `of two processes that want a name at once exactly one has it, a thousand times`(isAbstract: Bool)
+    func `of two processes that take a name at once, exactly one gets it, a thousand times`(isAbstract: Bool)
         async throws
     {
         _ = try await withTwoProcesses(isAbstract ? "abstract" : "plain") {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `two processes that take a name and give it up, each as it likes, never have it both`()
+    @Test func `two processes that take and release a name at random never both have it`()
         async throws
     {
         let taken = try await withTwoProcesses("free") {

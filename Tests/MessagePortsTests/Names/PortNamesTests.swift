@@ -8,7 +8,9 @@ import Testing
 
 /// A name has one port while that is alive, and none afterwards.
 @Suite struct PortNamesTests {
-    @Test(arguments: [false, true]) func `a name is its port's until that ends`(isAbstract: Bool) throws {
+    @Test(arguments: [false, true]) func `a name belongs to its port until the port ends`(isAbstract: Bool)
+        throws
+    {
         let place = try ScratchDirectory()
         defer { remove(place) }
         let names = PortNames(directory: place.path)
@@ -42,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `plain names of one place are apart, and apart from those of another`() throws {
+    @Test func `plain names are distinct, and distinct from those of another place`() throws {
         let places = [try ScratchDirectory(), try ScratchDirectory()]
         defer { for place in places { remove(place) } }
         let (one, other) = (try PortName("one"), try PortName("other"))
@@ -56,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `the name of a process that was killed can be had at once`(isAbstract: Bool) async throws {
+    func `the name of a killed process is free at once`(isAbstract: Bool) async throws {
         for round in 0..<3 {
             let place = try ScratchDirectory("killed-\(isAbstract)-\(getpid())")
             defer { remove(place) }
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a look-up makes nothing, and what is not there is unknown`() throws {
+    @Test func `a look-up makes no files, and a name that is not taken is unknown`() throws {
         let path = ScratchDirectory.path(of: UUID().uuidString)
         let name = try PortName("clock")
         #expect(throws: PortNameError.unknown(name)) { try PortNames(directory: path).owner(of: name) }
@@ -95,7 +97,7 @@ import Testing
         try FileManager.default.removeItem(atPath: path)
     }
 
-    @Test func `what else has the name's place is replaced`() throws {
+    @Test func `another file in the name's place is replaced`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
@@ -108,7 +110,8 @@ import Testing
         expectClient(registration.listener) { _ in }
     }
 
-    @Test func `a port whose place was cleaned is still alive, and leaves its successor's name alone`() throws
+    @Test func `a port whose directory was cleaned is still alive, and does not remove its successor's name`()
+        throws
     {
         let place = try ScratchDirectory()
         defer { remove(place) }
@@ -131,7 +134,7 @@ import Testing
         #expect(try place.files() == [])
     }
 
-    @Test func `names end while their directory is removed`() throws {
+    @Test func `names can be released while their directory is removed`() throws {
         for _ in 0..<50 {
             let (place, areHeld) = (try ScratchDirectory(), Gate())
             let ends = try Threads(1) { _ in
@@ -147,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a lock that its owner removes meanwhile is none`() throws {
+    @Test func `a lock whose file its owner removes meanwhile does not count`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         let (name, directory) = (try PortName("clock"), PortNames.Place.directory(place.path))
@@ -167,7 +170,7 @@ import Testing
         #expect(try place.files() == [])
     }
 
-    @Test func `a forked child that ends its copy leaves the name alone`() async throws {
+    @Test func `a forked child that destroys its copy keeps the name taken`() async throws {
         try await #require(processExitsWith: .success) {
             let place = try ScratchDirectory()
             defer { remove(place) }
@@ -184,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `a name that cannot be put in its place leaves nothing of its own`() throws {
+    @Test func `a name that cannot be put in place leaves no files`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         // No file can take the place of a directory.
@@ -196,7 +199,7 @@ import Testing
         #expect(try place.files() == ["clock"])
     }
 
-    @Test func `a name under which the kernel does not listen leaves nothing`() throws {
+    @Test func `a name that the kernel does not listen under leaves no files`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         #expect(throws: PortNameError.refused(SystemError(call: "listen", code: ENOBUFS))) {
@@ -207,7 +210,7 @@ import Testing
         #expect(try place.files() == [])
     }
 
-    @Test func `a name that the kernel refuses is an error, and leaves nothing`() async throws {
+    @Test func `a name that the kernel refuses is an error, and leaves no files`() async throws {
         try await #require(processExitsWith: .success) {
             let place = try ScratchDirectory()
             defer { remove(place) }

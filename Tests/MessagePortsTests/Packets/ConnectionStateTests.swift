@@ -30,7 +30,7 @@ import Testing
     ]
 
     @Test(arguments: Frame.Kind.allCases, [ConnectionState.Role.server, .client])
-    func `every kind of frame has its answer in every state`(kind: Frame.Kind, role: ConnectionState.Role)
+    func `every kind of frame has its action in every state`(kind: Frame.Kind, role: ConnectionState.Role)
         throws
     {
         let frame = Frame(kind: kind, id: Frame.Refusal.tooSlow.rawValue, number: 1)
@@ -56,7 +56,7 @@ import Testing
         #expect(wasOpen && ended.receive(frame) == .drop && ended.refusal == nil && !ended.isOpen)
     }
 
-    @Test func `what is beyond the limits ends the connection, at its very edge`() {
+    @Test func `a frame just beyond the limits ends the connection`() {
         for (kind, role) in [
             (Frame.Kind.message, ConnectionState.Role.server), (.request, .server), (.reply, .client),
         ] {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `an end is told once, and a refusal before it is the last word`() {
+    @Test func `an end is reported once, and not after a refusal`() {
         var life = ConnectionState(.server, limits: Self.limits)
         #expect(life.refuse(.tooSlow) == .refuse(.tooSlow))
         #expect(life.refuse(.malformed) == .drop)

@@ -9,7 +9,7 @@ import class MessagePorts.MessagePort
 
 /// Calls of the kernel that a signal interrupts, one kind after the other: each is made again.
 @Suite struct InterruptedCallTests {
-    @Test func `a descriptor is closed once, for its number may be another one's by then`() throws {
+    @Test func `a descriptor is closed only once, because another file may have its number by then`() throws {
         let wire = try Wire.pipe()
         defer { wire.close(wire.far) }
         var owned: OwnedDescriptor? = OwnedDescriptor(wire.near)
@@ -33,7 +33,7 @@ import class MessagePorts.MessagePort
         #expect(.now >= deadline)
     }
 
-    @Test func `the end of a connection is told from an empty packet`() throws {
+    @Test func `the end of a connection is distinguished from an empty packet`() throws {
         let ends = try PacketSocket.pair()
         ends.near.shutDown()
         #expect(interrupted(.poll) { ends.far.take() } == .end)

@@ -8,7 +8,10 @@ import Testing
 
 /// Others connect at a listener; what it cannot take waits, and does not make it spin.
 @Suite struct PacketListenerTests {
-    @Test func `clients are taken in order, with what they have sent before, and their credentials`() throws {
+    @Test
+    func `clients are accepted in order, with the packets that they sent before, and with their credentials`()
+        throws
+    {
         let name = try uniqueName(true)
         let registration = try PortNames.user.register(name)
         let first = try PortNames.user.connect(to: name, before: nil)
@@ -31,7 +34,7 @@ import Testing
         #expect(fcntl(registration.listener.descriptor, F_GETFL) & O_NONBLOCK != 0)
     }
 
-    @Test func `a connection for which there is no room is given up at the deadline`() throws {
+    @Test func `connecting to a full listener fails at the deadline`() throws {
         let name = try uniqueName(true)
         let listener = try PacketListener(
             PacketListener.Address(bytes: name.bytes, isAbstract: true), waiting: 0)
@@ -49,7 +52,7 @@ import Testing
         _ = try PortNames.user.connect(to: name, before: .now)
     }
 
-    @Test func `a connection for which there is no descriptor waits, and loses nothing`() async throws {
+    @Test func `a connection for which there is no descriptor waits, and loses no packet`() async throws {
         try await #require(processExitsWith: .success) {
             let name = try uniqueName(true)
             let registration = try PortNames.user.register(name)

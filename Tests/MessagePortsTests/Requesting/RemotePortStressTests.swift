@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<4) func `requests of threads and tasks all end, in time or not, answered or not`(
+    @Test(arguments: 0..<4)
+    func `requests of threads and tasks all end, whether in time or not, answered or not`(
         seed: UInt64
     ) async throws {
         let second = try RunLoopThread(name: "second")

@@ -7,7 +7,9 @@ import Testing
 
 /// Who reads a connection for all who wait on it, and for how long, when a test plays the port packet by packet.
 @Suite struct RemoteReaderTests {
-    @Test func `who gives up after it was chosen to read leaves that to the next one who waits`() throws {
+    @Test func `a thread that times out after it was chosen to read leaves the reading to the next waiter`()
+        throws
+    {
         let played = try PlayedPort()
         let connection = played.remote.connection
         // Somebody reads: nobody else can.
@@ -32,7 +34,7 @@ import Testing
         #expect(late.isDecided)
     }
 
-    @Test func `a deadline is kept also while there is always something to read`() throws {
+    @Test func `a deadline ends a request even if there is always something to read`() throws {
         let played = try PlayedPort()
         let connection = played.remote.connection
         let request = PendingRequest(isTask: false)
@@ -42,7 +44,7 @@ import Testing
         #expect(outcome == nil && played.remote.lateReplyCount == 1)
     }
 
-    @Test func `a request that is decided while it waits to be sent is not begun anew`() throws {
+    @Test func `a request that is decided while it waits to be sent is not begun again`() throws {
         let played = try PlayedPort()
         let connection = played.remote.connection
         #expect(throws: MessagePortError.timedOut) {
@@ -64,7 +66,7 @@ import Testing
     }
 
     @Test
-    func `who reads for others reads sixty-four packets at a time, and leaves the rest to whoever is next`()
+    func `a reader stops after 64 packets and leaves the rest to the next reader`()
         throws
     {
         let played = try PlayedPort()

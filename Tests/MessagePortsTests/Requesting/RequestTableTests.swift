@@ -6,7 +6,7 @@ import Testing
 
 /// What a connection remembers of its requests, and who reads their replies: values.
 @Suite struct RequestTableTests {
-    @Test func `a reply is for the request of its number, once, and every other one is late`() {
+    @Test func `a reply resolves the request with its number, once, and any other reply is late`() {
         var table = RequestTable()
         let (first, second) = (PendingRequest(isTask: false), PendingRequest(isTask: true))
         table.add(first)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `each of many requests is found once, in whatever order the replies come`(seed: UInt64) {
+    func `each of many requests is found once, in any order of the replies`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = RequestTable()
         let requests = (0..<50).map { _ in PendingRequest(isTask: false) }
@@ -37,7 +37,7 @@ import Testing
         #expect(table.isEmpty && table.lateCount == 50)
     }
 
-    @Test func `of the threads that wait at a gate the one with the oldest request reads next`() {
+    @Test func `the waiting thread with the oldest request reads next`() {
         var table = RequestTable()
         let requests = (0..<4).map { PendingRequest(isTask: $0 == 0) }
         for request in requests { table.add(request) }
@@ -55,7 +55,7 @@ import Testing
         #expect(table.firstGate == nil && table.taskCount == 0)
     }
 
-    @Test func `who waits for a request is told that it is decided, and who comes later does not wait`() {
+    @Test func `deciding a request wakes its waiter, and a later waiter does not wait`() {
         let (request, gate) = (PendingRequest(isTask: false), ThreadGate())
         #expect(request.attach(.thread(gate)) && !request.isDecided && request.outcome == nil)
         request.decide(.failure(.noReply)).wake()
@@ -68,7 +68,8 @@ import Testing
         #expect(!request.attach(.task { told.increment() }) && told.count == 0)
     }
 
-    @Test func `one reads at a time, and a thread takes over from a service that was not told yet`() {
+    @Test func `only one reads at a time, and a thread takes over from a service that was not notified yet`()
+    {
         var role = ReaderRole()
         #expect(role.acquireForThread() && !role.acquireForThread())
         #expect(role.next(threadWaits: true, interest: .replies) == .nothing)
@@ -85,7 +86,8 @@ import Testing
         #expect(role.next(threadWaits: false, interest: []) == .nothing)
     }
 
-    @Test func `the kernel is told again only of another wish, or when it has told`() {
+    @Test func `the kernel is called again only for another interest, or after it has notified the service`()
+    {
         var role = ReaderRole()
         #expect(role.next(threadWaits: false, interest: .end) == .notifyService(.end))
         #expect(role.next(threadWaits: false, interest: .end) == .nothing)
@@ -102,7 +104,9 @@ import Testing
         #expect(role.acquireForService() == false)
     }
 
-    @Test func `replies are kept in order up to their limit, and a large one does not keep out what fits`()
+    @Test
+    func
+        `replies are kept in order up to a limit, and a reply that is too large does not keep out one that fits`()
         throws
     {
         func reply(_ id: UInt32, _ length: Int) throws -> BackloggedReply {
@@ -125,7 +129,7 @@ import Testing
         #expect(kept.isEmpty && kept.append(first))
     }
 
-    @Test func `the first to come is the first to be late`() {
+    @Test func `the first accepted connection is the first to be late`() {
         var greetings = GreetingQueue()
         #expect(greetings.nextDeadline == nil)
         greetings.append(2, deadline: Moment(nanoseconds: 10))

@@ -16,7 +16,7 @@ import Testing
         PeerCredentials(processID: process, userID: user, groupID: 0)
     }
 
-    @Test func `a process has its share, whatever the others have`() {
+    @Test func `a process has its own quota, whatever the others use`() {
         var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [1, 1, 1, 2, 2, 2, 3].map { shares.take(Self.peer($0, of: 7)) }
         #expect(taken == [true, true, false, true, true, false, true])
@@ -25,7 +25,7 @@ import Testing
         #expect(again == [true, false])
     }
 
-    @Test func `another user has its share, however many processes it has`() {
+    @Test func `another user has one quota, however many processes it has`() {
         var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [1, 2, 3, 4].map { shares.take(Self.peer($0, of: 8)) }
         #expect(taken == [true, true, true, false])
@@ -38,13 +38,13 @@ import Testing
         #expect(again == [true, false])
     }
 
-    @Test func `a number that is another user's process is another process`() {
+    @Test func `the same process number of another user is another process`() {
         var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [8, 8, 8, 9, 7].map { shares.take(Self.peer(1, of: $0)) }
         #expect(taken == [true, true, false, true, true])
     }
 
-    @Test func `who has no connection is not remembered`() {
+    @Test func `a process without connections is not kept in the quota`() {
         var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let peers = [Self.peer(1, of: 7), Self.peer(1, of: 8), Self.peer(2, of: 8)]
         let taken = peers.map { shares.take($0) }

@@ -10,7 +10,7 @@ import Testing
 ///
 /// A peer beyond them harms no other.
 @Suite struct DescriptorBoundTests {
-    @Test func `descriptors count from when they are received until they are taken or closed`() async throws {
+    @Test func `descriptors count from their receipt until they are taken or closed`() async throws {
         try await #require(processExitsWith: .success) {
             let ends = try PacketSocket.pair()
             let quota = DescriptorQuota(of: try ends.near.peer)
@@ -40,7 +40,8 @@ import Testing
         }
     }
 
-    @Test func `a packet with more descriptors than may come stays where it is, and none is closed`() throws {
+    @Test func `a packet with more descriptors than allowed stays in the kernel, and none is closed`() throws
+    {
         let ends = try PacketSocket.pair()
         let wire = try Wire.sockets()
         defer { wire.close() }
@@ -56,7 +57,7 @@ import Testing
         #expect(wire.nearCloses())
     }
 
-    @Test func `descriptors for which there is no number are closed by no loop`() async throws {
+    @Test func `no loop closes descriptors for which there is no number`() async throws {
         try await #require(processExitsWith: .success) {
             let stage = try HostileStage()
             let peer = try stage.connectAndGreet()
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test
-    func `a peer beyond its bound is read no further where it sends descriptors, and others are`() throws {
+    func `a peer beyond its bound is not read while it sends descriptors, and others are`() throws {
         var limits = MessagePort.Limits()
         limits.untakenDescriptors = 2
         let kept = KeptMessages()
@@ -108,7 +109,8 @@ import Testing
         #expect(server.port.statistics.unclosablePeers == 0 && server.port.statistics.connections == 2)
     }
 
-    @Test func `a peer whose descriptors cannot be closed in time is cut off, and so is its next connection`()
+    @Test
+    func `a peer whose descriptors cannot be closed in time is cut off, and its next connection is refused`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -122,7 +124,9 @@ import Testing
         }
     }
 
-    @Test func `what other processes may hold here is at most half of what this one may open`() async throws {
+    @Test func `descriptors of other processes are at most half of those that this one may open`()
+        async throws
+    {
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 400)
             let accounts = (1...20).map { process in
@@ -144,7 +148,9 @@ import Testing
         }
     }
 
-    @Test func `the processes of another user are one group, and those of this one are each its own`() {
+    @Test
+    func `the processes of another user are one group, and each process of this user is a group of its own`()
+    {
         func group(_ process: CInt, _ user: UInt32) -> PeerGroup.Key {
             PeerGroup.Key(PeerCredentials(processID: process, userID: user, groupID: 0))
         }

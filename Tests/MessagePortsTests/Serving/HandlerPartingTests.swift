@@ -8,7 +8,7 @@ import Testing
 /// What only a handler of a port holds is destroyed with it, and may change the port once more.
 @Suite struct HandlerPartingTests {
     @Test(arguments: [RunLoop.Mode.default, .common], [false, true])
-    func `what goes with a handler of a port with a name may remove the port once more, and add it again`(
+    func `an object released with a handler of a named port may remove the port again, and add it again`(
         mode: RunLoop.Mode, staysInAnother: Bool
     ) throws {
         try onLoopThread { loop in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `what asks for ends of peers again when its handler is replaced is heard`() throws {
+    @Test func `calling onPeerEnd while the replaced handler is destroyed takes effect`() throws {
         try onLoopThread { loop in
             let names = try OwnNames()
             let port = try MessagePort(name: PortName("parting"), in: names.names)

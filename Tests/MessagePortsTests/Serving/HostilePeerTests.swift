@@ -63,7 +63,7 @@ import Testing
         try stage.end()
     }
 
-    @Test func `what follows a malformed packet is not looked at`() throws {
+    @Test func `packets behind a malformed one are not read`() throws {
         let stage = try HostileStage()
         let peer = try stage.connectAndGreet()
         #expect(sendRaw(peer, [1, 2, 3]))
@@ -74,7 +74,7 @@ import Testing
         #expect(stage.served.entries == [] && stage.statistics.malformedPackets == 1)
     }
 
-    @Test func `a message beyond the limits that its sender was told ends its connection`() throws {
+    @Test func `a message beyond the limits that the port stated ends its connection`() throws {
         var limits = MessagePort.Limits()
         limits.body = 100
         limits.descriptors = 1
@@ -97,7 +97,7 @@ import Testing
         #expect(stage.statistics.malformedPackets == 4 && stage.served.entries == [0])
     }
 
-    @Test func `descriptors that come with what is turned away are closed`() async throws {
+    @Test func `descriptors that arrive with a rejected packet are closed`() async throws {
         try await #require(processExitsWith: .success) {
             let stage = try HostileStage()
             stage.seeThatHonestGoesOn()
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `a message with more descriptors than the process can open ends its connection alone`()
+    @Test func `a message with more descriptors than the process can open ends only its own connection`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -170,7 +170,8 @@ import Testing
         }
     }
 
-    @Test func `a peer that asks and never reads is closed when too many replies are kept`() throws {
+    @Test func `a peer that sends requests and never reads is closed when too many replies are kept`() throws
+    {
         var limits = MessagePort.Limits()
         limits.keptReplies = 100_000
         let stage = try HostileStage(limits)
@@ -190,7 +191,7 @@ import Testing
         try stage.end()
     }
 
-    @Test func `a peer that fills its connection does not keep out others, nor do twenty`() throws {
+    @Test func `a peer that fills its connection does not keep out others, nor do twenty peers`() throws {
         let stage = try HostileStage()
         let isOver = Shared()
         let flood = try Threads(4) { _ in
@@ -206,7 +207,7 @@ import Testing
         #expect(stage.statistics.malformedPackets == 0)
     }
 
-    @Test func `of a peer that has filled its connection one message is served for one of each other peer`()
+    @Test func `a peer that has filled its connection has one message served for one of each other peer`()
         throws
     {
         let log = Log<UInt32>()
@@ -246,7 +247,7 @@ import Testing
     }
 
     @Test
-    func `whoever asks again and again is looked at sixteen times in a row, and then the kernel is asked`()
+    func `a connection with request after request is read sixteen times in a row before the kernel is asked`()
         throws
     {
         let reads = ReadQueue()
@@ -278,7 +279,7 @@ import Testing
         #expect(stage.statistics.malformedPackets == 0)
     }
 
-    @Test func `a thousand connections that say nothing keep nobody out for ever`() async throws {
+    @Test func `a thousand silent connections do not keep out others for ever`() async throws {
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 4_096)
             var limits = MessagePort.Limits()
@@ -302,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func `a process of another user is refused, whatever the name`() async throws {
+    @Test func `a process of another user is refused for both kinds of names`() async throws {
         // Only the administrator can make one.
         if !Child.canChangeUser { return }
         let name = try PortName("@hostile-user-\(getpid())")

@@ -8,7 +8,8 @@ import Testing
 
 /// Signals that interrupt whatever threads wait in, as those of an interval timer do.
 @Suite struct InterruptionTests {
-    @Test func `threads that are interrupted all the time lose nothing, and their waits last as long`() async
+    @Test func `threads that are interrupted all the time lose no message, and their waits last as long`()
+        async
     {
         await #expect(processExitsWith: .success) {
             try interruptAll()

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `descriptors of a message that nobody takes are closed, and hold up nobody`() throws {
+    @Test func `descriptors that are not taken are closed, and delay no loop`() throws {
         let stage = try Stage()
         // Not served while this process has its own ends still: the last one who closes such a socket waits.
         try stage.server.pause()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: ["malformed", "too long", "too many", "unread"])
-    func `descriptors of what is turned away hold up nobody, nor do those that wait behind it`(what: String)
+    func `descriptors of a rejected packet delay no loop, nor do those that wait behind it`(what: String)
         throws
     {
         let stage = try Stage()
@@ -80,7 +80,7 @@ import Testing
         #expect(stage.server.port.statistics.malformedPackets == 1)
     }
 
-    @Test func `who is not let in yet cannot send descriptors, where the kernel sees to that`() throws {
+    @Test func `a peer that is not let in cannot send descriptors if the kernel supports that`() throws {
         let name = try uniqueName(true)
         let registration = try PortNames.user.register(name)
         let client = try PortNames.user.connect(to: name, before: .now)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `elsewhere a connection that is refused holds up nobody either`() throws {
+    @Test func `on older kernels, refusing a connection does not wait for its descriptors to close`() throws {
         let name = try uniqueName(true)
         let address = PacketListener.Address(bytes: name.bytes, isAbstract: true)
         let listener = HeldListener(try PacketListener(address, blocksDescriptors: false))
@@ -114,7 +114,7 @@ import Testing
         #expect(accepted.count == 1)
     }
 
-    @Test func `a hundred are closed, and what takes long holds up none of the others`() throws {
+    @Test func `a hundred descriptors are closed, and slow ones do not delay the others`() throws {
         let slow = try SlowToClose()
         defer { slow.end() }
         let wires = try (0..<100).map { _ in try Wire.sockets() }
@@ -125,7 +125,8 @@ import Testing
     }
 
     @Test
-    func `what takes long of one process holds up no other, and is never closed by the discarding thread`()
+    func
+        `slow descriptors of one process delay no other process, and the discarding thread never closes them`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -154,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `a process that can have no thread closes when it can have one again`() async {
+    @Test func `a process that cannot start a thread closes descriptors when it can start one again`() async {
         if !Child.canChangeUser { return }
         await #expect(processExitsWith: .success) {
             let wire = try Wire.sockets()
@@ -176,7 +177,9 @@ import Testing
         }
     }
 
-    @Test func `a connection with nothing unread is closed at once, and one with something is not`() throws {
+    @Test func `a connection without unread packets is closed at once, and one with unread packets is not`()
+        throws
+    {
         for sent in [[], [[]], [[1]], [[], [1]]] as [[[UInt8]]] {
             let ends = try PacketSocket.pair()
             for packet in sent { #expect(ends.far.give(packet, descriptors: [STDERR_FILENO]) == .sent) }
@@ -194,7 +197,8 @@ import Testing
         #expect(runloops_is_drained(ends.near.descriptor))
     }
 
-    @Test func `a listener with connections that hold descriptors holds up no thread when it ends`() throws {
+    @Test func `a listener whose connections hold descriptors does not block the thread that ends it`() throws
+    {
         let name = try uniqueName(true)
         let address = PacketListener.Address(bytes: name.bytes, isAbstract: true)
         let slow = try SlowToClose()

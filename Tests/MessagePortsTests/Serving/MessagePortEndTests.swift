@@ -9,7 +9,7 @@ import Testing
 /// The end of a port, of a connection, and of what was on its way.
 @Suite struct MessagePortEndTests {
     @Test(arguments: [false, true])
-    func `requests in flight are told once when the port ends, from whatever thread`(
+    func `pending requests fail once when the port ends, on any thread`(
         withDeadline: Bool
     ) async throws {
         let asked = Shared()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an end that is made by the requester tells its own waits, and the port that it has gone`(
+    func `invalidating a remote port fails its own requests and notifies the port`(
         withDeadline: Bool
     ) async throws {
         let gone = Gate()
@@ -64,7 +64,7 @@ import Testing
         #expect(!remote.isValid && server.port.isValid)
     }
 
-    @Test func `messages that were sent before their sender ended arrive`() throws {
+    @Test func `messages that were sent before their sender ended still arrive`() throws {
         let log = Log<UInt32>()
         let gone = Gate()
         let server = try PortServer { log.add($0.id) }
@@ -77,7 +77,7 @@ import Testing
         #expect(log.entries == Array(0..<50))
     }
 
-    @Test func `a handler may end its port, and no other one starts`() throws {
+    @Test func `a handler may end its port, and no other handler starts`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
             let port = try MessagePort(name: PortName("ends"), in: names.names)
@@ -98,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func `the end of a port is told once to each who asked, also who asks later`() throws {
+    @Test func `the end of a port is reported once to each handler, even to one that is added later`() throws
+    {
         let server = try PortServer()
         let told = Shared()
         let (first, second) = (Gate(), Gate())
@@ -115,7 +116,7 @@ import Testing
         #expect(told.count == 1)
     }
 
-    @Test func `who only wants to hear of the end hears of it, without sending or asking anything`() throws {
+    @Test func `a handler for the end is called without any message or request`() throws {
         let server = try PortServer()
         let remote = try server.connect()
         let told = Gate()
@@ -127,8 +128,7 @@ import Testing
         #expect(!remote.isValid)
     }
 
-    @Test func `a port goes with its last reference, and its loop's end leaves it to whoever has it`() throws
-    {
+    @Test func `a port ends with its last reference, and outlives its loop while there is one`() throws {
         let names = try OwnNames()
         let name = try PortName("goes")
         do {
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a filter may end its port, whose name is free when that returns`() throws {
+    @Test func `a filter may end its port, whose name is free when invalidate returns`() throws {
         let (names, name) = (try OwnNames(), try PortName("test"))
         let ending = Log<MessagePort>()
         let (refusals, asked) = (Log<MessagePortError?>(), Gate())
@@ -173,7 +173,7 @@ import Testing
         ending.removeAll()
     }
 
-    @Test func `a port that another thread ends while its filter runs has given up its name then, too`()
+    @Test func `a port that another thread ends while its filter runs has released its name, too`()
         throws
     {
         let (names, name) = (try OwnNames(), try PortName("test"))
@@ -198,7 +198,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a name is free when its port was ended, however many connect at that moment`(isAbstract: Bool)
+    func `a name is free when its port was ended, however many processes connect at that moment`(
+        isAbstract: Bool
+    )
         async
     {
         // In a process of its own: what another test starts meanwhile has the socket, too, until it calls exec.
@@ -226,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `descriptors come and go, and are closed when nobody takes them`() async {
+    @Test func `descriptors of messages and replies are closed if they are not taken`() async {
         await #expect(processExitsWith: .success) {
             let taken = Log<CInt>()
             let server = try PortServer { message in

@@ -9,7 +9,7 @@ import Testing
 
 /// What the kernel refuses to a port.
 @Suite struct MessagePortFaultTests {
-    @Test func `a port for which the kernel has too few descriptors throws, and leaves none open`() async {
+    @Test func `a port for which there are too few descriptors throws, and leaves none open`() async {
         await #expect(processExitsWith: .success) {
             let names = try OwnNames()
             let bound = try boundOfDescriptors()
@@ -24,7 +24,9 @@ import Testing
         }
     }
 
-    @Test func `who connects while the port has no descriptor left waits, and is served when there is one`()
+    @Test
+    func
+        `a client that connects while the port has no descriptor left waits, and is served when there is one`()
         async
     {
         await #expect(processExitsWith: .success) {

@@ -8,7 +8,7 @@ import Testing
 
 /// What a port takes from others, and what becomes of the rest.
 @Suite struct MessagePortLimitTests {
-    @Test func `a message beyond the port's limits does not leave its sender, who goes on`() throws {
+    @Test func `a message beyond the port's limits does not leave its sender, which can send on`() throws {
         var limits = MessagePort.Limits()
         limits.body = 1_000
         limits.descriptors = 1
@@ -32,7 +32,7 @@ import Testing
         #expect(server.port.statistics.malformedPackets == 0)
     }
 
-    @Test func `a reply beyond what the requester takes is refused here, and the requester is told`() throws {
+    @Test func `a reply beyond the requester's limits throws, and the request fails`() throws {
         let log = Log<MessagePortError>()
         let server = try PortServer { message in
             do throws(MessagePortError) {
@@ -54,7 +54,7 @@ import Testing
             _ = try MessagePort(name: name, in: names.names, limits: limits)
             Issue.record("no packet is so large")
         } catch {
-            guard case MessagePortError.tooLarge(let limit) = error else { throw error }
+            guard case MessagePortError.tooLarge(let limit, _) = error else { throw error }
             // The limit that it names is good.
             limits.body = limit
             _ = try MessagePort(name: name, in: names.names, limits: limits)
@@ -78,7 +78,7 @@ import Testing
         #expect(isSame)
     }
 
-    @Test func `what a peer says that it takes makes no room for it, and a large reply does`() throws {
+    @Test func `the limits that a peer states make no room in the kernel, and a large reply does`() throws {
         var limits = MessagePort.Limits()
         limits.body = 400_000
         let server: PortServer
@@ -114,7 +114,8 @@ import Testing
     }
 
     @Test
-    func `a sender of a port that is not served waits, and what is not sent in time is not sent at all`()
+    func
+        `a sender to a port that is not served blocks, and a message that is not sent in time is not sent at all`()
         throws
     {
         let log = Log<UInt32>()
@@ -150,7 +151,7 @@ import Testing
         #expect(log.entries == Array(0...last))
     }
 
-    @Test func `who is not admitted is told so, and nothing of it is read`() throws {
+    @Test func `a peer that the filter rejects gets notAdmitted, and nothing of it is read`() throws {
         let server = try PortServer(
             nil, { _ in Issue.record("nothing is delivered") }, admitting: { _ in false })
         #expect(throws: MessagePortError.notAdmitted) { _ = try server.connect() }
@@ -158,7 +159,7 @@ import Testing
         #expect(server.port.statistics.admittedPeers == 0)
     }
 
-    @Test func `beyond the limit of connections others wait until one has gone`() throws {
+    @Test func `beyond the limit of connections, clients wait until one has ended`() throws {
         var limits = MessagePort.Limits()
         limits.connections = 2
         let server = try PortServer(limits: limits) { message in
@@ -180,7 +181,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `whom the filter is being asked about has a place, also while the filter runs the loop`(
+    func `a connection counts toward the limit while the filter decides, even in a nested run`(
         isWelcome: Bool
     ) throws {
         var limits = MessagePort.Limits()
@@ -207,7 +208,7 @@ import Testing
         withExtendedLifetime(peers) {}
     }
 
-    @Test func `silent connections are closed in time, and keep out nobody for ever`() throws {
+    @Test func `silent connections are closed in time, and do not keep out others for ever`() throws {
         var limits = MessagePort.Limits()
         limits.connections = 4
         limits.greeting = .seconds(2)
@@ -221,7 +222,7 @@ import Testing
         withExtendedLifetime(silent) {}
     }
 
-    @Test func `who is late while the port is in no loop is noticed in the next one`() throws {
+    @Test func `a connection that is late while the port is in no loop is closed in the next loop`() throws {
         var limits = MessagePort.Limits()
         limits.greeting = .seconds(2)
         let server = try PortServer(limits: limits) { _ = $0.id }
@@ -269,7 +270,7 @@ import Testing
         }
     }
 
-    @Test func `replies that nobody reads are kept up to the limit, and then the connection is closed`()
+    @Test func `replies that are not read are kept up to the limit, and then the connection is closed`()
         throws
     {
         var limits = MessagePort.Limits()
@@ -291,7 +292,7 @@ import Testing
         waitUntil("it is gone") { server.port.statistics.connections == 1 }
     }
 
-    @Test func `replies that were kept arrive when there is room again`() throws {
+    @Test func `kept replies arrive when there is room again`() throws {
         let server = try PortServer { message in
             let id = message.id
             do { try message.reply([UInt8](repeating: 1, count: 50_000), id: id) } catch {

@@ -38,7 +38,11 @@ import Testing
         }
     }
 
-    @Test func `a handler that has given its port to another loop leaves alone what that one reads`() throws {
+    @Test
+    func
+        `a handler that has passed its port to another loop does not change which connection that loop reads`()
+        throws
+    {
         let log = Log<String>()
         let (serves, isBack, end) = (Gate(), Gate(), Gate())
         let server = try PortServer(nil, nil)
@@ -70,7 +74,9 @@ import Testing
         waitUntil("all were served") { log.entries == ["first 1", "second 2", "second 3"] }
     }
 
-    @Test func `a filter that has given its port to another loop asks about nobody else here`() throws {
+    @Test func `a filter that has passed its port to another loop is not asked about more connections here`()
+        throws
+    {
         let log = Log<String>()
         let next = Successor.Holder()
         var limits = MessagePort.Limits()
@@ -103,8 +109,7 @@ import Testing
         withExtendedLifetime(sockets) {}
     }
 
-    @Test func `a place that a filter gives back is to be had in the loop that has the port by then`() throws
-    {
+    @Test func `a place that a filter releases is free in the loop that has the port by then`() throws {
         let asked = Shared()
         let next = Successor.Holder()
         var limits = MessagePort.Limits()
@@ -140,7 +145,7 @@ import Testing
         withExtendedLifetime(peers) {}
     }
 
-    @Test func `the time of a filter is not that of the connection, wherever the port is meanwhile`() throws {
+    @Test func `the time that a filter takes does not count against the connection, in any loop`() throws {
         let next = Successor.Holder()
         var limits = MessagePort.Limits()
         limits.greeting = .milliseconds(50)

@@ -20,7 +20,7 @@ import Testing
         return (try PortServer(names) { _ in ready.open() }, ready)
     }
 
-    @Test func `another process asks, is told from, and is answered`() throws {
+    @Test func `another process sends a request, is identified, and gets a reply`() throws {
         let names = try OwnNames()
         let senders = Log<CInt>()
         let port = try PortServer(names) { message in
@@ -35,7 +35,7 @@ import Testing
         withExtendedLifetime(port) {}
     }
 
-    @Test func `what a process sent before it ended arrives, and then that it has gone`() throws {
+    @Test func `messages of a process arrive before the report of its end`() throws {
         let names = try OwnNames()
         let log = Log<String>()
         let gone = Gate()
@@ -53,7 +53,7 @@ import Testing
         #expect(log.entries == ["gone", "end true"])
     }
 
-    @Test func `a server that is killed is noticed once by who wants to know, and by who waits for a reply`()
+    @Test func `a killed server is noticed once by end handlers and by requesters`()
         async throws
     {
         let names = try OwnNames()
@@ -98,7 +98,7 @@ import Testing
         withExtendedLifetime(port) {}
     }
 
-    @Test func `a client that is killed while it waits is noticed once, and its reply is refused`() throws {
+    @Test func `a client that is killed while it waits is noticed once, and replying to it throws`() throws {
         let names = try OwnNames()
         let asked = Gate()
         let gone = Gate()

@@ -7,7 +7,7 @@ import Testing
 
 /// What is kept for a requester that has no room has limits: of bytes, and of descriptors.
 @Suite struct ReplyBacklogTests {
-    @Test func `replies are kept up to so many bytes, each with what it costs beside them`() throws {
+    @Test func `replies are kept up to a number of bytes, which includes the overhead of each`() throws {
         var kept = ReplyBacklog(limit: 2 * BackloggedReply.overhead + 10)
         let keeps = try [10, 1, 0].map { kept.append(try reply(bytes: $0)) }
         #expect(keeps == [true, false, true])
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [-1, 1_000_000] as [CInt])
-    func `what is no descriptor is refused by the kernel`(
+    func `a number that is no descriptor is refused by the kernel`(
         number: CInt
     ) {
         #expect(throws: SystemError(call: "fcntl", code: EBADF)) {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `as many descriptors are kept for one requester as one packet may carry`() async {
+    @Test func `the backlog of one requester keeps as many descriptors as one packet may carry`() async {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 4_096)
             var kept = ReplyBacklog(limit: 1_000_000)

@@ -7,10 +7,11 @@ import Testing
 @testable import RunLoops
 
 /// What the kernel has no means for, because memory is short or too many descriptors are under way, is tried again.
-@Suite struct MessagePortMeansTests {
+@Suite struct KernelResourceTests {
     private static let codes = [ENOBUFS, ENOMEM, ETOOMANYREFS]
 
-    @Test(arguments: codes) func `a message for which there are no means is sent when there are`(code: CInt)
+    @Test(arguments: codes)
+    func `a message for which the kernel is out of resources is sent when it has them`(code: CInt)
         throws
     {
         let log = Log<UInt32>()
@@ -23,7 +24,9 @@ import Testing
         waitUntil("both have come") { log.entries == [1, 2] }
     }
 
-    @Test(arguments: codes) func `until its deadline, and then it was not sent`(code: CInt) throws {
+    @Test(arguments: codes) func `a message the kernel keeps refusing times out and is not sent`(code: CInt)
+        throws
+    {
         let log = Log<UInt32>()
         let server = try PortServer { log.add($0.id) }
         let remote = try server.connect()
@@ -46,7 +49,7 @@ import Testing
         waitUntil("the last has come") { log.entries == [4] }
     }
 
-    @Test func `a connection is made when there are means for its first packet`() throws {
+    @Test func `a connection is made when the kernel has resources for its first packet`() throws {
         let server = try PortServer { message in
             do { try message.reply() } catch { Issue.record(error) }
         }
@@ -58,7 +61,7 @@ import Testing
         Faults.refuseSends(0, times: 0)
     }
 
-    @Test func `who waits for means hears of the port's end`() throws {
+    @Test func `a sender that waits for kernel resources fails when the port ends`() throws {
         let server = try PortServer()
         let remote = try server.connect()
         let isSending = Gate()
@@ -73,8 +76,9 @@ import Testing
     }
 
     @Test(arguments: codes)
-    func `replies for which there are no means are kept, in order, and sent when there are`(code: CInt) throws
-    {
+    func `replies for which the kernel is out of resources are kept, in order, and sent when it has them`(
+        code: CInt
+    ) throws {
         let server = try PortServer { message in
             let id = message.id
             if id == 1 { Faults.refuseSends(code, times: 6) }
@@ -95,7 +99,7 @@ import Testing
         #expect(remote.isValid && server.port.statistics.unreadPeers == 0)
     }
 
-    @Test func `a reply for which there are never means ends its connection, and nobody else's`() throws {
+    @Test func `a reply that the kernel refuses for a minute ends its connection, and no other`() throws {
         var queue = RetryQueue(.resending)
         // It takes a minute: the clock is the test's.
         let start = Moment.now()
@@ -125,7 +129,7 @@ import Testing
         #expect(pair.far.take() == .end)
     }
 
-    @Test func `pauses between tries grow, and are short again when something was sent`() {
+    @Test func `pauses between tries grow, and are short again after a reply was sent`() {
         var queue = RetryQueue(.resending)
         let start = Moment.now()
         var pauses: [Int64] = []
@@ -141,7 +145,7 @@ import Testing
         #expect(queue.append(1, now: start) == start.advanced(by: 1_000_000))
     }
 
-    @Test func `a user who has too many descriptors under way waits until some have arrived`() async throws {
+    @Test func `a user with too many descriptors in flight waits until some have arrived`() async throws {
         // Only the administrator can become somebody whom the kernel counts.
         if !Child.canChangeUser { return }
         try await #require(processExitsWith: .success) {

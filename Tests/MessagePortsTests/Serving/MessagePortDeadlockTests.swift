@@ -5,8 +5,8 @@ import Testing
 @testable import RunLoops
 
 /// Waits for ports of the same process that would never end.
-@Suite struct MessagePortCircleTests {
-    @Test func `a thread that is to serve the port does not wait for it`() throws {
+@Suite struct MessagePortDeadlockTests {
+    @Test func `a thread that serves a port does not block on it`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
             let port = try MessagePort(name: PortName("own"), in: names.names)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `of two threads that ask each other the second one is refused`() throws {
+    @Test func `of two threads that send requests to each other, the second fails`() throws {
         let names = try OwnNames()
         let first = try PortServer(names, nil)
         let second = try RunLoopThread(name: "second")

@@ -7,8 +7,8 @@ import Testing
 @testable import RunLoops
 
 /// A process that takes all the connections that it gets leaves some to the others.
-@Suite struct MessagePortShareTests {
-    @Test func `a process that connects without end has its share, and others are let in and answered`()
+@Suite struct ConnectionQuotaPortTests {
+    @Test func `a process that keeps connecting gets its quota, and others are let in and answered`()
         throws
     {
         let names = try OwnNames()
@@ -44,7 +44,7 @@ import Testing
         withExtendedLifetime(honest) {}
     }
 
-    @Test func `whom the filter refuses, and who is gone, takes nothing of a share`() throws {
+    @Test func `rejected and closed connections do not count against a process's quota`() throws {
         var limits = MessagePort.Limits()
         limits.connectionsPerProcess = 1
         let count = Shared()
@@ -62,14 +62,14 @@ import Testing
         #expect(server.port.statistics.excessConnections == 10 && server.port.statistics.refusedPeers == 10)
     }
 
-    @Test func `a port lets one process have sixty-four connections unless it says otherwise`() throws {
+    @Test func `a port lets one process have 64 connections by default`() throws {
         let server = try PortServer()
         let remotes = try (0..<64).map { _ in try server.connect() }
         #expect(throws: MessagePortError.tooManyConnections) { _ = try server.connect() }
         #expect(remotes.allSatisfy { $0.isValid })
     }
 
-    @Test func `processes of another user have a share together`() async throws {
+    @Test func `processes of another user share one quota`() async throws {
         // Only the administrator can make one.
         if !Child.canChangeUser { return }
         let name = try PortName("@share-of-user-\(getpid())")
