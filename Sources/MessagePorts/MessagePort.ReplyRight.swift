@@ -38,8 +38,8 @@ extension MessagePort {
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError``: the requester is gone or reads nothing, or the reply is more than it takes. Then it
-        ///   is told, if it is there, that there will be no reply.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts. If
+        ///   it has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
@@ -57,8 +57,8 @@ extension MessagePort {
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError``: the requester is gone or reads nothing, or the reply is more than it takes. Then it
-        ///   is told, if it is there, that there will be no reply.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts. If
+        ///   it has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(

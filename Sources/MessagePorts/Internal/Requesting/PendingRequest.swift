@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A request that waits for its reply, on behalf of a thread or of a task.
 ///
-/// Once it is sent, it stays in the request table of its connection until it is decided. Whoever takes it out decides it.
+/// Once it is sent, it stays in the request table of its connection until it is decided. The code that takes it out decides it.
 ///
 /// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the
 /// lock once ``isDecided`` is true, because it does not change again. The number changes only while the thread or task that

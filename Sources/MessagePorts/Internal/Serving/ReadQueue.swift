@@ -12,7 +12,8 @@ final class ReadQueue {
         var reports: Deque<EpollSet.Report> = []
         var lastSender: UInt64?
         var lastRequester: UInt64?
-        /// The number of times that the last requester may still be read before the kernel is asked who else is ready.
+        /// The number of times that the last requester may still be read before the kernel is asked for other ready
+        /// connections.
         var guesses = 0
 
         mutating func takeLastRequester() -> UInt64? {
