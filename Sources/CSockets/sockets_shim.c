@@ -92,7 +92,7 @@ int runloops_sending_space(int socket) {
 }
 
 int runloops_set_sending_space(int socket, int bytes) {
-    // The kernel sets aside twice what it is asked for, to quota for its own records.
+    // The kernel sets aside twice the size that it is asked for, to make room for its own records.
     bytes /= 2;
     return setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }

@@ -1,7 +1,8 @@
-// A fuzzer of what comes from other processes: `.ci/fuzz` builds it with the files that take packets apart, and runs it.
+// A fuzzer of packets of other processes. `.ci/fuzz` builds it with the files that decode packets, and runs
+// it.
 
-/// One input is all that a peer sends on one connection: of each packet how many descriptors come with it, its length,
-/// and its bytes.
+/// One input is everything that a peer sends on one connection: for each packet the number of its
+/// descriptors, its length, and its bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var rest = UnsafeRawBufferPointer(start: start, count: count)[...]
@@ -16,7 +17,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// Takes one packet as a connection does, and checks what must hold whatever it is.
+/// Receives one packet as a connection does, and checks the invariants of every packet.
 private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ life: inout ConnectionState) {
     let wasOpen = life.isOpen
     do throws(Frame.Fault) {
@@ -40,7 +41,7 @@ private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ life: 
     }
 }
 
-/// A packet that is taken is the one way to write down what it says.
+/// Checks that an accepted packet is the only encoding of its contents.
 private func check(_ frame: Frame, _ packet: UnsafeRawBufferPointer, _ descriptors: Int) {
     precondition(frame.bodyLength + Frame.headLength == packet.count, "the length is true")
     precondition(frame.descriptorCount == descriptors, "the number of descriptors is true")

@@ -3,7 +3,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Values print what they stand for.
+/// Descriptions of values.
 @Suite struct DescriptionTests {
     @Test func `descriptions of names and peers are readable`() {
         #expect("\(PortNames(directory: "/srv/names"))" == "names in /srv/names")

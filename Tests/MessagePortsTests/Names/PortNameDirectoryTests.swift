@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Names are kept where nobody but the user can take them.
+/// Names are kept in a directory in which only the user can take them.
 @Suite struct PortNameDirectoryTests {
     @Test(arguments: [0o755, 0o710, 0o701, 0o770, 0o777])
     func `a directory that other users may enter is refused`(mode: Int) throws {
@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test func `a directory of another user is refused`() throws {
-        // The administrator can give one away; anybody else finds one that is the administrator's.
+        // The administrator can give a directory away. Another user uses one that belongs to the
+        // administrator.
         if !Child.canChangeUser {
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc")[.ownerAccountID] as? UInt32
             if let owner, owner != geteuid() {
@@ -59,7 +60,7 @@ import Testing
             let (place, name) = (path + "/names", try PortName("clock"))
             let opened = try NameDirectory(.directory(place), makes: true)
             try FileManager.default.moveItem(atPath: place, toPath: path + "/moved")
-            // Somebody else's, who has put a listener of its own there.
+            // The directory of another user, with a listener of that user's.
             let other = try PortNames(directory: place).register(name)
             let own = try NameLock(name, in: opened)
             let listener = try own.listen()
@@ -158,7 +159,7 @@ import Testing
                 error?.description.hasSuffix(
                     "; set XDG_RUNTIME_DIR to a directory of the user's own with mode 700, or use PortNames(directory:)"
                 ) == true)
-            // Abstract names need none.
+            // Abstract names need no directory.
             expectNobody(try PortNames.user.register(uniqueName(true)).listener)
         }
     }
@@ -166,7 +167,7 @@ import Testing
     @Test func `a directory that another user makes first in the temporary directory changes nothing`()
         async throws
     {
-        // Only the administrator can be both users.
+        // Only the administrator can act as both users.
         if !Child.canChangeUser { return }
         try await #require(processExitsWith: .success) {
             let (user, attacker): (uid_t, uid_t) = (54_321, 54_322)
@@ -213,10 +214,10 @@ import Testing
     }
 }
 
-/// Whether the system keeps a directory for the user, which comes before the home directory.
+/// True if the system keeps a directory for the user, which comes before the home directory.
 private var hasSystemDirectory: Bool { FileManager.default.fileExists(atPath: "/run/user/\(geteuid())") }
 
-/// Sets variables of the environment; in a process of its own.
+/// Sets environment variables, in a process of its own.
 private func setEnvironment(_ variables: [String: String]) {
     // Safe: the process has no other threads that read them now.
     for (name, value) in variables { unsafe setenv(name, value, 1) }

@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A name has one port while that is alive, and none afterwards.
+/// A name has one port while the port is alive, and none afterwards.
 @Suite struct PortNamesTests {
     @Test(arguments: [false, true]) func `a name belongs to its port until the port ends`(isAbstract: Bool)
         throws
@@ -23,7 +23,7 @@ import Testing
                 #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
                 let own = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: getegid())
                 #expect(try names.owner(of: name) == own)
-                // The asker counts as a client that has gone.
+                // The process that asked counts as a client that has disconnected.
                 expectClient(registration.listener) { #expect($0.takeWhatComes() == .end) }
                 let client = try names.connect(to: name, before: .now)
                 #expect(client.give([1, 2]) == .sent)
@@ -36,8 +36,8 @@ import Testing
                 #expect(client.take() == .packet([3], descriptors: 0))
                 expectNobody(registration.listener)
             }
-            // The kernel keeps an abstract name as long as somebody has the socket, and a child that another test has just
-            // started has it, until it runs its program.
+            // The kernel keeps an abstract name as long as any process has the socket, and a child that
+            // another test has just started has it, until it runs its program.
             if isAbstract { waitUntil("the name is free") { isUnknown(name, in: names) } }
             #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
             #expect(try place.files() == [])
@@ -63,7 +63,7 @@ import Testing
             let place = try ScratchDirectory("killed-\(isAbstract)-\(getpid())")
             defer { remove(place) }
             if isAbstract {
-                // The test's own one of the round before, as above.
+                // The test's own registration of the previous round, as above.
                 let name = try PortName("@killed-\(getpid())")
                 waitUntil("the name is free") { isUnknown(name, in: PortNames(directory: place.path)) }
                 try await #require(processExitsWith: .signal(SIGKILL)) { try dieWithName(isAbstract: true) }
@@ -72,7 +72,7 @@ import Testing
             }
             let names = PortNames(directory: place.path)
             let name = try PortName("\(isAbstract ? "@" : "")killed-\(getpid())")
-            // What is left of it is found by nobody, and in nobody's way.
+            // The files that it left are not found, and do not block the name.
             #expect(try place.files().isEmpty == isAbstract)
             if round > 0 { #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) } }
             let registration = try names.register(name)
@@ -122,7 +122,7 @@ import Testing
             try FileManager.default.removeItem(atPath: place.path + "/.clock.lock")
             #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
             expectClient(first.listener) { #expect($0.takeWhatComes() == .end) }
-            // With the socket's file gone too, nobody can know of it.
+            // Without the socket's file, no process can find the port.
             try FileManager.default.removeItem(atPath: place.path + "/clock")
             second = HeldRegistration(try names.register(name))
             #expect(try names.owner(of: name).processID == getpid())
@@ -225,7 +225,7 @@ import Testing
                 free += 1
                 if free > 10 { break }
             }
-            // The directory, the lock and the socket, and one to look whether somebody answers.
+            // The directory, the lock and the socket, and one descriptor to check for a listener.
             #expect((3...4).contains(free))
             _ = try names.register(name)
             #expect(openDescriptors(from: bound) == 0)
@@ -233,20 +233,20 @@ import Testing
     }
 }
 
-/// A hold of a name that is let go of at will.
+/// A name that a test releases when it likes.
 private final class Hold {
     var hold: NameLock?
     init(_ hold: consuming NameLock?) { self.hold = consume hold }
 }
 
-/// What has to be held in a class, to be let go of at will.
+/// A noncopyable value in a class, which a test releases when it likes.
 final class HeldRegistration {
     private var registration: PortRegistration?
     init(_ registration: consuming PortRegistration) { self.registration = consume registration }
     func clear() { registration = nil }
 }
 
-/// Has a client wait to be accepted, and looks at it.
+/// Expects that a client waits to be accepted, and calls a closure with it.
 func expectClient(
     _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation,
     _ body: (borrowing PacketSocket) throws -> Void
@@ -260,7 +260,7 @@ func expectClient(
     }
 }
 
-/// Has nobody wait to be accepted.
+/// Expects that no client waits to be accepted.
 func expectNobody(
     _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
@@ -281,7 +281,7 @@ private func remove(_ place: ScratchDirectory) {
     do { try place.remove() } catch { Issue.record(error) }
 }
 
-/// In a process of its own: takes the name that the test's process asks for afterwards, and is killed.
+/// Takes the name that the test's process asks for afterwards, in a process of its own, which is killed.
 private func dieWithName(isAbstract: Bool) throws {
     let names = PortNames(directory: ScratchDirectory.path(of: "killed-\(isAbstract)-\(getppid())"))
     let registration = try names.register(PortName("\(isAbstract ? "@" : "")killed-\(getppid())"))
@@ -289,12 +289,12 @@ private func dieWithName(isAbstract: Bool) throws {
     expectNobody(registration.listener)
 }
 
-/// Takes a name, and throws what the kernel has refused as that.
+/// Takes a name, and throws the kernel's refusal as it is.
 private func registerThrowingSystemError(_ names: PortNames, _ name: PortName) throws {
     do { _ = try names.register(name) } catch PortNameError.refused(let error) { throw error }
 }
 
-/// Whether nobody has a name.
+/// True if no port has a name.
 private func isUnknown(_ name: PortName, in names: PortNames) -> Bool {
     do throws(PortNameError) {
         _ = try names.owner(of: name)

@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What stands at the head of a packet.
+/// The head of a packet.
 @Suite struct FrameTests {
     @Test func `a frame is little-endian bytes in a fixed order`() {
         var frame = Frame(kind: .request, id: 0x0403_0201, number: 0x0807_0605_0403_0201)
@@ -123,7 +123,7 @@ import Testing
     }
 }
 
-/// Whether a kind may say all this.
+/// True if a kind may have these fields.
 private func isLegal(_ frame: Frame) -> Bool {
     let isBare = frame.bodyLength == 0 && frame.descriptorCount == 0
     return switch frame.kind {
@@ -143,7 +143,7 @@ func bytes(of frame: Frame) -> [UInt8] {
     }
 }
 
-/// Takes a packet apart.
+/// Decodes a packet.
 func decode(_ packet: [UInt8], _ descriptors: Int) throws(Frame.Fault) -> Frame {
     let result: Result<Frame, Frame.Fault> = unsafe packet.withUnsafeBytes { packet in
         // Safe: the frame is decoded while the array lends its bytes.

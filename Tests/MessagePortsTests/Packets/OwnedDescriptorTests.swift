@@ -88,7 +88,7 @@ import Testing
     }
 }
 
-/// Makes a list of the near ends, takes the first one out, and lets go of the list.
+/// Makes a list of the near ends, takes the first one out, and destroys the list.
 private func takeFirst(of wires: [Wire]) -> OwnedDescriptor? {
     var list = OwnedDescriptors()
     for wire in wires { list.append(OwnedDescriptor(wire.giveAwayNear())) }
@@ -100,5 +100,5 @@ private func takeFirst(of wires: [Wire]) -> OwnedDescriptor? {
     return first
 }
 
-/// Whether a descriptor is open.
+/// True if a descriptor is open.
 private func sees(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) != -1 }

@@ -6,7 +6,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Others connect at a listener; what it cannot take waits, and does not make it spin.
+/// Clients connect to a listener.
+///
+/// Connections that it cannot accept wait, and do not make it spin.
 @Suite struct PacketListenerTests {
     @Test
     func `clients are accepted in order, with the packets that they sent before, and with their credentials`()
@@ -27,7 +29,7 @@ import Testing
             }
         }
         expectNobody(registration.listener)
-        // So that who asks may wait in the call that reads.
+        // A client may wait in the call that reads.
         #expect(fcntl(first.descriptor, F_GETFL) & O_NONBLOCK == 0)
         let third = try PortNames.user.connect(to: name, before: .now)
         #expect(fcntl(third.descriptor, F_GETFL) & O_NONBLOCK == 0)

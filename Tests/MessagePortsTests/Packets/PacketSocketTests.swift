@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Packets are sent and received whole, with their descriptors, and nothing that comes with them is left open.
+/// Packets are sent and received whole, with their descriptors, and none of these is left open.
 @Suite struct PacketSocketTests {
     @Test func `packets arrive whole and in order, each as it was sent`() throws {
         let ends = try PacketSocket.pair()
@@ -33,7 +33,7 @@ import Testing
             #expect(numbers.map(inode) == [wire.near, wire.far].map(inode))
         }
         #expect(arrival == .packet([1], descriptors: 2))
-        // Ours are open still, and theirs are closed.
+        // The sender's descriptors are still open, and the received ones are closed.
         #expect(!wire.isNearClosed())
         wire.close(wire.near)
         #expect(wire.nearCloses())
@@ -135,7 +135,7 @@ import Testing
         let ends = try makeEnds()
         let far = PacketSocket(adopting: OwnedDescriptor(ends.far))
         withNear(ends.near) { near in
-            // Bare sends: ours has a head in every packet.
+            // Sends without a frame: the package's own packets all have a head.
             #expect(sendNothing(near.descriptor))
             #expect(far.take() == .packet([], descriptors: 0))
             #expect(far.take() == .wouldBlock)
@@ -219,7 +219,7 @@ private func sendNothing(_ descriptor: CInt) -> Bool {
     unsafe send(descriptor, [UInt8](), 0, 0) == 0
 }
 
-/// Lets a test use one end, which is closed then.
+/// Calls a closure with one end, which is closed afterwards.
 private func withNear(_ near: CInt, _ body: (borrowing PacketSocket) throws -> Void) rethrows {
     try body(PacketSocket(adopting: OwnedDescriptor(near)))
 }
@@ -233,7 +233,7 @@ private func makeEnds() throws -> (near: CInt, far: CInt) {
     return (ends[0], ends[1])
 }
 
-/// Which file a descriptor is of.
+/// The identity of a descriptor's file.
 private func inode(_ descriptor: CInt) -> UInt64 {
     var status = stat()
     // Safe: the kernel fills our own value.

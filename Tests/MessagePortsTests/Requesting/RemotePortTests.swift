@@ -8,7 +8,7 @@ import Testing
 
 /// Requests and their replies, by threads and tasks.
 @Suite struct RemotePortTests {
-    /// A server that keeps rights to reply until it is told to use them.
+    /// A server that keeps rights to reply until the test uses them.
     private final class Keeper: Sendable {
         let rights = Guarded<[UInt32: Kept]>([:])
 
@@ -45,7 +45,7 @@ import Testing
         let threads = try Threads(8) { index in
             for round in 0..<20 {
                 let id = UInt32(round * 8 + index)
-                // Some wait in the call that reads, and some in one before.
+                // Some threads wait in the call that reads, and some in one before.
                 let reply = try remote.request(id: id, before: index < 4 ? .hang : nil)
                 let isItsOwn = text(reply) == "to \(id)"
                 #expect(isItsOwn)

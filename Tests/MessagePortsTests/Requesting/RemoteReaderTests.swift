@@ -5,14 +5,16 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Who reads a connection for all who wait on it, and for how long, when a test plays the port packet by packet.
+/// The reader of a connection reads for all requests on it.
+///
+/// The test plays the port, packet by packet.
 @Suite struct RemoteReaderTests {
     @Test func `a thread that times out after it was chosen to read leaves the reading to the next waiter`()
         throws
     {
         let played = try PlayedPort()
         let connection = played.remote.connection
-        // Somebody reads: nobody else can.
+        // One thread reads, so no other can.
         #expect(connection.state.withLock { $0.role.acquireForThread() })
         let early = PendingRequest(isTask: false)
         try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
@@ -26,7 +28,8 @@ import Testing
             #expect(outcome != nil)
         }
         waitUntil("it waits to be told") { connection.state.withLock { _ in late.gate != nil } }
-        // The reader has its reply, and wakes the first who waits; that one is on its way out, and still in the table.
+        // The reader has its reply, and wakes the first waiter, which has timed out and is still in the
+        // table.
         connection.stopReading()
         connection.abandon(early, .timedOut)
         played.send(Frame(kind: .noReply, number: late.number))
@@ -55,10 +58,10 @@ import Testing
             try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
         }
         waitUntil("it is in the table") { connection.state.withLock { !$0.requests.isEmpty } }
-        // As a reader does when the port answers what it was not asked.
+        // As a reader does when the port replies to a request that it did not get.
         let waiter = connection.state.withLock { $0.requests.take(1)?.decide(.failure(.noReply)) }
         #expect(waiter != nil)
-        // It cannot be sent any more, which is no news to its waiter.
+        // It cannot be sent any more, but it is decided already.
         played.end()
         try sending.join()
         guard case .failure(.noReply) = request.outcome else { throw Unexpected() }
@@ -80,7 +83,7 @@ import Testing
     }
 }
 
-/// A port that is a test, and a sender that it has let in.
+/// A port that the test plays, and a sender that it has let in.
 private final class PlayedPort {
     let remote: RemotePort
     private let socket: PacketSocket

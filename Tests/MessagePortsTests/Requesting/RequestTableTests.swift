@@ -4,7 +4,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What a connection remembers of its requests, and who reads their replies: values.
+/// The requests of a connection and the role of their reader, as values.
 @Suite struct RequestTableTests {
     @Test func `a reply resolves the request with its number, once, and any other reply is late`() {
         var table = RequestTable()
@@ -77,7 +77,7 @@ import Testing
         #expect(role.next(threadWaits: true, interest: .replies) == .wakeThread)
         #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
         #expect(role.acquireForThread() == true)
-        // The kernel tells the service all the same, which has nothing to do then.
+        // The kernel notifies the service nevertheless, which has nothing to do then.
         #expect(role.acquireForService() == false)
         role.release()
         #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
@@ -100,7 +100,7 @@ import Testing
         role.release()
         #expect(role.next(threadWaits: false, interest: .end) == .notifyService(.end))
         #expect(role.next(threadWaits: false, interest: []) == .nothing)
-        // What was announced before is told to nobody who needs it.
+        // The earlier notification arrives, and is needed no more.
         #expect(role.acquireForService() == false)
     }
 
@@ -111,7 +111,7 @@ import Testing
     {
         func reply(_ id: UInt32, _ length: Int) throws -> BackloggedReply {
             let bytes = [UInt8](repeating: 0, count: length)
-            // Safe: bytes have nothing between them.
+            // Safe: bytes have no padding.
             return try unsafe BackloggedReply(Frame(kind: .reply, id: id, number: 1), bytes.span.bytes, [])
         }
         var kept = ReplyBacklog(limit: 1_000)

@@ -27,7 +27,7 @@ import Testing
             do {
                 let taken = descriptors.takeFirst()
                 #expect(quota.total == 2)
-                // It goes the way of the others when it is let go of.
+                // It is closed like the others when it is destroyed.
                 _ = consume taken
             }
             _ = consume descriptors
@@ -70,7 +70,7 @@ import Testing
             fillDescriptors(below: bound)
             try limitDescriptors(to: bound + 1)
             try stage.server.serve { _ = $0.id }
-            // The loop goes on, which would wait for an hour.
+            // The loop goes on. If it closed the descriptor, it would wait for an hour.
             #expect(try peer.ending() == .outOfResources)
             try refuseNoDescriptors(from: bound)
             slow.end()
@@ -93,14 +93,14 @@ import Testing
         let honest = try server.connect()
         for id: UInt32 in 1...4 { try sender.send(id: id, descriptors: [STDERR_FILENO]) }
         waitUntil("two have come") { kept.ids == [1, 2] }
-        // What carries none is read, of others and, before it carries some, of this one.
+        // Packets without descriptors are read, of others and, until one carries some, of this peer.
         _ = try honest.request(before: .hang)
         #expect(kept.ids == [1, 2])
         let passes = server.thread.runLoop.statistics.passes
         #expect(throws: MessagePortError.timedOut) {
             _ = try sender.request(before: .now + .milliseconds(200))
         }
-        // It does not spin meanwhile.
+        // The loop does not spin meanwhile.
         #expect(server.thread.runLoop.statistics.passes - passes < 100)
         kept.takeDescriptors()
         waitUntil("the others have come") { kept.ids == [1, 2, 3, 4] }
@@ -116,7 +116,7 @@ import Testing
         try await #require(processExitsWith: .success) {
             let stage = try HostileStage()
             let child = try CutOffChild(stage)
-            // The honest client is of another process, which is this one.
+            // The honest client is in another process, the test's.
             stage.seeThatHonestGoesOn()
             #expect(child.ending == .exited(0))
             #expect(stage.statistics.unclosablePeers == 2)
@@ -133,7 +133,7 @@ import Testing
                 DescriptorQuota(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
             }
             #expect(accounts[0].allowance(limit: 32, untaken: 64) == .atMost(32))
-            // Each one a message, or as many as bring it to its bound.
+            // Each connection sends one message, or as many as bring it to its bound.
             var received = 0
             for quota in accounts {
                 while case .atMost(let count) = quota.allowance(limit: 32, untaken: 64), count > 0 {
@@ -160,7 +160,7 @@ import Testing
     }
 }
 
-/// A process that sends what cannot be closed, and is told so.
+/// A process that sends descriptors that cannot be closed, and is cut off.
 private struct CutOffChild {
     let ending: Child.Ending
 
@@ -171,7 +171,7 @@ private struct CutOffChild {
         try #require(unsafe pipe(&ends) == 0)
         let child = Child {
             do {
-                // The parent lets go of it first, so that the port is the last to have it.
+                // The parent closes it first, so that the port is the last to have it.
                 var byte: UInt8 = 0
                 close(ends[1])
                 // Safe: the kernel writes at most our one byte.
@@ -179,7 +179,7 @@ private struct CutOffChild {
                 let first = try stage.connectAndGreet()
                 if first.sendBody([], [slow.descriptor]) != .sent { return 10 }
                 slow.letGo()
-                // Until the close has begun some seconds ago, each message is taken.
+                // Until a close has lasted some seconds, each message is received.
                 while true {
                     switch first.sendBody([]) {
                     case .sent: usleep(20_000)

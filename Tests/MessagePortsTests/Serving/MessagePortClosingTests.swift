@@ -7,9 +7,11 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What another process has sent is closed when nobody takes it, and no loop waits for that, however long it takes.
+/// Descriptors of other processes that are not taken are closed, and no loop waits for that, however long it
+/// takes.
 @Suite struct MessagePortClosingTests {
-    /// A port that takes nothing, an honest client, and one that sends what takes long to close.
+    /// A port that takes no descriptor, an honest client, and one that sends descriptors that take long to
+    /// close.
     private struct Stage {
         let server: PortServer
         let honest: RemotePort
@@ -27,7 +29,7 @@ import Testing
             #expect(try hostile.nextFrame()?.kind == .welcome)
         }
 
-        /// The loop turns on.
+        /// The loop goes on.
         func seeThatHonestIsAnswered() throws {
             for _ in 0..<3 { _ = try honest.request(before: .now + .seconds(20)) }
         }
@@ -35,7 +37,8 @@ import Testing
 
     @Test func `descriptors that are not taken are closed, and delay no loop`() throws {
         let stage = try Stage()
-        // Not served while this process has its own ends still: the last one who closes such a socket waits.
+        // Not served while this process still has its own ends: the last owner that closes such a socket
+        // waits.
         try stage.server.pause()
         let slow = try SlowToClose()
         defer { slow.end() }
@@ -108,7 +111,7 @@ import Testing
         #expect(client.give([1], descriptors: [slow.descriptor]) == .sent)
         slow.letGo()
         let accepted = Shared()
-        // On a thread of its own: it is this one that must not wait.
+        // On a thread of its own, because this thread must not wait.
         let refusing = try Threads(1) { _ in expectClient(listener.held) { _ in accepted.increment() } }
         try refusing.join()
         #expect(accepted.count == 1)
@@ -134,7 +137,7 @@ import Testing
             let hostile = [1, 2].map { DescriptorQuota(of: peer(CInt($0))) }
             let slow = try (0..<2 * DescriptorCloser.mostThreadsOfGroup).map { _ in try SlowToClose() }
             for (index, one) in slow.enumerated() { close([one.giveAway()], for: hostile[index % 2]) }
-            // Each of the threads that the two may have is busy, and none comes back.
+            // All threads that the two groups may have are busy, and none returns.
             waitUntil("they wait") { DescriptorCloser.waitingCount == 0 }
             let behind = try (0..<100).map { _ in try Wire.sockets() }
             for wire in behind { close([wire.giveAwayNear()], for: hostile[0]) }
@@ -146,7 +149,7 @@ import Testing
             #expect(!behind.contains { $0.isNearClosed() })
             for one in slow { one.end() }
             waitUntil("all are closed") { behind.allSatisfy { $0.isNearClosed() } }
-            // The threads end, and there are new ones when they are needed again.
+            // The threads end, and new ones start when they are needed again.
             let next = try Wire.sockets()
             close([next.giveAwayNear()], for: hostile[1])
             waitUntil("it is closed, and on no quota any more") {
@@ -161,7 +164,8 @@ import Testing
             let wire = try Wire.sockets()
             var limit = rlimit()
             let resource = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
-            // Safe, here and below: the kernel reads and fills our own value. The administrator is not limited.
+            // Safe, here and below: the kernel reads and fills our own value. The administrator is not
+            // limited.
             unsafe getrlimit(resource, &limit)
             limit.rlim_cur = 0
             try #require(unsafe setrlimit(resource, &limit) == 0)
@@ -171,7 +175,7 @@ import Testing
             #expect(!wire.isNearClosed() && quota.total == 1)
             limit.rlim_cur = limit.rlim_max
             try #require(unsafe setrlimit(resource, &limit) == 0)
-            // The next receipt looks.
+            // The next receipt tries again.
             #expect(quota.allowance(limit: 32, untaken: 64) == .atMost(32))
             waitUntil("it is closed") { wire.isNearClosed() }
         }
@@ -186,7 +190,7 @@ import Testing
             ends.near.shutDown()
             #expect(runloops_is_drained(ends.near.descriptor) == sent.isEmpty)
         }
-        // Empty packets without descriptors are packets, too: there may be others behind them.
+        // Empty packets without descriptors count, too: there may be others behind them.
         let ends = try PacketSocket.pair()
         #expect(ends.far.give([]) == .sent && ends.far.give([1]) == .sent)
         ends.near.shutDown()
@@ -229,7 +233,8 @@ private func close(_ numbers: [CInt], for quota: DescriptorQuota = DescriptorQuo
     DescriptorCloser.close(numbers, for: quota, wereCounted: false)
 }
 
-/// A socket whose last owner waits an hour when closing it, unless the test ends that: what it has sent is not read.
+/// A socket whose last owner waits an hour when closing it, because its data are not read, unless the test
+/// ends that.
 final class SlowToClose: Sendable {
     let descriptor: CInt
     private let reader: CInt
@@ -244,7 +249,7 @@ final class SlowToClose: Sendable {
             return accepted != nil
         }
         reader = try #require(accepted)
-        // Until nothing more is taken at the other end, which is told to the kernel here some time after it was so.
+        // Until the other end takes no more. The kernel on this side notices that only after some time.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         repeat {
             while try Loopback.write([UInt8](repeating: 1, count: 65_536), to: descriptor) > 0 {}
@@ -260,9 +265,9 @@ final class SlowToClose: Sendable {
     /// Closes the test's own descriptor, which must not be the last.
     func letGo() { Loopback.close(giveAway()) }
 
-    /// Leaves the descriptor to somebody else to close.
+    /// Leaves the descriptor to its new owner to close.
     func giveAway() -> CInt { descriptor }
 
-    /// Whoever waits goes on: nobody is there any more to read.
+    /// Ends the waits: the reading end is closed.
     func end() { Loopback.close(reader) }
 }

@@ -21,7 +21,7 @@ import Testing
                     #expect(throws: MessagePortError.wouldDeadlock) {
                         while true { try remote.send([UInt8](repeating: 0, count: 10_000)) }
                     }
-                    // With a deadline that has passed it tries, and waits for nobody.
+                    // With a deadline that has passed it tries once, and does not wait.
                     #expect(throws: MessagePortError.timedOut) {
                         _ = try remote.request(before: .distantPast)
                     }
@@ -41,7 +41,7 @@ import Testing
         let asked = Gate()
         try first.serve { message in
             asked.open()
-            // The one who asks waits for this thread, which now would wait for it.
+            // The requester waits for this thread, which would now wait for the requester.
             #expect(throws: PerformError.self) { try second.runLoop.performAndWait {} }
             do { try message.reply() } catch { Issue.record(error) }
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The end of a port, of a connection, and of what was on its way.
+/// The end of a port, of a connection, and of pending messages.
 @Suite struct MessagePortEndTests {
     @Test(arguments: [false, true])
     func `pending requests fail once when the port ends, on any thread`(
@@ -193,7 +193,7 @@ import Testing
         #expect(refusal(taking: name, of: names) == nil)
         mayAnswer.open()
         try client.join()
-        // Whom the filter has let in found no port.
+        // The peer that the filter has let in found no port.
         #expect(server.port.statistics.connections == 0 && server.port.statistics.admittedPeers == 0)
     }
 
@@ -203,7 +203,8 @@ import Testing
     )
         async
     {
-        // In a process of its own: what another test starts meanwhile has the socket, too, until it calls exec.
+        // In a process of its own: a child that another test starts meanwhile has the socket, too, until it
+        // calls exec.
         await #expect(processExitsWith: .success) { [isAbstract] in
             let names = try OwnNames()
             let name = try uniqueName(isAbstract)
@@ -234,7 +235,7 @@ import Testing
             let server = try PortServer { message in
                 var message = message
                 if message.id == 1, let pipe = message.descriptors.takeFirst() {
-                    // What was sent is open here, under another number.
+                    // The received descriptor is open here, under another number.
                     var byte: UInt8 = 0
                     // Safe: the kernel writes our own byte.
                     #expect(unsafe read(pipe.descriptor, &byte, 1) == 1)
@@ -262,13 +263,14 @@ import Testing
                 }
             }
             #expect(taken.entries.count == 1)
-            // The taken one was closed at the end of the handler, and the thread of the requests goes with all it had.
+            // The taken descriptor was closed at the end of the handler, and the requests' thread ends with
+            // all that it had.
             waitUntil("all are closed") { openDescriptors(from: bound) == 0 }
         }
     }
 }
 
-/// Why a name cannot be taken at once, if it cannot.
+/// The error of taking a name at once, if it fails.
 private func refusal(taking name: PortName, of names: OwnNames) -> MessagePortError? {
     refusal { () throws(MessagePortError) in try take(name, names) }
 }

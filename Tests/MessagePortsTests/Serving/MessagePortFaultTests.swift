@@ -7,7 +7,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What the kernel refuses to a port.
+/// Ports for which the kernel refuses a call.
 @Suite struct MessagePortFaultTests {
     @Test func `a port for which there are too few descriptors throws, and leaves none open`() async {
         await #expect(processExitsWith: .success) {
@@ -45,7 +45,7 @@ import Testing
                 waitUntil("there is none for it") { server.port.statistics.lackingDescriptors > 1 }
             }
             waitUntil("it is admitted") { server.port.statistics.admittedPeers == 1 }
-            // It looks again after a pause, and not all the time.
+            // It tries again after a pause, and not all the time.
             #expect(server.port.statistics.lackingDescriptors < 20)
             _ = socket.descriptor
         }

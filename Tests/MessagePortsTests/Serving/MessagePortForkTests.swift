@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Ports between processes and forks: a child does its parent's ports no harm.
+/// A forked child does no harm to its parent's ports.
 @Suite struct MessagePortForkTests {
     @Test func `a forked child that releases ports leaves them to its parent`() async {
         await #expect(processExitsWith: .success) {

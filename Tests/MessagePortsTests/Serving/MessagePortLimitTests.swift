@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What a port takes from others, and what becomes of the rest.
+/// The limits of a port.
 @Suite struct MessagePortLimitTests {
     @Test func `a message beyond the port's limits does not leave its sender, which can send on`() throws {
         var limits = MessagePort.Limits()
@@ -55,7 +55,7 @@ import Testing
             Issue.record("no packet is so large")
         } catch {
             guard case MessagePortError.tooLarge(let limit, _) = error else { throw error }
-            // The limit that it names is good.
+            // The limit that the error names is accepted.
             limits.body = limit
             _ = try MessagePort(name: name, in: names.names, limits: limits)
         }
@@ -91,7 +91,7 @@ import Testing
             // The system has no room for such packets.
             return
         }
-        // One that claims all that can be claimed is served as others are, with as much room as the kernel gives anyhow.
+        // A peer that states the largest limits is served as others are, with the kernel's default room.
         let claiming = try server.names.names.connect(to: server.name, before: .hang)
         let all = Frame.Limits(bodyLength: .max, descriptorCount: 253)
         let ends = try PacketSocket.pair()
@@ -103,7 +103,7 @@ import Testing
         connection.greeted(all)
         #expect(try ends.near.mostBytes == room)
         #expect(claiming.send(Frame(.hello, limits: all)) == .sent)
-        // What is sent has room.
+        // A message that is sent gets room.
         let remote = try RemotePort(
             named: server.name, in: server.names.names, before: .hang, largestReply: 400_000)
         #expect(try remote.connection.socket.mostBytes == room)
@@ -142,7 +142,7 @@ import Testing
             refusal { () throws(MessagePortError) in try remote.send(part, before: .distantPast) }
                 == .timedOut)
         #expect(sent > 0 && sent < 1_000)
-        // One that waits goes on when the port is served again, and nothing is lost or there twice.
+        // A sender that waits goes on when the port is served again. No message is lost or arrives twice.
         let last = sent
         let waiting = try Threads(1) { _ in try remote.send(part, id: last, before: .hang) }
         try server.serve { log.add($0.id) }
@@ -171,7 +171,7 @@ import Testing
         #expect(throws: MessagePortError.timedOut) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
-        // Who waits does not keep the loop awake.
+        // A client that waits does not keep the loop awake.
         #expect(server.thread.runLoop.statistics.passes - passes < 20)
         first.invalidate()
         let third = try server.connect()
@@ -200,7 +200,7 @@ import Testing
             HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
         }
         try server.serve { _ = $0.id }
-        // Who was not let in has given its place back, and the other one has it then.
+        // The rejected connection has released its place, and the other one gets it.
         waitUntil("one was let in") { server.port.statistics.connections == 1 }
         try server.onThread { loop in for _ in 0..<3 { loop.pass() } }
         #expect(server.port.statistics.connections == 1)
@@ -233,7 +233,7 @@ import Testing
             server.port.statistics.connections == 2 || server.port.statistics.silentPeers == 1
         }
         try server.pause()
-        // First in line, and its handler takes the port out again, with the rest of what was reported.
+        // The first in line. Its handler removes the port again, with the other reported events.
         try remote.send(id: 1)
         let late = ContinuousClock.now + .milliseconds(2_100)
         waitUntil("the silent one is late") { ContinuousClock.now > late }
@@ -249,7 +249,7 @@ import Testing
         withExtendedLifetime((silent, remote)) {}
     }
 
-    /// Connections that say nothing.
+    /// Silent connections.
     private final class SilentPeers {
         private let sockets: [Socket]
 
@@ -276,7 +276,7 @@ import Testing
         var limits = MessagePort.Limits()
         limits.keptReplies = 200_000
         let server = try PortServer(limits: limits) { message in
-            // Where it throws, the connection was closed for it.
+            // If this throws, the connection was closed because of the reply.
             do { try message.reply([UInt8](repeating: 1, count: 50_000)) } catch {}
         }
         let honest = try server.connect()

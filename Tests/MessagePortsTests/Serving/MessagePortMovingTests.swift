@@ -5,7 +5,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port that its own handler, or its filter, gives to another loop: what it reads belongs to that one's thread from then on.
+/// A port that its own handler, or its filter, passes to another loop.
+///
+/// From then on only that loop's thread reads it.
 @Suite struct MessagePortMovingTests {
     private static let later = RunLoop.Mode("later")
 
@@ -21,7 +23,9 @@ import Testing
 
         deinit { thread.stop() }
 
-        /// Takes the port over; on the thread whose loop has it.
+        /// Takes the port over.
+        ///
+        /// Called on the thread whose loop has it.
         func takeOver(
             in mode: RunLoop.Mode, _ handler: @escaping @Sendable (consuming MessagePort.Message) -> Void
         ) {
@@ -87,13 +91,13 @@ import Testing
                 let successor = next.successor
                 let isFirst = log.entries.isEmpty
                 log.add(successor?.thread.runLoop == RunLoop.current ? "second" : "first")
-                // In a mode that does not run yet: nobody asks there meanwhile.
+                // In a mode that does not run yet, so the filter is not asked there meanwhile.
                 if isFirst { successor?.takeOver(in: Self.later) { _ = $0.id } }
                 return true
             })
         let successor = try Successor(of: server)
         next.hold(successor)
-        // Both have connected before the first is asked about.
+        // Both have connected before the filter is asked about the first.
         let sockets = try (0..<2).map { _ in
             HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
         }
@@ -103,7 +107,7 @@ import Testing
         #expect(log.entries == ["first"])
         try successor.add(in: .common) { _ = $0.id }
         waitUntil("both were asked about") { log.entries == ["first", "second"] }
-        // Whoever was let in meanwhile has to say what it is in time, as everybody has.
+        // A connection that was let in meanwhile has to greet in time, as all others have.
         waitUntil("both were too slow") { server.port.statistics.silentPeers == 2 }
         next.hold(nil)
         withExtendedLifetime(sockets) {}
@@ -121,7 +125,7 @@ import Testing
                 if asked.increment() > 0 { return true }
                 guard let successor = next.successor else { return false }
                 successor.takeOver(in: .common) { _ = $0.id }
-                // There the second one finds no place.
+                // The second connection finds no place there.
                 waitUntil("nobody more is accepted there") {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
@@ -179,7 +183,7 @@ import Testing
 }
 
 extension MessagePortMovingTests.Successor {
-    /// Whom the filter, which is older, finds.
+    /// The object that the filter, which was made before it, finds.
     fileprivate final class Holder: Sendable {
         private let held = Guarded<MessagePortMovingTests.Successor?>(nil)
         var successor: MessagePortMovingTests.Successor? { held.withLock { $0 } }

@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port in one process, and who sends to it in another.
+/// A port in one process, and its senders in another.
 @Suite struct MessagePortProcessTests {
     /// Runs the other process until it ends.
     private func start(_ what: String, _ names: OwnNames) throws -> (Threads, Log<Program.Ending>) {
@@ -14,7 +14,7 @@ import Testing
         return (threads, endings)
     }
 
-    /// A port by which the other process says that it is ready.
+    /// A port to which the other process reports that it is ready.
     private func readiness(_ names: OwnNames) throws -> (PortServer, Gate) {
         let ready = Gate()
         return (try PortServer(names) { _ in ready.open() }, ready)
@@ -78,7 +78,7 @@ import Testing
             #expect(throws: MessagePortError.ended) { _ = try remote.request(id: 1) }
         }
         let task = Task { _ = try await remote.request(id: 1, before: .hang) }
-        // Both wait when a third has been answered: what one connection carries is served in order.
+        // Both wait when a third request was answered, because one connection is served in order.
         _ = try await remote.request(before: .hang)
         kill(remote.peer.processID, SIGKILL)
         try thread.join()
@@ -88,7 +88,7 @@ import Testing
         #expect(refusal { () throws(MessagePortError) in try remote.send() } == .ended)
         try process.join()
         #expect(endings.entries.first?.code == nil)
-        // Asked for again, it is told again to who asks; the first one heard of it once.
+        // A new handler is called, too. The first one was called once.
         let late = Gate()
         try await observer.runLoop.performAndWait { try remote.onInvalidation { late.open() } }
         #expect(late.wait())

@@ -22,7 +22,7 @@ import Testing
         try remote.send(before: late)
         for _ in 0..<3 { try blockingRequest(remote, late) }
         _ = try await remote.request(before: late)
-        // With no room, too.
+        // The same without room.
         let ends = try PacketSocket.pair()
         while ends.near.give([1]) == .sent {}
         let far = dup(ends.far.descriptor)

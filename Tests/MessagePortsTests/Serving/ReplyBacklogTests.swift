@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What is kept for a requester that has no room has limits: of bytes, and of descriptors.
+/// The replies kept for a requester have limits: of bytes, and of descriptors.
 @Suite struct ReplyBacklogTests {
     @Test func `replies are kept up to a number of bytes, which includes the overhead of each`() throws {
         var kept = ReplyBacklog(limit: 2 * BackloggedReply.overhead + 10)
@@ -45,7 +45,7 @@ import Testing
 
 private func reply(bytes count: Int = 0, descriptors: Int = 0) throws -> BackloggedReply {
     let bytes = [UInt8](repeating: 1, count: count)
-    // Safe: bytes have nothing between them.
+    // Safe: bytes have no padding.
     return try BackloggedReply(
         Frame(kind: .reply, number: 1), unsafe bytes.span.bytes,
         [CInt](repeating: STDERR_FILENO, count: descriptors))

@@ -9,7 +9,8 @@ import class RunLoops.RunLoop
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The code of the article "Ports between processes", each part in a process of its own, which has the user's names to itself.
+/// The code of the article "Ports between processes", each part in a process of its own, which has the user's
+/// names to itself.
 @Suite struct PortsBetweenProcessesSnippets {
     private let print = Printed()
 

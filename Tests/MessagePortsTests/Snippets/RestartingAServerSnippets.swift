@@ -6,7 +6,8 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The code of the article "Restarting a server", in a process of its own, which has the user's names to itself.
+/// The code of the article "Restarting a server", in a process of its own, which has the user's names to
+/// itself.
 @Suite struct RestartingAServerSnippets {
     private let print = Printed()
 
