@@ -115,7 +115,7 @@ private final class Client {
         socket = OwnedDescriptor(try Loopback.connect(to: port))
         self.line = line
         try wait(POLLOUT)
-        #expect(Loopback.error(of: socket.descriptor) == 0, "nobody is refused")
+        #expect(Loopback.error(of: socket.descriptor) == 0, "no client is refused")
         try write(line.prefix(3))
     }
 

@@ -254,7 +254,7 @@ func expectClient(
     switch listener.accept() {
     case .connection(let socket):
         do { try body(socket) } catch { Issue.record(error, sourceLocation: sourceLocation) }
-    case .none: Issue.record("nobody waits", sourceLocation: sourceLocation)
+    case .none: Issue.record("no client waits", sourceLocation: sourceLocation)
     case .outOfResources(let error): Issue.record(error, sourceLocation: sourceLocation)
     case .failed(let error): Issue.record(error, sourceLocation: sourceLocation)
     }
@@ -265,7 +265,7 @@ func expectNobody(
     _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
     switch listener.accept() {
-    case .connection: Issue.record("somebody waits", sourceLocation: sourceLocation)
+    case .connection: Issue.record("a client waits", sourceLocation: sourceLocation)
     case .none: break
     case .outOfResources(let error): Issue.record(error, sourceLocation: sourceLocation)
     case .failed(let error): Issue.record(error, sourceLocation: sourceLocation)

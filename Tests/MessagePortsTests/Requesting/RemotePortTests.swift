@@ -173,7 +173,7 @@ import Testing
 
     @Test func `an unknown name fails at once`() throws {
         let names = try OwnNames()
-        let name = try PortName("nobody")
+        let name = try PortName("unknown")
         #expect(throws: MessagePortError.name(.unknown(name))) {
             _ = try RemotePort(named: name, in: names.names, before: .hang)
         }

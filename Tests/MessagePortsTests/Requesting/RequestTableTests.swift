@@ -103,42 +103,4 @@ import Testing
         // The earlier notification arrives, and is needed no more.
         #expect(role.acquireForService() == false)
     }
-
-    @Test
-    func
-        `replies are kept in order up to a limit, and a reply that is too large does not keep out one that fits`()
-        throws
-    {
-        func reply(_ id: UInt32, _ length: Int) throws -> BackloggedReply {
-            let bytes = [UInt8](repeating: 0, count: length)
-            // Safe: bytes have no padding.
-            return try unsafe BackloggedReply(Frame(kind: .reply, id: id, number: 1), bytes.span.bytes, [])
-        }
-        var kept = ReplyBacklog(limit: 1_000)
-        let first = try reply(1, 400)
-        let second = try reply(2, 400)
-        let third = try reply(3, 100)
-        #expect(kept.isEmpty && kept.append(first))
-        #expect(kept.append(second) == false)
-        #expect(kept.append(third) == true)
-        #expect(kept.first?.frame.id == 1)
-        kept.removeFirst()
-        #expect(kept.append(second) == true)
-        #expect(kept.first?.frame.id == 3)
-        #expect(kept.removeAll().count == 2)
-        #expect(kept.isEmpty && kept.append(first))
-    }
-
-    @Test func `the first accepted connection is the first to be late`() {
-        var greetings = GreetingQueue()
-        #expect(greetings.nextDeadline == nil)
-        greetings.append(2, deadline: Moment(nanoseconds: 10))
-        greetings.append(3, deadline: Moment(nanoseconds: 20))
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 9)) == nil)
-        #expect(greetings.nextDeadline == Moment(nanoseconds: 10))
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 15)) == 2)
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 15)) == nil)
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 20)) == 3)
-        #expect(greetings.nextDeadline == nil)
-    }
 }

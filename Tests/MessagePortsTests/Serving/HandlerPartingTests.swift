@@ -73,7 +73,7 @@ import Testing
             let remote = try Threads(1) { _ in
                 try RemotePort(named: port.name, in: names.names, before: .hang).invalidate()
             }
-            waitUntil("the end was told") {
+            waitUntil("the end was reported") {
                 loop.pass()
                 return log.entries == ["third"]
             }

@@ -56,7 +56,7 @@ import Testing
             #expect(try peer.ending() == .malformed, "\(what)")
             count += 1
             #expect(stage.statistics.malformedPackets == count, "\(what)")
-            waitUntil("its end is told") { stage.gone.entries.count == index + 1 }
+            waitUntil("its end is reported") { stage.gone.entries.count == index + 1 }
         }
         // The messages before it were served, and none of the rest.
         #expect(stage.served.entries == Self.wrongLater.indices.map { UInt32($0) })
@@ -274,7 +274,7 @@ import Testing
         stage.seeThatHonestGoesOn()
         try process.join()
         #expect(endings.entries.first?.code == nil && endings.entries.first?.hung == false)
-        waitUntil("its end is told") { stage.gone.entries.count == 1 }
+        waitUntil("its end is reported") { stage.gone.entries.count == 1 }
         let served = stage.served.entries
         #expect(served == served.indices.map { UInt32($0) })
         try stage.end()

@@ -63,7 +63,7 @@ final class HostileStage: Sendable {
         seeThatHonestGoesOn()
         isOver.increment()
         try honest.join()
-        waitUntil("nobody is left") { statistics.connections == 0 }
+        waitUntil("no connection is left") { statistics.connections == 0 }
     }
 
     /// Connects without a greeting.

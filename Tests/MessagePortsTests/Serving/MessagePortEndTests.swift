@@ -220,7 +220,7 @@ import Testing
                 try await thread.runLoop.performAndWait {
                     try RunLoop.current.add(port, forMode: .common) { _ = $0.id }
                 }
-                waitUntil("somebody has come") { port.statistics.connections > 0 }
+                waitUntil("a connection was accepted") { port.statistics.connections > 0 }
                 port.invalidate()
             }
             isOver.increment()

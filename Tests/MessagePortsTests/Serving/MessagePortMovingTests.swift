@@ -126,7 +126,7 @@ import Testing
                 guard let successor = next.successor else { return false }
                 successor.takeOver(in: .common) { _ = $0.id }
                 // The second connection finds no place there.
-                waitUntil("nobody more is accepted there") {
+                waitUntil("no more connections are accepted there") {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
                             unsafe !port.core.deadlines.isListening

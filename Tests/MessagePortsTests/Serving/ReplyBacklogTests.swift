@@ -7,6 +7,31 @@ import Testing
 
 /// The replies kept for a requester have limits: of bytes, and of descriptors.
 @Suite struct ReplyBacklogTests {
+    @Test
+    func
+        `replies are kept in order up to a limit, and a reply that is too large does not keep out one that fits`()
+        throws
+    {
+        func reply(_ id: UInt32, _ length: Int) throws -> BackloggedReply {
+            let bytes = [UInt8](repeating: 0, count: length)
+            // Safe: bytes have no padding.
+            return try unsafe BackloggedReply(Frame(kind: .reply, id: id, number: 1), bytes.span.bytes, [])
+        }
+        var kept = ReplyBacklog(limit: 1_000)
+        let first = try reply(1, 400)
+        let second = try reply(2, 400)
+        let third = try reply(3, 100)
+        #expect(kept.isEmpty && kept.append(first))
+        #expect(kept.append(second) == false)
+        #expect(kept.append(third) == true)
+        #expect(kept.first?.frame.id == 1)
+        kept.removeFirst()
+        #expect(kept.append(second) == true)
+        #expect(kept.first?.frame.id == 3)
+        #expect(kept.removeAll().count == 2)
+        #expect(kept.isEmpty && kept.append(first))
+    }
+
     @Test func `replies are kept up to a number of bytes, which includes the overhead of each`() throws {
         var kept = ReplyBacklog(limit: 2 * BackloggedReply.overhead + 10)
         let keeps = try [10, 1, 0].map { kept.append(try reply(bytes: $0)) }

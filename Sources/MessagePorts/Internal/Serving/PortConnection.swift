@@ -138,10 +138,10 @@ final class PortConnection: Sendable {
         }
         let reply: BackloggedReply
         do { reply = try BackloggedReply(frame, body, descriptors) } catch { throw .system(error) }
-        try keep(reply)
+        try addToBacklog(reply)
     }
 
-    private func keep(_ reply: BackloggedReply) throws(MessagePortError) {
+    private func addToBacklog(_ reply: BackloggedReply) throws(MessagePortError) {
         enum Result { case kept, ended, overflowing }
         let result: Result = outbox.withLock { outbox in
             if outbox.isEnded { return .ended }
