@@ -8,36 +8,36 @@ public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var rest = UnsafeRawBufferPointer(start: start, count: count)[...]
     guard let first = rest.popFirst() else { return 0 }
     let limits = Frame.Limits(bodyLength: 64, descriptorCount: 2)
-    var life = ConnectionState(first & 1 == 0 ? .server : .client, limits: limits)
+    var state = ConnectionState(first & 1 == 0 ? .server : .client, limits: limits)
     while let descriptors = rest.popFirst(), let length = rest.popFirst() {
         let packet = rest.prefix(Int(length))
         rest = rest.dropFirst(Int(length))
-        take(UnsafeRawBufferPointer(rebasing: packet), Int(descriptors), &life)
+        take(UnsafeRawBufferPointer(rebasing: packet), Int(descriptors), &state)
     }
     return 0
 }
 
 /// Receives one packet as a connection does, and checks the invariants of every packet.
-private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ life: inout ConnectionState) {
-    let wasOpen = life.isOpen
+private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ state: inout ConnectionState) {
+    let wasOpen = state.isOpen
     do throws(Frame.Fault) {
         let frame = try Frame(decoding: packet, descriptors: descriptors)
         check(frame, packet, descriptors)
-        switch life.receive(frame) {
+        switch state.receive(frame) {
         case .greet:
-            precondition(wasOpen && life.isOpen && !life.isConnecting, "a greeting lets in")
+            precondition(wasOpen && state.isOpen && !state.isConnecting, "a greeting lets in")
             precondition(frame.limits.descriptorCount <= Frame.mostDescriptors, "what a packet can carry")
         case .deliver, .answer:
             precondition(
-                life.isOpen && !life.isConnecting && life.limits.allow(frame), "admitted, within limits")
+                state.isOpen && !state.isConnecting && state.limits.allow(frame), "admitted, within limits")
         case .refuse(let refusal), .close(let refusal):
-            precondition(wasOpen && !life.isOpen && life.refusal == refusal, "the end, once")
+            precondition(wasOpen && !state.isOpen && state.refusal == refusal, "the end, once")
         case .drop: precondition(!wasOpen, "what comes after the end is dropped")
         }
     } catch {
         precondition(!error.description.isEmpty, "each fault has words")
-        precondition(life.refuse(.malformed) == (wasOpen ? .refuse(.malformed) : .drop), "the end, once")
-        precondition(!life.isOpen, "the end")
+        precondition(state.refuse(.malformed) == (wasOpen ? .refuse(.malformed) : .drop), "the end, once")
+        precondition(!state.isOpen, "the end")
     }
 }
 

@@ -60,24 +60,24 @@ import Testing
         for (kind, role) in [
             (Frame.Kind.message, ConnectionState.Role.server), (.request, .server), (.reply, .client),
         ] {
-            var life = ConnectionState(role, limits: Self.limits)
-            _ = life.receive(greeting(for: role))
+            var state = ConnectionState(role, limits: Self.limits)
+            _ = state.receive(greeting(for: role))
             let edge = Frame(kind: kind, number: 1, bodyLength: 100, descriptorCount: 2)
-            #expect(life.receive(edge) == (role == .server ? .deliver : .answer))
-            var long = life
+            #expect(state.receive(edge) == (role == .server ? .deliver : .answer))
+            var long = state
             #expect(
                 long.receive(Frame(kind: kind, number: 1, bodyLength: 101)) == .refuse(.tooLarge))
             #expect(!long.isOpen && long.refusal == .tooLarge)
             #expect(
-                life.receive(Frame(kind: kind, number: 1, descriptorCount: 3)) == .refuse(.tooLarge))
+                state.receive(Frame(kind: kind, number: 1, descriptorCount: 3)) == .refuse(.tooLarge))
         }
     }
 
     @Test func `an end is reported once, and not after a refusal`() {
-        var life = ConnectionState(.server, limits: Self.limits)
-        #expect(life.refuse(.tooSlow) == .refuse(.tooSlow))
-        #expect(life.refuse(.malformed) == .drop)
-        #expect(!life.end() && life.refusal == .tooSlow)
+        var state = ConnectionState(.server, limits: Self.limits)
+        #expect(state.refuse(.tooSlow) == .refuse(.tooSlow))
+        #expect(state.refuse(.malformed) == .drop)
+        #expect(!state.end() && state.refusal == .tooSlow)
         var other = ConnectionState(.client, limits: Self.limits)
         let endings = [other.end(), other.end()]
         #expect(endings == [true, false])
@@ -91,11 +91,11 @@ import Testing
         }
     }
 
-    private func expectState(of life: ConnectionState, after action: ConnectionState.Action) {
+    private func expectState(of state: ConnectionState, after action: ConnectionState.Action) {
         switch action {
-        case .greet, .deliver, .answer: #expect(life.isOpen && !life.isConnecting && life.refusal == nil)
+        case .greet, .deliver, .answer: #expect(state.isOpen && !state.isConnecting && state.refusal == nil)
         case .close(let refusal), .refuse(let refusal):
-            #expect(!life.isOpen && !life.isConnecting && life.refusal == refusal)
+            #expect(!state.isOpen && !state.isConnecting && state.refusal == refusal)
         case .drop: Issue.record("the connection was open")
         }
     }

@@ -60,7 +60,7 @@ import Testing
 /// A connection that has ended is followed by the next one.
 private final class MutationReceiver {
     private let ends: PacketSocket.Pair
-    private var life = MutationReceiver.newLife(.server)
+    private var state = MutationReceiver.newState(.server)
     /// The number of times that each result occurred.
     var tally: [String: Int] = [:]
     /// The number of connections that have ended.
@@ -71,7 +71,7 @@ private final class MutationReceiver {
         ends = try PacketSocket.pair()
     }
 
-    private static func newLife(_ role: ConnectionState.Role) -> ConnectionState {
+    private static func newState(_ role: ConnectionState.Role) -> ConnectionState {
         ConnectionState(role, limits: Frame.Limits(bodyLength: 60, descriptorCount: 2))
     }
 
@@ -110,7 +110,7 @@ private final class MutationReceiver {
         do throws(Frame.Fault) {
             let frame = try unsafe Frame(decoding: packet, descriptors: descriptors)
             precondition(unsafe bytes(of: frame) == Array(packet.prefix(Frame.headLength)))
-            switch life.receive(frame) {
+            switch state.receive(frame) {
             case .greet, .deliver, .answer: return "taken"
             case .refuse(let refusal):
                 end()
@@ -127,7 +127,7 @@ private final class MutationReceiver {
     }
 
     private func refuse(_ outcome: String, _ refusal: Frame.Refusal) -> String {
-        precondition(life.refuse(refusal) == .refuse(refusal))
+        precondition(state.refuse(refusal) == .refuse(refusal))
         end()
         return outcome
     }
@@ -137,9 +137,9 @@ private final class MutationReceiver {
         number += 1
         // Each end in turn, new and greeted.
         let role = number & 1 == 0 ? ConnectionState.Role.server : .client
-        life = MutationReceiver.newLife(role)
+        state = MutationReceiver.newState(role)
         if number & 2 == 0 { return }
-        let action = life.receive(Frame(role == .server ? .hello : .welcome, limits: life.limits))
+        let action = state.receive(Frame(role == .server ? .hello : .welcome, limits: state.limits))
         precondition(action == .greet)
     }
 }
