@@ -11,8 +11,7 @@ import Testing
 /// No connection is refused or lost.
 @Suite struct HotRestartTests {
     @Test
-    func
-        `servers hand over their listening socket and half-served connections while clients keep connecting`()
+    func `servers hand over their listening socket and half-served connections while clients connect`()
         throws
     {
         let stage = try RestartStage()

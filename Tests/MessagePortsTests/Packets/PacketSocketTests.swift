@@ -50,8 +50,7 @@ import Testing
     }
 
     @Test
-    func
-        `a packet longer than the buffer is discarded, its length is reported, and its descriptors are closed`()
+    func `a packet longer than the buffer is discarded with its length reported and its descriptors closed`()
         throws
     {
         let wire = try Wire.sockets()
@@ -116,8 +115,7 @@ import Testing
     }
 
     @Test
-    func
-        `the end arrives after the packets that were sent before it, even if the other end has not read all`()
+    func `the end arrives after the packets sent before it, even if the other end has not read all`()
         throws
     {
         let ends = try makeEnds()

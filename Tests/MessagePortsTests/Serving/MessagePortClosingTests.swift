@@ -128,8 +128,7 @@ import Testing
     }
 
     @Test
-    func
-        `slow descriptors of one process delay no other process, and the discarding thread never closes them`()
+    func `slow descriptors of one process delay no other, and no discarding thread closes them`()
         async
     {
         await #expect(processExitsWith: .success) {

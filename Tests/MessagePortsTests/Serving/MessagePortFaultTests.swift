@@ -25,8 +25,7 @@ import Testing
     }
 
     @Test
-    func
-        `a client that connects while the port has no descriptor left waits, and is served when there is one`()
+    func `a client that connects while no descriptor is left waits, and is served when there is one`()
         async
     {
         await #expect(processExitsWith: .success) {

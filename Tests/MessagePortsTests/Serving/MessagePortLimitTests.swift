@@ -114,8 +114,7 @@ import Testing
     }
 
     @Test
-    func
-        `a sender to a port that is not served blocks, and a message that is not sent in time is not sent at all`()
+    func `a sender to a port that is not served blocks, and a late message is not sent at all`()
         throws
     {
         let log = Log<UInt32>()

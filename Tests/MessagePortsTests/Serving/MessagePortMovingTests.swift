@@ -43,8 +43,7 @@ import Testing
     }
 
     @Test
-    func
-        `a handler that has passed its port to another loop does not change which connection that loop reads`()
+    func `a handler that has passed its port to another loop does not affect the reads of that loop`()
         throws
     {
         let log = Log<String>()

@@ -8,8 +8,7 @@ import Testing
 /// The replies kept for a requester have limits: of bytes, and of descriptors.
 @Suite struct ReplyBacklogTests {
     @Test
-    func
-        `replies are kept in order up to a limit, and a reply that is too large does not keep out one that fits`()
+    func `replies are kept in order up to a limit, and a large one does not keep out one that fits`()
         throws
     {
         func reply(_ id: UInt32, _ length: Int) throws -> BackloggedReply {
