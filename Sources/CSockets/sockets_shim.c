@@ -24,7 +24,7 @@ int runloops_socket_pair(int ends[2]) {
 
 /// Writes an address, and returns its length; 0 if it has no room for the name, with errno.
 static socklen_t make_address(struct sockaddr_un *address, const char *name, size_t length, bool is_abstract) {
-    // A path ends with a zero, an abstract name begins with one; both have to fit.
+    // A path ends with a zero, and an abstract name begins with one. The zero has to fit, too.
     if (length == 0 || length + 1 > sizeof(address->sun_path)) {
         errno = ENAMETOOLONG;
         return 0;
@@ -56,18 +56,18 @@ int runloops_set_blocking(int descriptor) {
     return fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-// Newer than the headers of many systems. A few architectures number their options otherwise, and do without.
+// Newer than the headers of many systems. A few architectures number their options differently, and do without this one.
 #if !defined(SO_PASSRIGHTS) && (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__arm__) || \
                                 defined(__riscv))
 #define SO_PASSRIGHTS 83
 #endif
 
-int runloops_admit_descriptors(int socket, bool admits) {
+int runloops_allow_descriptors(int socket, bool allows) {
 #if defined(SO_PASSRIGHTS)
-    int value = admits;
+    int value = allows;
     return setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
 #else
-    (void)socket, (void)admits;
+    (void)socket, (void)allows;
     errno = ENOPROTOOPT;
     return -1;
 #endif
@@ -92,7 +92,7 @@ int runloops_sending_space(int socket) {
 }
 
 int runloops_set_sending_space(int socket, int bytes) {
-    // The kernel sets aside twice what it is asked for, to account for its own records.
+    // The kernel sets aside twice the size that it is asked for, to make room for its own records.
     bytes /= 2;
     return setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
@@ -130,27 +130,27 @@ long runloops_send(
     return sent;
 }
 
-/// Receives, or looks at, one packet; tries again where that says nothing of it.
+/// Receives, or peeks at, one packet. Tries again after an error that says nothing about the packet.
 static ssize_t receive_packet(int socket, struct msghdr *message, int flags) {
     bool was_reset = false;
     while (true) {
         size_t control_length = message->msg_controllen;
         ssize_t length = recvmsg(socket, message, flags);
         if (length >= 0 || (errno != EINTR && (errno != ECONNRESET || was_reset))) return length;
-        // The other end has closed without reading all that was sent to it. The kernel tells that once, and before what
-        // that end had sent.
+        // The other end has closed without reading everything that was sent to it. The kernel reports that once, and before the
+        // packets that the other end had sent.
         was_reset = errno == ECONNRESET;
         message->msg_controllen = control_length;
     }
 }
 
-/// Lists the descriptors that have come with a packet. They are open already.
+/// Lists the descriptors that arrived with a packet. They are open already.
 static size_t list_descriptors(struct msghdr *message, int descriptors[runloops_most_descriptors]) {
     size_t count = 0;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
         size_t size = header->cmsg_len - CMSG_LEN(0);
-        // The kernel puts all of them into one header, and at most as many as there is room for.
+        // The kernel puts all descriptors into one header, and at most as many as there is room for.
         for (size_t place = 0; place + sizeof(int) <= size && count < runloops_most_descriptors; place += sizeof(int)) {
             memcpy(&descriptors[count++], CMSG_DATA(header) + place, sizeof(int));
         }
@@ -163,21 +163,21 @@ int runloops_receive(
     int descriptors[runloops_most_descriptors], struct runloops_packet *packet) {
     union control control;
     *packet = (struct runloops_packet){0};
-    // MSG_TRUNC: the answer is the packet's length, not that of what fitted.
+    // MSG_TRUNC: the result is the packet's length, not the number of bytes that fit.
     int flags = MSG_CMSG_CLOEXEC | MSG_TRUNC | (waits ? 0 : MSG_DONTWAIT);
     if (permitted >= 0) {
-        // What recvmsg has no room for it closes, on this thread. While a packet is looked at, the kernel's queue keeps it
-        // with its descriptors, so nothing is closed for good.
-        struct msghdr look = {0};
+        // recvmsg closes the descriptors that it has no room for, on this thread. While this peeks, the kernel's queue keeps the
+        // packet with its descriptors, so nothing is closed for good.
+        struct msghdr peek = {0};
         if (permitted > 0) {
-            look.msg_control = control.bytes;
-            look.msg_controllen = CMSG_LEN(sizeof(int) * (size_t)permitted);
+            peek.msg_control = control.bytes;
+            peek.msg_controllen = CMSG_LEN(sizeof(int) * (size_t)permitted);
         }
-        ssize_t length = receive_packet(socket, &look, flags | MSG_PEEK);
+        ssize_t length = receive_packet(socket, &peek, flags | MSG_PEEK);
         if (length < 0) return -1;
         packet->length = (size_t)length;
-        packet->descriptor_count = permitted > 0 ? list_descriptors(&look, descriptors) : 0;
-        if ((look.msg_flags & MSG_CTRUNC) != 0) {
+        packet->descriptor_count = permitted > 0 ? list_descriptors(&peek, descriptors) : 0;
+        if ((peek.msg_flags & MSG_CTRUNC) != 0) {
             bool has_all = packet->descriptor_count == (size_t)permitted;
             packet->exceeds_permitted = has_all;
             packet->lacks_descriptors = !has_all;
@@ -194,7 +194,7 @@ int runloops_receive(
     ssize_t length = receive_packet(socket, &message, flags);
     if (length < 0) {
         int code = errno;
-        // Nothing was received: what was looked at stays with the packet.
+        // Nothing was received. The descriptors that the peek opened are duplicates, and the packet keeps its own.
         for (size_t place = 0; place < packet->descriptor_count; place++) close(descriptors[place]);
         packet->descriptor_count = 0;
         errno = code;
@@ -210,18 +210,18 @@ int runloops_receive(
 }
 
 bool runloops_is_drained(int socket) {
-    // An empty packet and the end are alike to recvmsg. Only a packet has a time, when the socket gives times.
+    // recvmsg reports an empty packet and the end alike. Only a packet has a time, if the socket reports times.
     int value = 1;
     if (setsockopt(socket, SOL_SOCKET, SO_TIMESTAMP, &value, sizeof(value)) != 0) return false;
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(struct timeval))];
     } control;
-    struct msghdr look = {.msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
-    ssize_t length = receive_packet(socket, &look, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+    struct msghdr peek = {.msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
+    ssize_t length = receive_packet(socket, &peek, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
     // A socket that was never connected has received nothing.
     if (length < 0) return errno == ENOTCONN;
-    return length == 0 && look.msg_controllen == 0 && (look.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+    return length == 0 && peek.msg_controllen == 0 && (peek.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
 }
 
 size_t runloops_descriptor_limit(void) {
@@ -251,13 +251,13 @@ int64_t runloops_coarse_time(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-int runloops_wait_for_socket(int socket, enum runloops_awaited what, int64_t nanoseconds) {
+int runloops_wait_for_socket(int socket, enum runloops_awaited event, int64_t nanoseconds) {
     static const short events[] = {
         [runloops_wait_to_read] = POLLIN | POLLRDHUP,
         [runloops_wait_to_write] = POLLOUT,
         [runloops_wait_for_end] = POLLRDHUP,
     };
-    struct pollfd entry = {.fd = socket, .events = events[what]};
+    struct pollfd entry = {.fd = socket, .events = events[event]};
     struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     int ready = ppoll(&entry, 1, nanoseconds < 0 ? NULL : &time, NULL);
     return ready < 0 ? -1 : ready == 0;

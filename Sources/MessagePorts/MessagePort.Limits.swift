@@ -1,7 +1,7 @@
 internal import RunLoops
 
 extension MessagePort {
-    /// What a port takes from other processes.
+    /// The limits of what a port accepts from other processes.
     ///
     /// ```swift
     /// var limits = MessagePort.Limits()
@@ -11,60 +11,60 @@ extension MessagePort {
     ///
     /// > Thread safety: a value.
     public struct Limits: Hashable, Sendable {
-        /// How many bytes a message may have.
+        /// The largest number of bytes of a message.
         ///
-        /// A sender is told when it connects, and what is larger does not leave it. What one packet has room for is the most,
-        /// some 200,000 bytes where the system is not set up for more.
+        /// A sender gets this limit when it connects, and a larger message does not leave it. The upper bound is the room of
+        /// one packet, some 200,000 bytes unless the system allows more.
         public var body = 65_536
 
-        /// How many descriptors a message may carry; 253 is the most.
+        /// The largest number of descriptors of a message, up to 253.
         public var descriptors = 32
 
-        /// The number of descriptors of one connection that are neither taken nor closed, from which on the port receives no
-        /// more of that connection.
+        /// The number of descriptors of one connection, neither taken nor closed, at which the port receives no more from that
+        /// connection.
         ///
-        /// A descriptor is taken when the program takes it out of its message. One that is discarded counts until it is
-        /// closed, which its sender may have made slow. A packet that carries descriptors then waits to be read, and all that
-        /// its sender sends after it; packets without descriptors are read. A program that keeps many messages with their
-        /// descriptors raises this limit. All connections of a process, or of another user, have a bound together, and so have
-        /// all of this process: <doc:PortsBetweenProcesses> tells them.
+        /// A descriptor is taken when the program takes it out of its message. One that is discarded counts until it is closed,
+        /// which its sender may have made slow. At the limit, a packet that carries descriptors waits to be read, and with it
+        /// every later packet of its sender. Packets without descriptors are read. A program that keeps many messages with
+        /// their descriptors raises this limit. All connections of a process, or of another user, have a common bound, and so
+        /// have all connections of this process: <doc:UntrustedPeers>.
         public var untakenDescriptors = 64
 
-        /// How many connections there may be at once.
+        /// The largest number of open connections.
         ///
-        /// Those that come then are admitted when others have gone; meanwhile they wait to connect.
+        /// Further connections wait in the kernel, and are accepted when others have ended.
         public var connections = 256
 
-        /// How many connections one process may have at once.
+        /// The largest number of open connections of one process.
         ///
-        /// More are refused, with ``MessagePortError/tooManyConnections``, so that a process which opens them without end
-        /// keeps out nobody else. One is enough for all threads and tasks of a process. If this is not less than
+        /// More are refused, with ``MessagePortError/tooManyConnections``, so that a process that keeps opening connections
+        /// does not keep out others. One connection is enough for all threads and tasks of a process. If this is not less than
         /// ``connections``, one process may have them all.
         public var connectionsPerProcess = 64
 
-        /// How many connections the processes of one user may have together, if it is another user than the port's.
+        /// The largest number of open connections of all processes of one user, if it is another user than the port's.
         ///
-        /// A user may have any number of processes, so this is what keeps some for the others. It matters to ports that admit
-        /// other users.
+        /// A user may have any number of processes, so this limit is the one that leaves connections for other users. It
+        /// matters to ports that admit other users.
         public var connectionsPerUser = 128
 
-        /// How long a new connection may take to say what it is.
+        /// The time that a new connection may take to greet the port.
         ///
-        /// A ``RemotePort`` does so at once. What is silent for longer is closed, so that it keeps out nobody else.
+        /// A ``RemotePort`` does so at once. A connection that does not is closed, so that it does not keep out others.
         public var greeting = Duration.seconds(5)
 
-        /// How many bytes of replies are kept for a requester that does not read them.
+        /// The number of bytes of replies that the port keeps for a requester that does not read them.
         ///
-        /// With more, its connection is closed.
+        /// If there are more, its connection is closed.
         public var keptReplies = 1_048_576
 
-        /// Makes the limits that are good for most ports.
+        /// Makes limits that suit most ports.
         public init() {}
 
-        /// Ends the program if they make no sense.
+        /// Ends the program if a limit makes no sense.
         func check() {
             if body < 0 || body > Int(Int32.max) {
-                misuse("MessagePort.Limits.body: \(body) is no size of a message; use 0 to \(Int32.max)")
+                misuse("MessagePort.Limits.body: \(body) is not the size of a message; use 0 to \(Int32.max)")
             }
             if !(0...PacketSocket.mostDescriptors).contains(descriptors) {
                 misuse(
@@ -77,11 +77,11 @@ extension MessagePort {
                 )
             }
             if connections < 1 {
-                misuse("MessagePort.Limits.connections: \(connections) lets nobody in; use at least 1")
+                misuse("MessagePort.Limits.connections: \(connections) lets no process in; use at least 1")
             }
             if connectionsPerProcess < 1 {
                 misuse(
-                    "MessagePort.Limits.connectionsPerProcess: \(connectionsPerProcess) lets nobody in; use at least 1"
+                    "MessagePort.Limits.connectionsPerProcess: \(connectionsPerProcess) lets no process in; use at least 1"
                 )
             }
             if connectionsPerUser < 1 {
@@ -90,15 +90,15 @@ extension MessagePort {
                 )
             }
             if greeting <= .zero {
-                misuse("MessagePort.Limits.greeting: \(greeting) leaves nobody time; use some seconds")
+                misuse("MessagePort.Limits.greeting: \(greeting) leaves no time to greet; use some seconds")
             }
             if keptReplies < 0 {
                 misuse("MessagePort.Limits.keptReplies: \(keptReplies) is negative; use 0 to keep none")
             }
         }
 
-        /// What the other end is told.
-        var told: Frame.Limits {
+        /// The limits that the port states to its peers.
+        var advertised: Frame.Limits {
             Frame.Limits(bodyLength: UInt32(body), descriptorCount: UInt32(descriptors))
         }
     }

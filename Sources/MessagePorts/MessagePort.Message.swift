@@ -1,14 +1,15 @@
 internal import RunLoops
 
 extension MessagePort {
-    /// What has come from another process: a message, a request, or the reply to one.
+    /// A message or request that a port has received, or the reply to a request.
     ///
-    /// It has one owner, and owns its bytes and its descriptors: nothing is copied, and what nobody has taken is
-    /// closed soon after it has gone, by a thread that may wait for it. It may be kept as long as one likes. Its memory has
-    /// room for the largest message, so whoever keeps many of them had better keep copies of their bytes.
+    /// It has one owner, and owns its bytes and its descriptors. Nothing is copied. Descriptors that you do not take out are
+    /// closed soon after the message is destroyed, on a thread that may wait for that. You can keep a message as long as you
+    /// like. Its memory has room for the largest message, so a program that keeps many of them does better to copy their bytes.
     ///
-    /// A request is replied to with ``reply(_:id:descriptors:)-([UInt8],_,_)``, at once, or later from any thread with the
-    /// right that ``takeReplyRight()`` gives. If it goes without a reply, its sender is told at once.
+    /// Reply to a request with ``reply(_:id:descriptors:)-([UInt8],_,_)``, at once, or later from any thread with the right
+    /// that ``takeReplyRight()`` returns. If the request is destroyed without a reply, it fails at once with
+    /// ``MessagePortError/noReply``.
     ///
     /// ```swift
     /// try loop.add(port, forMode: .common) { message in
@@ -17,101 +18,107 @@ extension MessagePort {
     /// }
     /// ```
     ///
-    /// > Thread safety: a value that has one owner, who may hand it to any thread.
+    /// > Thread safety: a value that has one owner, which may pass it to any thread.
     public struct Message: ~Copyable, Sendable {
         private let packet: Packet
+        /// The connection that waits for a reply, or nil if none does or the right to reply was taken.
+        private var requester: PortConnection?
         private let pool: PacketPool
 
-        /// Who has sent it; of a reply, the process that has the port, with the connection 0.
+        /// The sender.
+        ///
+        /// Of a reply, the process that has the port, with connection 0.
         public let sender: Peer
 
-        init(_ packet: Packet, from sender: Peer, pool: PacketPool) {
+        init(_ packet: Packet, from sender: Peer, requester: PortConnection?, pool: PacketPool) {
             self.packet = packet
+            self.requester = requester
             self.sender = sender
             self.pool = pool
         }
 
         deinit {
-            if let requester = packet.requester { _ = ReplyRight(requester, packet.frame.number) }
+            if let requester { _ = ReplyRight(requester, packet.frame.number) }
             pool.give(packet)
         }
 
-        /// The descriptors that have come with it.
+        /// The descriptors that the message carries.
         ///
-        /// Take out what is to stay open. Closing a descriptor may take long if its sender arranged it so: a socket that
-        /// lingers, a file of its own file system.
+        /// Take out those that are to stay open. Closing a descriptor may take long if its sender arranged it so: a socket that
+        /// lingers, a file of the sender's own file system.
         public var descriptors: OwnedDescriptors {
             _read { yield packet.descriptors }
             _modify { yield &packet.descriptors }
         }
 
-        /// The number that the sender has given it, whose meaning is up to the two.
+        /// The number that the sender has given the message.
+        ///
+        /// Its meaning is up to the two programs.
         public var id: UInt32 { packet.frame.id }
 
-        /// How many bytes it has.
+        /// The number of bytes of the message.
         public var byteCount: Int { packet.frame.bodyLength }
 
-        /// A copy of its bytes.
+        /// A copy of the bytes of the message.
         ///
         /// - Complexity: O(*n*), *n* bytes.
         public var bytes: [UInt8] {
-            // Safe: the bytes are copied while they are there.
+            // Safe: the bytes are copied while the span is valid.
             packet.withBody { body in unsafe body.withUnsafeBytes { bytes in unsafe Array(bytes) } }
         }
 
-        /// Whether its sender waits for a reply.
-        public var isRequest: Bool { packet.requester != nil }
+        /// True if the sender waits for a reply, and the right to reply was not taken.
+        public var isRequest: Bool { requester != nil }
 
-        /// Reads the bytes where they are.
+        /// Reads the bytes in place.
         ///
-        /// - Parameter body: Reads them.
-        /// - Returns: What `body` returns.
-        /// - Throws: What `body` throws.
+        /// - Parameter body: A closure that reads the bytes.
+        /// - Returns: The result of `body`.
+        /// - Throws: The error of `body`.
         public func withBytes<Result: ~Copyable, Failure: Error>(
             _ body: (RawSpan) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             try packet.withBody(body)
         }
 
-        /// Takes the right to reply out, to reply later, or elsewhere.
+        /// Takes out the right to reply, to reply later, or on another thread.
         ///
-        /// - Returns: The right, or nil if this is no request, or the right was taken.
+        /// - Returns: The right, or nil if this is not a request, or the right was taken.
         public mutating func takeReplyRight() -> ReplyRight? {
-            guard let requester = packet.requester else { return nil }
-            packet.requester = nil
+            guard let requester = requester.take() else { return nil }
             return ReplyRight(requester, packet.frame.number)
         }
 
-        /// Replies to a request, and uses it up.
+        /// Replies to a request, and uses the message up.
         ///
-        /// Never waits: a reply that its requester has no room for yet is kept here, up to
+        /// Never blocks: if the requester has no room for the reply yet, the port keeps it, up to
         /// ``MessagePort/Limits/keptReplies``.
         ///
         /// - Parameters:
-        ///   - bytes: The reply.
-        ///   - id: A number that goes with it.
-        ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError``: the requester is gone or reads nothing, or the reply is more than it takes.
-        /// - Precondition: It is a request, whose right to reply was not taken.
+        ///   - bytes: The bytes of the reply.
+        ///   - id: A number that the reply carries.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts.
+        /// - Precondition: The message is a request, and its right to reply was not taken.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
             _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = []
         ) throws(MessagePortError) {
-            // Safe: bytes have nothing between them.
+            // Safe: bytes have no padding.
             try unsafe reply(bytes.span.bytes, id: id, descriptors: descriptors)
         }
 
-        /// Replies to a request with bytes that are somewhere in memory, and uses it up.
+        /// Replies to a request with bytes in place, and uses the message up.
         ///
-        /// As ``reply(_:id:descriptors:)-([UInt8],_,_)``.
+        /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///
         /// - Parameters:
-        ///   - bytes: The reply.
-        ///   - id: A number that goes with it.
-        ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError``: the requester is gone or reads nothing, or the reply is more than it takes.
-        /// - Precondition: It is a request, whose right to reply was not taken.
+        ///   - bytes: The bytes of the reply.
+        ///   - id: A number that the reply carries.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts.
+        /// - Precondition: The message is a request, and its right to reply was not taken.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
@@ -119,23 +126,23 @@ extension MessagePort {
         ) throws(MessagePortError) {
             guard let right = takeReplyRight() else {
                 misuse(
-                    "MessagePort.Message.reply: nobody waits for a reply to this message; look at isRequest before, and take the right once"
+                    "MessagePort.Message.reply: the message is not a request, or its right to reply was taken; check isRequest first, and take the right once"
                 )
             }
             try right.reply(bytes, id: id, descriptors: descriptors)
         }
     }
 
-    /// Who has sent a message.
+    /// The sender of a message.
     ///
-    /// Peers are equal if they are the same end of the same connection: a process that connects twice is two.
+    /// Peers are equal if they are the same end of the same connection. A process that connects twice is two peers.
     ///
     /// > Thread safety: a value.
     public struct Peer: Hashable, Sendable {
-        /// The number of the connection, which is not used again while the port lives.
+        /// The number of the connection, which is not used again while the port exists.
         public let connection: UInt64
 
-        /// Which process it is.
+        /// The process, as the kernel reports it.
         public let credentials: PeerCredentials
 
         init(connection: UInt64, credentials: PeerCredentials) {

@@ -3,13 +3,13 @@ internal import RunLoops
 extension MessagePort {
     /// The right to reply to one request.
     ///
-    /// Replying uses it up. If it is destroyed instead, the requester is told at once that there will be no reply, so each
-    /// request is heard of exactly once.
+    /// Replying uses the right up. If it is destroyed unused, the request fails at once with ``MessagePortError/noReply``. So
+    /// each request ends exactly once.
     ///
-    /// While it is kept, the descriptor of its connection stays open, also if the requester has gone: drop those that are
-    /// not valid any more.
+    /// While the right exists, the descriptor of its connection stays open, even after the requester has ended. Drop rights
+    /// that are no longer ``isValid``.
     ///
-    /// > Thread safety: a value that has one owner, who may hand it to any thread.
+    /// > Thread safety: a value that has one owner, which may pass it to any thread.
     public struct ReplyRight: ~Copyable, Sendable {
         /// Nil once it was used.
         private var connection: PortConnection?
@@ -20,51 +20,51 @@ extension MessagePort {
             self.request = request
         }
 
-        deinit { connection?.tellThatThereIsNoReply(to: request) }
+        deinit { connection?.declineReply(to: request) }
 
-        /// False once the requester is gone, or its connection was closed.
+        /// False once the requester has ended, or its connection was closed.
         ///
-        /// True for one that has given up waiting and is there still: its reply is dropped at its end.
+        /// True for a requester that no longer waits for this reply: its end discards the reply.
         ///
-        /// > Thread safety: any thread; it may go at any moment.
+        /// > Thread safety: any thread. The requester may end at any moment.
         public var isValid: Bool { connection?.isEnded == false }
 
         /// Replies, and uses the right up.
         ///
-        /// Never waits: a reply that the requester has no room for yet is kept here, up to
+        /// Never blocks: if the requester has no room for the reply yet, the port keeps it, up to
         /// ``MessagePort/Limits/keptReplies``.
         ///
         /// - Parameters:
-        ///   - bytes: The reply.
-        ///   - id: A number that goes with it.
-        ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError``: the requester is gone or reads nothing, or the reply is more than it takes. Then
-        ///   it is told, if it is there, that there will be no reply.
+        ///   - bytes: The bytes of the reply.
+        ///   - id: A number that the reply carries.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts. If
+        ///   it has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
             _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = []
         ) throws(MessagePortError) {
-            // Safe: bytes have nothing between them.
+            // Safe: bytes have no padding.
             try unsafe reply(bytes.span.bytes, id: id, descriptors: descriptors)
         }
 
-        /// Replies with bytes that are somewhere in memory, and uses the right up.
+        /// Replies with bytes in place, and uses the right up.
         ///
-        /// As ``reply(_:id:descriptors:)-([UInt8],_,_)``.
+        /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///
         /// - Parameters:
-        ///   - bytes: The reply.
-        ///   - id: A number that goes with it.
-        ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError``: the requester is gone or reads nothing, or the reply is more than it takes. Then
-        ///   it is told, if it is there, that there will be no reply.
+        ///   - bytes: The bytes of the reply.
+        ///   - id: A number that the reply carries.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts. If
+        ///   it has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
             _ bytes: RawSpan, id: UInt32 = 0, descriptors: [CInt] = []
         ) throws(MessagePortError) {
-            // Where it throws, the right goes unused, which tells the requester.
+            // If this throws, the right is destroyed unused, which notifies the requester.
             if let connection {
                 do {
                     try connection.reply(to: request, bytes, id: id, descriptors: descriptors)

@@ -1,25 +1,26 @@
 public import RunLoops
 
-/// A port with a name, which other processes of this machine send to: bytes, descriptors, and requests that are replied to.
+/// A port with a name, to which other processes of this machine send bytes, descriptors, and requests.
 ///
-/// It is added to a loop like a ``/RunLoops/Port``, and its handler is called on the loop's thread with each ``Message``. Whoever
-/// knows the name makes a ``RemotePort`` and sends.
+/// You add it to a loop like a ``/RunLoops/Port``, and its handler is called on the loop's thread with each ``Message``. A
+/// process that knows the name makes a ``RemotePort`` and sends.
 ///
 /// ```swift
 /// let times = try MessagePort(name: PortName("org.example.times"))
 /// try RunLoop.current.add(times, forMode: .common) { message in
-///     do { try message.reply(Array("half past seven".utf8)) } catch { print("not told:", error) }
+///     do { try message.reply(Array("half past seven".utf8)) } catch { print("no reply:", error) }
 /// }
 /// ```
 ///
-/// Messages of one sender arrive in the order in which they were sent. While the port is in no loop, or its loop runs in
-/// modes that it is not in, nothing is read: what was sent waits in the kernel, and when there is no room there, the
-/// senders wait. While several have sent, each has one message served in turn, so that none keeps out the others.
+/// Messages of one sender arrive in the order in which they were sent. A port reads only while its loop runs in one of the
+/// port's modes. Until then, messages wait in the kernel, and when there is no room there, their senders block. If several
+/// senders have messages waiting, the port serves one message of each in turn, so that none keeps out the others.
 ///
-/// Who may send is decided once for each connection, before anything of it is read. What breaks the rules ends the connection
-/// that it came on, and is counted: ``statistics``. <doc:PortsBetweenProcesses> tells more.
+/// The filter decides once for each connection whether the sender is admitted, before anything of it is read. A packet that
+/// breaks the rules ends the connection that it arrived on, and is counted in ``statistics``. <doc:PortsBetweenProcesses> and
+/// <doc:UntrustedPeers> say more.
 ///
-/// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one. Its name
+/// The port ends with ``invalidate()``, or when the last reference to it is released. A loop that it is in holds one. Its name
 /// is free then.
 ///
 /// > Thread safety: any thread, except that ``onPeerEnd(_:)`` belongs on the thread of the port's loop.
@@ -28,19 +29,19 @@ public final class MessagePort: Sendable {
 
     /// Makes a port, and takes its name.
     ///
-    /// From now on others can connect; they are served when the port is in a loop that runs.
+    /// Other processes can connect from now on. They are served when the port is in a loop that runs.
     ///
     /// - Parameters:
-    ///   - name: What others look up. Nobody else on this machine has it while the port lives.
-    ///   - names: Where the name is kept.
-    ///   - limits: What the port takes from others.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
-    ///   - admits: Whether a process may send to the port; by default, those of the same user may. Called on the loop's
-    ///     thread for each connection.
-    /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be had, ``MessagePortError/tooLarge(limit:)`` if no packet
-    ///   has room for the body that the limits allow, or ``MessagePortError/system(_:)``. Nothing is left open, and the name is
-    ///   as it was.
+    ///   - name: The name that other processes look up. No other port on this machine has it while this port exists.
+    ///   - names: The place where the name is kept.
+    ///   - limits: The limits of what the port accepts.
+    ///   - fileID: The file in which the port is made, for diagnostics.
+    ///   - line: The line in which the port is made, for diagnostics.
+    ///   - admits: The filter, which returns true if a process may send to the port. By default, processes of the same user
+    ///     may. Called on the loop's thread for each connection.
+    /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be taken, ``MessagePortError/tooLarge(limit:_:)`` if no
+    ///   packet has room for the body that the limits allow, or ``MessagePortError/system(_:)``. Nothing is left open, and the
+    ///   name is unchanged.
     ///
     /// > Thread safety: any thread.
     public init(
@@ -48,32 +49,36 @@ public final class MessagePort: Sendable {
         fileID: StaticString = #fileID, line: Int = #line,
         admitting admits: @escaping @Sendable (PeerCredentials) -> Bool = { $0.isOfThisUser }
     ) throws(MessagePortError) {
-        core = try MessagePortCore(name, names, limits, SourceLocation(fileID, line), admits)
+        let origin = SourceLocation(fileID, line)
+        do { core = try MessagePortCore(name, names, limits, origin, admits) } catch {
+            throw error.about(.messagePort(name, origin))
+        }
     }
 
     deinit { core.close() }
 
-    /// What others look up.
+    /// The name that other processes look up.
     public var name: PortName { core.name }
 
-    /// What the port takes from others.
+    /// The limits of what the port accepts.
     public var limits: Limits { core.limits }
 
     /// False once the port has ended.
     ///
-    /// > Thread safety: any thread; it may end at any moment.
+    /// > Thread safety: any thread. The port may end at any moment.
     public var isValid: Bool { !core.isClosed }
 
-    /// What has come so far, and what was turned away.
+    /// The counts of messages and peers so far, and of those that were turned away.
     ///
-    /// > Thread safety: any thread; it may change at any moment.
+    /// > Thread safety: any thread. They may change at any moment.
     public var statistics: Statistics { core.statistics }
 
-    /// Ends the port: its name is free, every connection is closed, and whoever waits for a reply is told that there is none.
+    /// Ends the port: its name is free, every connection is closed, and every pending request fails.
     ///
-    /// What was sent and not yet served is dropped. On the thread of its loop the port has left the loop when this returns,
-    /// and no handler of it starts any more. From another thread, a handler or the filter may still be running; whom it lets in
-    /// then is turned away. Either way the name is free when this returns. Again is harmless.
+    /// Messages that were sent and not yet served are discarded. On the thread of its loop, the port has left the loop when
+    /// this returns, and none of its handlers starts any more. From another thread, a handler or the filter may still be
+    /// running. A process that the filter lets in then is turned away. Either way the name is free when this returns. Calling
+    /// this twice is harmless.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {
@@ -83,16 +88,15 @@ public final class MessagePort: Sendable {
 
     /// Has a handler called on this thread's loop when the port has ended.
     ///
-    /// As ``/RunLoops/Port/onInvalidation(fileID:line:_:)``: exactly once, in the common modes, after the port's end; soon, if it has
-    /// ended already.
+    /// The same as ``/RunLoops/Port/onInvalidation(fileID:line:_:)``: the handler is called exactly once, in the common modes,
+    /// after the port's end. If the port has ended already, it is called soon.
     ///
     /// - Parameters:
-    ///   - fileID: Where it is called, for diagnostics.
-    ///   - line: Where it is called, for diagnostics.
-    ///   - handler: What is called, once.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: The handler, which is called once.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
-    /// > change.
+    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
@@ -100,32 +104,32 @@ public final class MessagePort: Sendable {
         core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 
-    /// Has a handler called when a sender has gone that was admitted.
+    /// Has a handler called when an admitted sender has ended.
     ///
-    /// It has closed its end, or has ended, however; or its connection was closed here. All that it has sent was served
-    /// before. Asking again replaces the handler. When the port leaves its loop, the loop lets go of the handler; those who
-    /// go while the port is in no loop are noticed when it is in one again.
+    /// The sender has closed its end, or its process has ended for any reason, or its connection was closed here. Everything
+    /// that it sent was served before. Calling this again replaces the handler. When the port leaves its loop, the loop
+    /// releases the handler. The end of a sender while the port is in no loop is noticed when the port is in one again.
     ///
-    /// - Parameter handler: Called on the thread of the loop that the port is in, with who has gone.
-    /// - Precondition: The port is in this thread's loop: it was added before. For a port that has ended, and in a loop that
-    ///   has, nothing happens, and the handler is let go of.
+    /// - Parameter handler: Called on the thread of the loop that the port is in, with the sender that has ended.
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, this does
+    ///   nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onPeerEnd(_ handler: @escaping (Peer) -> Void) { core.onPeerEnd(handler) }
 }
 
 extension RunLoop {
-    /// Adds a port with a name to a mode, so that its messages are given to a handler.
+    /// Adds a port with a name to a mode, with a handler for its messages.
     ///
-    /// Messages from before are delivered too. The loop holds the port until it is removed from its last mode or the loop
-    /// ends. Adding it to a mode that it was added to keeps the handler it has there; another mode may have another
-    /// handler. A handler may run the loop, which then delivers the next messages inside it.
+    /// Messages that were sent earlier are delivered too. The loop holds the port until it is removed from its last mode or the
+    /// loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode may have
+    /// another handler. A handler may run the loop, which then delivers the next messages inside it.
     ///
     /// - Parameters:
-    ///   - port: The port; in no other loop. One that has ended is left alone.
+    ///   - port: The port, which is in no other loop. A port that has ended is not added.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, now and later.
-    ///   - handler: Called on the loop's thread with each message, which is the handler's.
-    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch it. The port is as it was before.
+    ///   - handler: Called on the loop's thread with each message, which the handler owns.
+    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the port. The port is unchanged.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(
@@ -137,12 +141,12 @@ extension RunLoop {
         } catch { throw error.about(.messagePort(port.name, port.core.origin)) }
     }
 
-    /// Takes a port with a name out of a mode.
+    /// Removes a port with a name from a mode.
     ///
-    /// Its messages wait, and so do its senders when there is no room left for more.
+    /// Its messages wait, and its senders block when there is no room left for more.
     ///
     /// - Parameters:
-    ///   - port: The port. One that is not in the mode is left alone.
+    ///   - port: The port. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -153,6 +157,6 @@ extension RunLoop {
 }
 
 extension MessagePort: CustomStringConvertible {
-    /// The port's name, and where it was made.
+    /// The port's name, and the place where it was made.
     public var description: String { "port \"\(name)\" made at \(core.origin)" }
 }

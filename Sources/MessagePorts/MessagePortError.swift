@@ -1,42 +1,44 @@
 public import RunLoops
 
-/// Why something with a port between processes was not done.
+/// The reason that an operation on a port between processes has failed.
 ///
-/// A message is sent whole or not at all. Of a request, some errors leave open whether it was sent, and perhaps served.
+/// A message is sent whole or not at all. After some errors of a request you cannot tell whether it was sent, and perhaps
+/// served.
 ///
 /// > Thread safety: a value.
 public enum MessagePortError: Error, Hashable, Sendable {
-    /// The name could not be had, or nobody has it: the error says which, and for how long that may last.
+    /// The name could not be taken, or no port has it. The error says which.
     case name(PortNameError)
     /// The port does not admit this process.
     case notAdmitted(ErrorOrigin)
-    /// This process, or its user, has as many connections with the port as it lets each have: use those, or close some.
+    /// This process, or its user, has as many connections with the port as the port allows. Use those, or close some.
     case tooManyConnections(ErrorOrigin)
-    /// What has the name, or the connection, does not speak as ports do, or not this version.
+    /// The other end of the connection does not speak the protocol of ports, or not this version of it.
     case notAPort(ErrorOrigin)
-    /// The deadline passed: the other end has not answered, or has not made room.
+    /// The deadline passed before the other end replied, or made room.
     ///
-    /// A message was not sent then. Of a request you cannot tell from this whether it was served: retry only what may be done
-    /// twice.
+    /// A message was not sent then. After a request you cannot tell from this whether it was served. Retry only operations that
+    /// may be done twice.
     case timedOut(ErrorOrigin)
-    /// The other end has dropped the request, and will not reply.
+    /// The other end has released the request's right to a reply unused, and will not reply.
     ///
-    /// It may have served it all the same.
+    /// It may have served the request nevertheless.
     case noReply(ErrorOrigin)
-    /// The port has ended, or its process has, or the connection was closed, here or there. Connect anew.
+    /// The port or its process has ended, or one of the two ends has closed the connection. Make a new ``RemotePort``.
     ///
-    /// Of a request you cannot tell from this whether it was served: retry only what may be done twice.
+    /// After a request you cannot tell from this whether it was served. Retry only operations that may be done twice.
     case ended(ErrorOrigin)
-    /// The message has more bytes than the other end takes, or one packet can hold: send less, or send a descriptor of a
-    /// file or of memory.
-    case tooLarge(limit: Int)
-    /// The message carries more descriptors than the other end takes: send several messages.
-    case tooManyDescriptors(limit: Int)
-    /// The port is in this thread's loop, which would have to serve it during the wait; or it waits for this thread.
+    /// The message has more bytes than the other end accepts, or than one packet can hold. Send fewer, or send a descriptor of
+    /// a file or of memory.
+    case tooLarge(limit: Int, ErrorOrigin)
+    /// The message carries more descriptors than the other end accepts. Send several messages.
+    case tooManyDescriptors(limit: Int, ErrorOrigin)
+    /// The port is in this thread's loop, which would have to serve it during the wait, or the port's thread waits for this
+    /// one.
     case wouldDeadlock(ErrorOrigin)
     /// The task that waited was cancelled.
     ///
-    /// You cannot tell from this whether its request was served: retry only what may be done twice.
+    /// You cannot tell from this whether its request was served. Retry only operations that may be done twice.
     case cancelled(ErrorOrigin)
     /// The kernel has refused.
     case system(SystemError)
@@ -61,24 +63,43 @@ extension MessagePortError {
     /// ``ended(_:)`` without an origin: to compare with, and to throw yourself.
     public static var ended: MessagePortError { .ended(.unknown) }
 
+    /// ``tooLarge(limit:_:)`` without an origin: to compare with, and to throw yourself.
+    ///
+    /// - Parameter limit: The largest number of bytes.
+    /// - Returns: The error.
+    public static func tooLarge(limit: Int) -> MessagePortError { .tooLarge(limit: limit, .unknown) }
+
+    /// ``tooManyDescriptors(limit:_:)`` without an origin: to compare with, and to throw yourself.
+    ///
+    /// - Parameter limit: The largest number of descriptors.
+    /// - Returns: The error.
+    public static func tooManyDescriptors(limit: Int) -> MessagePortError {
+        .tooManyDescriptors(limit: limit, .unknown)
+    }
+
     /// ``wouldDeadlock(_:)`` without an origin: to compare with, and to throw yourself.
     public static var wouldDeadlock: MessagePortError { .wouldDeadlock(.unknown) }
 
     /// ``cancelled(_:)`` without an origin: to compare with, and to throw yourself.
     public static var cancelled: MessagePortError { .cancelled(.unknown) }
 
-    /// This error, with an origin if it has none.
+    /// Returns this error, with an origin if it has none.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> MessagePortError {
         switch self {
+        case .name(let error): .name(error.about(origin()))
         case .notAdmitted(let known): known.isUnknown ? .notAdmitted(origin()) : self
         case .tooManyConnections(let known): known.isUnknown ? .tooManyConnections(origin()) : self
         case .notAPort(let known): known.isUnknown ? .notAPort(origin()) : self
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self
         case .noReply(let known): known.isUnknown ? .noReply(origin()) : self
         case .ended(let known): known.isUnknown ? .ended(origin()) : self
+        case .tooLarge(let limit, let known):
+            known.isUnknown ? .tooLarge(limit: limit, origin()) : self
+        case .tooManyDescriptors(let limit, let known):
+            known.isUnknown ? .tooManyDescriptors(limit: limit, origin()) : self
         case .wouldDeadlock(let known): known.isUnknown ? .wouldDeadlock(origin()) : self
         case .cancelled(let known): known.isUnknown ? .cancelled(origin()) : self
-        case .name, .tooLarge, .tooManyDescriptors, .system: self
+        case .system: self
         }
     }
 }
@@ -91,13 +112,14 @@ extension MessagePortError: CustomStringConvertible {
         case .notAdmitted(let origin): origin.describing("the port does not admit this process")
         case .tooManyConnections(let origin):
             origin.describing("the port has as many connections with this process, or its user, as it allows")
-        case .notAPort(let origin): origin.describing("the other end does not speak as ports do")
+        case .notAPort(let origin): origin.describing("the other end does not speak the protocol of ports")
         case .timedOut(let origin):
-            origin.describing("the deadline passed before the other end had answered, or made room")
-        case .noReply(let origin): origin.describing("the request was dropped without a reply")
+            origin.describing("the deadline passed before the other end replied, or made room")
+        case .noReply(let origin): origin.describing("the right to reply to the request was released unused")
         case .ended(let origin): origin.describing("the port has ended, or the connection to it")
-        case .tooLarge(let limit): "the message is longer than \(limit) bytes"
-        case .tooManyDescriptors(let limit): "the message carries more than \(limit) descriptors"
+        case .tooLarge(let limit, let origin): origin.describing("the message is longer than \(limit) bytes")
+        case .tooManyDescriptors(let limit, let origin):
+            origin.describing("the message carries more than \(limit) descriptors")
         case .wouldDeadlock(let origin):
             origin.describing("the port is served by this thread, or by one that waits for it")
         case .cancelled(let origin): origin.describing("the task was cancelled")

@@ -1,37 +1,40 @@
 internal import Glibc
 public import RunLoops
 
-/// A file descriptor with one owner, which is closed when its owner goes.
+/// A file descriptor with one owner, which closes it when it is destroyed.
 ///
-/// Descriptors of other processes arrive so: a message that is not looked at leaves nothing open. Such a descriptor, and one
-/// that was duplicated from it, is closed soon after its owner has gone, on a thread of its own: its sender may have arranged
-/// that closing it takes time. One that you made yourself is closed at once.
+/// Descriptors that another process sends arrive in this form, so a message that your handler does not look at leaves nothing
+/// open. A descriptor that was sent, and one that was duplicated from it, is closed soon after its owner is destroyed, on a
+/// thread for that purpose: its sender may have arranged that closing it takes time. A descriptor that you opened yourself is
+/// closed at once.
 ///
-/// > Thread safety: a value that has one owner, who may hand it to any thread.
+/// > Thread safety: a value that has one owner, which may pass it to any thread.
 public struct OwnedDescriptor: ~Copyable, Sendable {
     /// The descriptor's number, for system calls.
     ///
     /// The descriptor stays this value's: do not close it.
     public private(set) var descriptor: CInt
 
-    /// The account of the peer that has sent it; nil for one that was made here.
-    private(set) var sender: DescriptorAccount?
+    /// The quota of the peer that has sent the descriptor, or nil if it was opened here.
+    private(set) var sender: DescriptorQuota?
 
-    /// Takes over a descriptor, which nobody else closes from now on.
+    /// Takes over a descriptor.
+    ///
+    /// No other code may close it from now on.
     ///
     /// - Parameter descriptor: An open descriptor.
     public init(_ descriptor: CInt) {
         if descriptor < 0 {
             misuse(
-                "OwnedDescriptor.init: \(descriptor) is no descriptor; look at what the system call answered first"
+                "OwnedDescriptor.init: \(descriptor) is not a descriptor; check the result of the system call first"
             )
         }
         self.descriptor = descriptor
         sender = nil
     }
 
-    /// Takes over a descriptor that a peer has sent and that is on no account.
-    init(_ descriptor: CInt, from sender: DescriptorAccount?) {
+    /// Takes over a descriptor that a peer has sent and that no quota counts.
+    init(_ descriptor: CInt, from sender: DescriptorQuota?) {
         self.descriptor = descriptor
         self.sender = sender
     }
@@ -45,9 +48,9 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Gives the descriptor up: whoever takes it closes it.
+    /// Releases the descriptor to the caller, which closes it.
     ///
-    /// - Returns: Its number. To close it may take long if another process has sent it: do that on no loop.
+    /// - Returns: Its number. Closing it may take long if another process has sent it, so do not do that on a loop.
     public consuming func release() -> CInt {
         let released = descriptor
         descriptor = -1
@@ -56,8 +59,8 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
 
     /// Opens a second descriptor of the same file, close-on-exec.
     ///
-    /// - Returns: The second one, with an owner of its own.
-    /// - Throws: ``/RunLoops/SystemError`` if the process may open no more. This one is as it was.
+    /// - Returns: The second descriptor, with an owner of its own.
+    /// - Throws: ``/RunLoops/SystemError`` if the process may open no more. This one is unchanged.
     public borrowing func duplicate() throws(SystemError) -> OwnedDescriptor {
         let number = descriptor
         return OwnedDescriptor(

@@ -1,18 +1,20 @@
 internal import Glibc
-/// File descriptors with one owner, in order: those that one message carries.
+
+/// File descriptors with one owner, in order, such as those of one message.
 ///
-/// Those that are still in it when it goes are closed. Those that another process has sent are closed soon after that, on a
-/// thread of its own, and until they are taken out or closed they count as ``MessagePort/Limits/untakenDescriptors``.
+/// The descriptors that are still in the list when it is destroyed are closed. Those that another process has sent are closed
+/// soon after that, on a thread for that purpose. Until they are taken out or closed they count as
+/// ``MessagePort/Limits/untakenDescriptors``.
 ///
-/// > Thread safety: a value that has one owner, who may hand it to any thread.
+/// > Thread safety: a value that has one owner, which may pass it to any thread.
 public struct OwnedDescriptors: ~Copyable, Sendable {
-    /// Their numbers, for system calls, in order.
+    /// The numbers of the descriptors, for system calls, in order.
     ///
     /// The descriptors stay this value's: do not close them.
     public private(set) var numbers: [CInt]
 
-    /// The account on which they are; nil for those that were made here.
-    private var sender: DescriptorAccount?
+    /// The quota that counts the descriptors, or nil if they were opened here.
+    private var sender: DescriptorQuota?
 
     /// Makes a list without descriptors.
     public init() {
@@ -20,12 +22,12 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
         sender = nil
     }
 
-    /// Takes over what the kernel has opened.
+    /// Takes over descriptors that the kernel has opened.
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
-    ///   - sender: The account of the peer that has sent them.
-    init(adopting numbers: [CInt], from sender: DescriptorAccount? = nil) {
+    ///   - sender: The quota of the peer that has sent them.
+    init(adopting numbers: [CInt], from sender: DescriptorQuota? = nil) {
         self.numbers = numbers
         self.sender = numbers.isEmpty ? nil : sender
         self.sender?.receive(numbers.count)
@@ -48,9 +50,9 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
 
     /// Adds a descriptor at the end.
     ///
-    /// - Parameter descriptor: The descriptor, which is the list's then.
+    /// - Parameter descriptor: The descriptor, which the list owns from now on.
     public mutating func append(_ descriptor: consuming OwnedDescriptor) {
-        // If one was sent by a peer, all are closed as if they were.
+        // If a peer has sent one of them, all are closed as if it had sent them.
         if sender == nil, let first = descriptor.sender {
             sender = first
             first.receive(numbers.count)
@@ -59,9 +61,10 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
         sender?.receive(1)
     }
 
-    /// Gives all of them up: whoever takes them closes them.
+    /// Releases all descriptors to the caller, which closes them.
     ///
-    /// - Returns: Their numbers, in order. To close them may take long if another process has sent them: do that on no loop.
+    /// - Returns: Their numbers, in order. Closing them may take long if another process has sent them, so do not do that on a
+    ///   loop.
     public consuming func release() -> [CInt] {
         let released = numbers
         numbers = []
@@ -71,7 +74,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
 
     /// Takes the first descriptor out.
     ///
-    /// - Returns: The descriptor, which is the caller's then, or nil if there is none.
+    /// - Returns: The descriptor, which the caller owns from now on, or nil if there is none.
     /// - Complexity: O(*n*), *n* descriptors.
     public mutating func takeFirst() -> OwnedDescriptor? {
         if numbers.isEmpty { return nil }

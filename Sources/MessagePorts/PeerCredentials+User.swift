@@ -1,6 +1,7 @@
 internal import Glibc
+
 extension PeerCredentials {
-    /// Whether the process acts as the user that this process acts as.
+    /// True if the process acted as the user that this process acts as.
     ///
     /// > Thread safety: any thread.
     public var isOfThisUser: Bool { userID == geteuid() }

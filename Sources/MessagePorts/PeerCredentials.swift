@@ -1,11 +1,11 @@
-/// Which process is at the other end of a connection, as the kernel tells, whatever that process says.
+/// The process at the other end of a connection, as the kernel reports it, whatever that process says about itself.
 ///
-/// The kernel notes them once: of a client when it connects, of a server when it starts to listen. A process that has
-/// given its descriptor away since, or has changed its user, is still told of as it was then.
+/// The kernel records the credentials once: those of a client when it connects, those of a server when it starts to listen. If
+/// a process has passed on its descriptor since, or has changed its user, the kernel still reports the recorded credentials.
 ///
-/// The number of a process may be another one's by now, once that one has ended; do not grant anything by it alone. What
-/// the kernel cannot tell in this process's namespaces reads as process 0, or as the system's user and group for those
-/// that have no number here.
+/// Once a process has ended, another one may get its number, so do not grant anything by the number alone. If the kernel cannot
+/// represent a process in this process's namespaces, the process reads as 0, and the user and group as the system's overflow
+/// IDs.
 ///
 /// > Thread safety: a value.
 public struct PeerCredentials: Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct PeerCredentials: Hashable, Sendable {
     /// The group that the process acted as.
     public let groupID: UInt32
 
-    /// Makes credentials, such as those to compare with.
+    /// Makes credentials, for example to compare with.
     ///
     /// - Parameters:
     ///   - processID: The number of the process.
@@ -32,6 +32,6 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 extension PeerCredentials: CustomStringConvertible {
-    /// Words for a log, as in `process 4711 of user 1000, group 1000`.
+    /// The credentials in words, as in `process 4711 of user 1000, group 1000`.
     public var description: String { "process \(processID) of user \(userID), group \(groupID)" }
 }

@@ -1,33 +1,33 @@
 /// The name of a port, by which other processes of this machine find it.
 ///
-/// There are two kinds. A plain name, such as `clock` or `org.example.clock`, is one of the user's: its port is in a directory
-/// that only the user may enter, so only the user's own processes, and the system administrator's, can take it or connect
-/// to it. An abstract name begins with `@`, as in `@org.example.clock`. It is in no directory: every process of the machine
-/// in the same network namespace may take it, if it comes first, and connect to it. There the port's filter of
-/// peers is the only guard of a server; and a client that relies on the server asks who it is.
+/// There are two kinds. A plain name, such as `clock` or `org.example.clock`, belongs to the user: its port is in a directory
+/// that only the user may enter. Only the user's own processes, and the system administrator's, can take it or connect to it.
+/// An abstract name begins with `@`, as in `@org.example.clock`. It is in no directory. Every process of the machine in the
+/// same network namespace can connect to it, and can take it if it is the first.
 ///
-/// An abstract name carries no user: another user may have taken it before the server does, and a client that relies on the
-/// server looks at ``RemotePort/peer``. A plain name cannot be taken so; ``PortNames/user`` says where it is kept.
+/// So for an abstract name, the filter of the port is the only protection of a server. The name carries no user: another user
+/// may take it before the server does, and a client that relies on the server checks ``RemotePort/peer``. A plain name cannot
+/// be taken that way. ``PortNames/user`` says where it is kept.
 ///
-/// Either way a name is its owner's alone, and goes with it: <doc:PortsBetweenProcesses>.
+/// A name of either kind belongs to one port at a time, and is free when that port ends: <doc:Names>.
 ///
 /// > Thread safety: a value.
 public struct PortName: Hashable, Sendable {
-    /// How many bytes a name has at most, in UTF-8, without the `@`.
+    /// The largest number of bytes of a name, in UTF-8, without the `@`.
     public static let mostBytes = 80
 
-    /// Whether it is in no directory, and so anybody's on this machine: it begins with `@`.
+    /// True if the name begins with `@`: it is in no directory, and every process of the machine can take it.
     public let isAbstract: Bool
 
-    /// The name without the `@`; bytes, as the kernel compares names.
+    /// The bytes of the name without the `@`, which the kernel compares.
     let bytes: [UInt8]
 
     /// Makes a name.
     ///
-    /// It has between one byte and ``mostBytes``, no `/` and no control character; a plain one does not begin with a dot.
+    /// A name has between one byte and ``mostBytes``, no `/` and no control character. A plain name does not begin with a dot.
     ///
-    /// - Parameter text: The name; with `@` in front for an abstract one.
-    /// - Throws: ``PortNameError/malformed(name:reason:)`` if it can be no name.
+    /// - Parameter text: The name, with `@` in front for an abstract one.
+    /// - Throws: ``PortNameError/malformed(name:reason:)`` if the text cannot be a name.
     public init(_ text: String) throws(PortNameError) {
         let isAbstract = text.utf8.first == UInt8(ascii: "@")
         let bytes = Array(text.utf8.dropFirst(isAbstract ? 1 : 0))
@@ -49,6 +49,6 @@ public struct PortName: Hashable, Sendable {
 }
 
 extension PortName: CustomStringConvertible {
-    /// The name as it was given, with the `@`.
+    /// The name as it was given, with the `@` of an abstract one.
     public var description: String { (isAbstract ? "@" : "") + String(decoding: bytes, as: UTF8.self) }
 }

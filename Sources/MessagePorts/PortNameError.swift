@@ -1,43 +1,66 @@
 public import RunLoops
 
-/// Why a name of a port could not be had, or not be found.
+/// The reason that a name of a port could not be taken, or not be found.
 ///
 /// > Thread safety: a value.
 public enum PortNameError: Error, Hashable, Sendable {
-    /// This can be no name; the reason says why.
+    /// The text cannot be a name. The reason says why.
     case malformed(name: String, reason: String)
 
-    /// A port that is alive has the name: of this process or of another one.
-    case taken(PortName)
+    /// A live port, of this process or of another one, has the name.
+    case taken(PortName, ErrorOrigin)
 
-    /// No port that is alive has the name.
-    case unknown(PortName)
+    /// No live port has the name.
+    case unknown(PortName, ErrorOrigin)
 
-    /// The port had no room for another connection before the deadline: its process does not take any.
+    /// The port had no room for another connection before the deadline: its process does not accept any.
     case timedOut(PortName)
 
-    /// The directory of the names is not the user's alone, so that others could take names in it; or where there is no
-    /// `/proc`, that cannot be made sure of. The reason says which.
+    /// The directory of the names is not the user's alone, so that other users could take names in it, or there is no `/proc`
+    /// to make sure that it is. The reason says which.
     case unsafeDirectory(path: String, reason: String)
 
-    /// The user has no directory in which plain names would be safe from other users; the reason says what is wrong with each
+    /// The user has no directory in which plain names would be safe from other users. The reason says what is wrong with each
     /// place of ``PortNames/user``.
     case noDirectory(reason: String)
 
-    /// The kernel refused.
+    /// The kernel has refused.
     case refused(SystemError)
 }
 
+extension PortNameError {
+    /// ``taken(_:_:)`` without an origin: to compare with, and to throw yourself.
+    ///
+    /// - Parameter name: The name.
+    /// - Returns: The error.
+    public static func taken(_ name: PortName) -> PortNameError { .taken(name, .unknown) }
+
+    /// ``unknown(_:_:)`` without an origin: to compare with, and to throw yourself.
+    ///
+    /// - Parameter name: The name.
+    /// - Returns: The error.
+    public static func unknown(_ name: PortName) -> PortNameError { .unknown(name, .unknown) }
+
+    /// Returns this error, with an origin if it is one that has an origin and does not know it.
+    func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortNameError {
+        switch self {
+        case .taken(let name, let known): known.isUnknown ? .taken(name, origin()) : self
+        case .unknown(let name, let known): known.isUnknown ? .unknown(name, origin()) : self
+        case .malformed, .timedOut, .unsafeDirectory, .noDirectory, .refused: self
+        }
+    }
+}
+
 extension PortNameError: CustomStringConvertible {
-    /// What is wrong, in words.
+    /// The origin, if it is known, and the reason, in words.
     public var description: String {
         switch self {
-        case .malformed(let name, let reason): "\"\(name)\" can be no name of a port: \(reason)"
-        case .taken(let name): "a port that is alive has the name \(name)"
-        case .unknown(let name): "no port has the name \(name)"
-        case .timedOut(let name): "the port \(name) has taken no connection before the deadline"
+        case .malformed(let name, let reason): "\"\(name)\" cannot be the name of a port: \(reason)"
+        case .taken(let name, let origin): origin.describing("a live port has the name \(name)")
+        case .unknown(let name, let origin): origin.describing("no port has the name \(name)")
+        case .timedOut(let name): "the port \(name) accepted no connection before the deadline"
         case .unsafeDirectory(let path, let reason):
-            "\(path) is no place for names of ports: \(reason); remove it, or use PortNames(directory:)"
+            "\(path) is not safe for names of ports: \(reason); remove it, or use PortNames(directory:)"
         case .noDirectory(let reason):
             "the user has no directory that is safe for names of ports: \(reason); set XDG_RUNTIME_DIR to a directory of the user's own with mode 700, or use PortNames(directory:)"
         case .refused(let error): error.description

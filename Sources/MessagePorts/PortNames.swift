@@ -1,10 +1,9 @@
 internal import RunLoops
 
-/// Where names of ports are kept: the user's own directory, or another one.
+/// A place in which names of ports are kept: the user's own directory, or another one.
 ///
-/// A name that a port has is in use until the port ends or its process does, however that ends; then it can be had again at
-/// once. Of several processes that want one name at the same moment one gets it. Abstract names are in no
-/// directory, and the same in all places.
+/// A port has its name until the port or its process ends, for any reason. Then the name is free at once. If several processes
+/// take one name at the same moment, one of them gets it. Abstract names are in no directory, and are the same in all places.
 ///
 /// > Thread safety: a value.
 public struct PortNames: Hashable, Sendable {
@@ -23,40 +22,41 @@ public struct PortNames: Hashable, Sendable {
     /// 2. `run-loops` in `/run/user/` and the user's number, the system's directory for a user who has logged in;
     /// 3. `.run-loops` in the directory that `HOME` names.
     ///
-    /// So no other user can take the directory first, as one in `/tmp` could be taken. If none of them will do, taking a
-    /// name and looking one up throw ``PortNameError/noDirectory(reason:)``, which says why: set `XDG_RUNTIME_DIR`, or use
+    /// So no other user can make the directory first, as one in `/tmp` could be made. If none of them qualifies, taking a name
+    /// and looking one up throw ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or use
     /// ``init(directory:)``.
     ///
-    /// Both processes must arrive at the same directory. A service that is started without a login and a program in a login
-    /// session of the same user may not: give both ``init(directory:)``. ``description`` tells the directory.
+    /// Both processes must arrive at the same directory. A service that starts without a login and a program in a login session
+    /// of the same user may not. Give both the same ``init(directory:)``. ``description`` names the directory.
     ///
-    /// The directory is made if it is not there, and must be the user's own and closed to all others. The directory that was
-    /// looked at is the one that is used, even if another one takes its place meanwhile; this needs `/proc`, which nearly
+    /// The directory is made if it does not exist, and must be the user's own and closed to all other users. The directory that
+    /// was checked is the one that is used, even if another one takes its place meanwhile. This needs `/proc`, which nearly
     /// every system has.
     public static let user = PortNames(place: .user)
 
     private init(place: Place) { self.place = place }
 
-    /// Names in a directory of the program's own.
+    /// Makes a place of names in a directory of the program's own.
     ///
-    /// It is made if it is not there, but not what it is in. It must be the user's own and closed to everybody else.
+    /// The directory is made if it does not exist, but its parent directory is not. It must be the user's own and closed to all
+    /// other users.
     ///
-    /// - Parameter directory: Its path, from the root on.
+    /// - Parameter directory: The absolute path of the directory.
     public init(directory: String) {
         if !directory.hasPrefix("/") {
             misuse(
-                "PortNames.init: \(directory) is no path from the root on; give one that begins with a slash")
+                "PortNames.init: \(directory) is not an absolute path; pass one that begins with a slash")
         }
         place = .directory(directory)
     }
 
-    /// Asks which process has a name.
+    /// Returns the process that has a name.
     ///
-    /// The owner sees this as a client that connects and leaves.
+    /// The owner sees this as a client that connects and disconnects.
     ///
     /// - Parameter name: The name.
-    /// - Returns: The process, as it was when it took the name.
-    /// - Throws: ``PortNameError``: nobody has the name, or it cannot be told.
+    /// - Returns: The credentials of the process when it took the name.
+    /// - Throws: ``PortNameError`` if no port has the name, or the kernel refuses.
     ///
     /// > Thread safety: any thread.
     public func owner(of name: PortName) throws(PortNameError) -> PeerCredentials {

@@ -1,20 +1,20 @@
 internal import RunLoops
 
 extension RemotePort {
-    /// Sends a request, and waits for the reply.
+    /// Sends a request, and blocks until the reply arrives.
     ///
-    /// It waits without running this thread's loop. The reply is read by this thread itself, so there is nobody in between. A
-    /// reply that comes after the deadline is dropped, and counted: ``lateReplyCount``.
+    /// This does not run the thread's loop. The thread reads the reply itself, so that no other thread has to wake it. A reply
+    /// that arrives after the deadline is discarded, and counted: ``lateReplyCount``.
     ///
     /// - Parameters:
-    ///   - bytes: What is sent.
-    ///   - id: A number that goes with it, whose meaning is up to the two.
-    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-    ///   - deadline: When to give up; nil for never.
-    /// - Returns: The reply, which is the caller's, with its descriptors.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has dropped the request,
-    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. From these three you cannot tell
-    ///   whether it was served; retry only what may be done twice.
+    ///   - bytes: The bytes of the request.
+    ///   - id: A number that the request carries. Its meaning is up to the two programs.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - deadline: The time to give up, or nil for never.
+    /// - Returns: The reply with its descriptors, which the caller owns.
+    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has released the right to reply
+    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After these three you
+    ///   cannot tell whether the request was served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -22,23 +22,23 @@ extension RemotePort {
         _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = [],
         before deadline: ContinuousClock.Instant? = nil
     ) throws(MessagePortError) -> MessagePort.Message {
-        // Safe: bytes have nothing between them.
+        // Safe: bytes have no padding.
         try unsafe request(bytes.span.bytes, id: id, descriptors: descriptors, before: deadline)
     }
 
-    /// Sends a request whose bytes are somewhere in memory, without copying them here, and waits for the reply.
+    /// Sends a request with bytes in place, without copying them to an array, and blocks until the reply arrives.
     ///
-    /// As the one that takes an array.
+    /// Otherwise the same as the request that takes an array.
     ///
     /// - Parameters:
-    ///   - bytes: What is sent.
-    ///   - id: A number that goes with it, whose meaning is up to the two.
-    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-    ///   - deadline: When to give up; nil for never.
-    /// - Returns: The reply, which is the caller's, with its descriptors.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has dropped the request,
-    ///   ``MessagePortError/timedOut``, ``MessagePortError/ended``, and what sending throws. From these three you cannot tell
-    ///   whether it was served; retry only what may be done twice.
+    ///   - bytes: The bytes of the request.
+    ///   - id: A number that the request carries. Its meaning is up to the two programs.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - deadline: The time to give up, or nil for never.
+    /// - Returns: The reply with its descriptors, which the caller owns.
+    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has released the right to reply
+    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After these three you
+    ///   cannot tell whether the request was served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -47,7 +47,7 @@ extension RemotePort {
         before deadline: ContinuousClock.Instant? = nil
     ) throws(MessagePortError) -> MessagePort.Message {
         Fork.check("RemotePort.request")
-        // A thread that ended here would leave its request in the table, or with it the reading to nobody.
+        // If the thread ended here, its request would stay in the table, and if it was the reader, no other thread would read.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         do { return try ask(bytes, id, descriptors, deadline) } catch { throw error.about(origin) }
@@ -64,26 +64,26 @@ extension RemotePort {
         do {
             outcome =
                 try connection.wait(for: request, before: deadline)
-                ?? connection.giveUp(request, .timedOut)
-        } catch { outcome = connection.giveUp(request, .system(error)) }
+                ?? connection.abandon(request, .timedOut)
+        } catch { outcome = connection.abandon(request, .system(error)) }
         return try connection.message(outcome)
     }
 
     /// Sends a request, and waits for the reply without blocking a thread.
     ///
-    /// If the task is cancelled, the reply is not waited for any more. Sending itself does not wait for room: where there is
-    /// none, this tries again until there is, or until the deadline.
+    /// If the task is cancelled, it stops waiting for the reply. Sending itself does not block: if there is no room, this
+    /// retries until there is, or until the deadline.
     ///
-    /// The first one in a process starts a thread, which reads the replies.
+    /// The first request of this kind in a process starts a thread, which reads the replies.
     ///
     /// - Parameters:
-    ///   - bytes: What is sent.
-    ///   - id: A number that goes with it, whose meaning is up to the two.
-    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-    ///   - deadline: When to give up; nil for never.
-    /// - Returns: The reply, which is the caller's, with its descriptors.
-    /// - Throws: ``MessagePortError``, as the one that blocks, and ``MessagePortError/cancelled``, from which you cannot tell
-    ///   either whether it was served.
+    ///   - bytes: The bytes of the request.
+    ///   - id: A number that the request carries. Its meaning is up to the two programs.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - deadline: The time to give up, or nil for never.
+    /// - Returns: The reply with its descriptors, which the caller owns.
+    /// - Throws: ``MessagePortError``, as the request that blocks does, and ``MessagePortError/cancelled``, after which you
+    ///   cannot tell either whether the request was served.
     ///
     /// > Thread safety: any task.
     public func request(
@@ -91,33 +91,33 @@ extension RemotePort {
         before deadline: ContinuousClock.Instant? = nil
     ) async throws(MessagePortError) -> MessagePort.Message {
         Fork.check("RemotePort.request")
-        do { try connection.needService() } catch { throw .system(error) }
+        do { try connection.watchWithService() } catch { throw .system(error) }
         let request = PendingRequest(isTask: true)
         do {
             try await begin(request, bytes, id, descriptors, deadline)
-            connection.seeThatSomebodyReads()
+            connection.ensureReader()
             await connection.wait(for: request, before: deadline)
             guard let outcome = request.outcome else { preconditionFailure("the wait is over") }
             return try connection.message(outcome)
         } catch { throw error.about(origin) }
     }
 
-    /// Sends a request as soon as there is room.
+    /// Adds a request and sends it as soon as there is room.
     private func begin(
         _ request: PendingRequest, _ bytes: [UInt8], _ id: UInt32, _ descriptors: [CInt],
         _ deadline: ContinuousClock.Instant?
     ) async throws(MessagePortError) {
-        var pause = ExponentialBackoff.sending
+        var backoff = ExponentialBackoff.sending
         while true {
             do {
-                // Safe: bytes have nothing between them.
+                // Safe: bytes have no padding.
                 return try unsafe connection.begin(
                     request, bytes.span.bytes, id: id, descriptors, before: .distantPast)
             } catch {
                 if error != .timedOut { throw error }
             }
             if let deadline, deadline <= .now { throw .timedOut }
-            let next = ContinuousClock.now + pause.begin()
+            let next = ContinuousClock.now + backoff.begin()
             do {
                 try await Task.sleep(until: min(next, deadline ?? next), clock: .continuous)
             } catch { throw .cancelled }
@@ -134,7 +134,7 @@ extension RemoteConnection {
             ? nil
             : Task {
                 do { try await Task.sleep(until: end.instant, clock: .continuous) } catch { return }
-                giveUp(request, .timedOut)
+                abandon(request, .timedOut)
             }
         defer { alarm?.cancel() }
         await withTaskCancellationHandler {
@@ -143,7 +143,7 @@ extension RemoteConnection {
                 if !waits { continuation.resume() }
             }
         } onCancel: {
-            giveUp(request, .cancelled)
+            abandon(request, .cancelled)
         }
     }
 }

@@ -1,9 +1,9 @@
 public import RunLoops
 
-/// A connection to a ``MessagePort`` of this or another process: what one sends with.
+/// A connection to a ``MessagePort`` of this or another process, with which a program sends messages and requests.
 ///
-/// Any number of threads and tasks may send and request at the same time. Messages of one thread arrive in its order; replies
-/// come in the order in which they are given.
+/// Any number of threads and tasks may send at the same time. Messages of one thread arrive in its order. Replies arrive in the
+/// order in which they are given.
 ///
 /// ```swift
 /// let times = try RemotePort(named: PortName("org.example.times"))
@@ -11,33 +11,33 @@ public import RunLoops
 /// print(String(decoding: time.bytes, as: UTF8.self))
 /// ```
 ///
-/// When the port or its process ends, so does the connection, and everybody who waits is told. A new port of the same name
-/// is another one: connect anew.
+/// When the port or its process ends, the connection ends, too, and every pending request fails. A new port of the same name is
+/// another port: make a new `RemotePort`.
 ///
-/// It ends with ``invalidate()``, or when the last reference to it goes.
+/// The connection ends with ``invalidate()``, or when the last reference to it is released.
 ///
 /// > Thread safety: any thread.
 public final class RemotePort: Sendable {
     let connection: RemoteConnection
 
-    /// The name that was looked up.
+    /// The name of the port.
     public let name: PortName
 
     /// Looks up a name, connects, and waits until the port lets this process in.
     ///
-    /// It waits for the port's loop, which has to run in a mode that the port is in. An unknown name is an error at once.
+    /// This waits for the port's loop, which has to run in a mode that the port is in. An unknown name fails at once.
     ///
     /// - Parameters:
     ///   - name: The port's name.
-    ///   - names: Where the name is kept.
-    ///   - deadline: When to give up; nil for never.
-    ///   - largestReply: How many bytes a reply may have; the other end is told.
-    ///   - mostDescriptors: How many descriptors a reply may carry, up to 253.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/name(_:)`` for a name that nobody has,
-    ///   ``MessagePortError/notAdmitted``, ``MessagePortError/timedOut``, ``MessagePortError/wouldDeadlock`` if this thread
-    ///   is to serve the port, and what else may be. Nothing is left open.
+    ///   - names: The place where the name is kept.
+    ///   - deadline: The time to give up, or nil for never.
+    ///   - largestReply: The largest number of bytes of a reply, which the port gets as a limit.
+    ///   - mostDescriptors: The largest number of descriptors of a reply, up to 253.
+    ///   - fileID: The file in which the connection is made, for diagnostics.
+    ///   - line: The line in which the connection is made, for diagnostics.
+    /// - Throws: ``MessagePortError``: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/notAdmitted``,
+    ///   ``MessagePortError/timedOut``, ``MessagePortError/wouldDeadlock`` if this thread serves the port, and others. Nothing
+    ///   is left open.
     ///
     /// > Thread safety: any thread, which it blocks.
     public init(
@@ -46,7 +46,7 @@ public final class RemotePort: Sendable {
         fileID: StaticString = #fileID, line: Int = #line
     ) throws(MessagePortError) {
         if !(0...Int(Int32.max)).contains(largestReply) {
-            misuse("RemotePort.init: \(largestReply) is no size of a reply; use 0 to \(Int32.max)")
+            misuse("RemotePort.init: \(largestReply) is not the size of a reply; use 0 to \(Int32.max)")
         }
         if !(0...PacketSocket.mostDescriptors).contains(mostDescriptors) {
             misuse(
@@ -54,7 +54,7 @@ public final class RemotePort: Sendable {
             )
         }
         self.name = name
-        // A thread that ended here would be taken for one that waits.
+        // If the thread ended here, it would still count as waiting.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         let origin = SourceLocation(fileID, line)
@@ -70,31 +70,31 @@ public final class RemotePort: Sendable {
     /// The origin of errors of this port.
     var origin: ErrorOrigin { .remotePort(name, connection.origin) }
 
-    /// Which process has the port.
+    /// The process that has the port.
     ///
-    /// For a program that relies on it: under an abstract name there may be anybody.
+    /// A program that relies on the server checks this: any process can take an abstract name.
     public var peer: PeerCredentials { connection.peer }
 
-    /// How many bytes a message may have, and how many descriptors it may carry, as the port has said.
+    /// The largest numbers of bytes and of descriptors of a message, as the port has stated them.
     public var limits: (bytes: Int, descriptors: Int) {
         (Int(connection.limits.bodyLength), Int(connection.limits.descriptorCount))
     }
 
     /// False once the connection is known to have ended.
     ///
-    /// > Thread safety: any thread; it may end at any moment.
+    /// > Thread safety: any thread. The connection may end at any moment.
     public var isValid: Bool { !connection.isEnded }
 
-    /// How many replies came to requests that nobody waited for any more, or word that there would be none.
+    /// The number of replies, or notices that there would be none, that arrived for requests that were no longer waited for.
     ///
-    /// They were dropped.
+    /// They were discarded.
     ///
-    /// > Thread safety: any thread; it may change at any moment.
+    /// > Thread safety: any thread. It may change at any moment.
     public var lateReplyCount: Int { connection.lateReplyCount }
 
-    /// Ends the connection: who waits gets ``MessagePortError/ended``, and sending throws it from now on.
+    /// Ends the connection: pending requests fail with ``MessagePortError/ended``, and sending throws it from now on.
     ///
-    /// Messages that were sent before arrive. Again is harmless.
+    /// Messages that were sent before arrive. Calling this twice is harmless.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {
@@ -104,36 +104,36 @@ public final class RemotePort: Sendable {
 
     /// Sends a message.
     ///
-    /// It is sent as a whole, or not at all. While the port has no room, because it is not served or has much to do, or the
-    /// kernel has no memory or too many descriptors under way, it waits, without running this thread's loop. That it was sent
-    /// says that the kernel has it, and not that anybody has read it.
+    /// It is sent whole or not at all. While the port has no room, because it is not served or has much to do, or the kernel
+    /// has no memory or too many descriptors in flight, this blocks, without running this thread's loop. When it returns, the
+    /// kernel has the message. That does not mean that the port has read it.
     ///
     /// - Parameters:
-    ///   - bytes: What is sent.
-    ///   - id: A number that goes with it, whose meaning is up to the two.
-    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-    ///   - deadline: When to give up; nil for never. With one that has passed it tries once.
-    /// - Throws: ``MessagePortError``; then nothing was sent.
+    ///   - bytes: The bytes of the message.
+    ///   - id: A number that the message carries. Its meaning is up to the two programs.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - deadline: The time to give up, or nil for never. If it has passed, this tries once.
+    /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func send(
         _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = [],
         before deadline: ContinuousClock.Instant? = nil
     ) throws(MessagePortError) {
-        // Safe: bytes have nothing between them.
+        // Safe: bytes have no padding.
         try unsafe send(bytes.span.bytes, id: id, descriptors: descriptors, before: deadline)
     }
 
-    /// Sends bytes that are somewhere in memory, without copying them here.
+    /// Sends bytes in place, without copying them to an array.
     ///
-    /// As ``send(_:id:descriptors:before:)-([UInt8],_,_,_)``.
+    /// Otherwise the same as ``send(_:id:descriptors:before:)-([UInt8],_,_,_)``.
     ///
     /// - Parameters:
-    ///   - bytes: What is sent.
-    ///   - id: A number that goes with it, whose meaning is up to the two.
-    ///   - descriptors: What goes with it; they stay open here, and are the caller's.
-    ///   - deadline: When to give up; nil for never. With one that has passed it tries once.
-    /// - Throws: ``MessagePortError``; then nothing was sent.
+    ///   - bytes: The bytes of the message.
+    ///   - id: A number that the message carries. Its meaning is up to the two programs.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - deadline: The time to give up, or nil for never. If it has passed, this tries once.
+    /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func send(
@@ -141,7 +141,7 @@ public final class RemotePort: Sendable {
         before deadline: ContinuousClock.Instant? = nil
     ) throws(MessagePortError) {
         Fork.check("RemotePort.send")
-        // A thread that ended here would be taken for one that waits, or reads.
+        // If the thread ended here, it would still count as waiting, or as the reader.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         do {
@@ -151,31 +151,30 @@ public final class RemotePort: Sendable {
 
     /// Has a handler called on this thread's loop when the connection has ended.
     ///
-    /// The port has ended, or its process has, however; or this end has. It is called exactly once, in the common modes; soon,
-    /// if the connection has ended already. If the loop ends first, the handler is destroyed with it, on its thread, without
-    /// having been called.
+    /// The port or its process has ended, for any reason, or this end has. The handler is called exactly once, in the common
+    /// modes. If the connection has ended already, it is called soon. If the loop ends first, the handler is destroyed with it,
+    /// on its thread, without having been called.
     ///
-    /// The first wish of this kind in a process starts a thread, which notices the end.
+    /// The first call of this kind in a process starts a thread, which notices the end.
     ///
     /// - Parameters:
-    ///   - fileID: Where it is called, for diagnostics.
-    ///   - line: Where it is called, for diagnostics.
-    ///   - handler: What is called, once.
-    /// - Throws: ``/RunLoops/SystemError`` if there is no such thread to be had. Then the handler is not called.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: The handler, which is called once.
+    /// - Throws: ``/RunLoops/SystemError`` if that thread cannot be started. Then the handler is not called.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
-    /// > change.
+    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) throws(SystemError) {
         Fork.check("RemotePort.onInvalidation")
-        try connection.needService()
+        try connection.watchWithService()
         connection.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 
 extension RemotePort: CustomStringConvertible {
-    /// The name, and which process has it.
+    /// The name, and the process that has it.
     public var description: String { "port \"\(name)\" of \(peer)" }
 }

@@ -1,46 +1,47 @@
-// A fuzzer of what comes from other processes: `.ci/fuzz` builds it with the files that take packets apart, and runs it.
+// A fuzzer of packets of other processes. `.ci/fuzz` builds it with the files that decode packets, and runs
+// it.
 
-/// One input is all that a peer sends on one connection: of each packet how many descriptors come with it, its length,
-/// and its bytes.
+/// One input is everything that a peer sends on one connection: for each packet the number of its
+/// descriptors, its length, and its bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var rest = UnsafeRawBufferPointer(start: start, count: count)[...]
     guard let first = rest.popFirst() else { return 0 }
     let limits = Frame.Limits(bodyLength: 64, descriptorCount: 2)
-    var life = ConnectionLife(first & 1 == 0 ? .server : .client, limits: limits)
+    var state = ConnectionState(first & 1 == 0 ? .server : .client, limits: limits)
     while let descriptors = rest.popFirst(), let length = rest.popFirst() {
         let packet = rest.prefix(Int(length))
         rest = rest.dropFirst(Int(length))
-        take(UnsafeRawBufferPointer(rebasing: packet), Int(descriptors), &life)
+        take(UnsafeRawBufferPointer(rebasing: packet), Int(descriptors), &state)
     }
     return 0
 }
 
-/// Takes one packet as a connection does, and checks what must hold whatever it is.
-private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ life: inout ConnectionLife) {
-    let wasOpen = life.isOpen
+/// Receives one packet as a connection does, and checks the invariants of every packet.
+private func take(_ packet: UnsafeRawBufferPointer, _ descriptors: Int, _ state: inout ConnectionState) {
+    let wasOpen = state.isOpen
     do throws(Frame.Fault) {
         let frame = try Frame(decoding: packet, descriptors: descriptors)
         check(frame, packet, descriptors)
-        switch life.receive(frame) {
+        switch state.receive(frame) {
         case .greet:
-            precondition(wasOpen && life.isOpen && !life.isConnecting, "a greeting lets in")
+            precondition(wasOpen && state.isOpen && !state.isConnecting, "a greeting lets in")
             precondition(frame.limits.descriptorCount <= Frame.mostDescriptors, "what a packet can carry")
         case .deliver, .answer:
             precondition(
-                life.isOpen && !life.isConnecting && life.limits.allow(frame), "admitted, within limits")
+                state.isOpen && !state.isConnecting && state.limits.allow(frame), "admitted, within limits")
         case .refuse(let refusal), .close(let refusal):
-            precondition(wasOpen && !life.isOpen && life.refusal == refusal, "the end, once")
+            precondition(wasOpen && !state.isOpen && state.refusal == refusal, "the end, once")
         case .drop: precondition(!wasOpen, "what comes after the end is dropped")
         }
     } catch {
         precondition(!error.description.isEmpty, "each fault has words")
-        precondition(life.refuse(.malformed) == (wasOpen ? .refuse(.malformed) : .drop), "the end, once")
-        precondition(!life.isOpen, "the end")
+        precondition(state.refuse(.malformed) == (wasOpen ? .refuse(.malformed) : .drop), "the end, once")
+        precondition(!state.isOpen, "the end")
     }
 }
 
-/// A packet that is taken is the one way to write down what it says.
+/// Checks that an accepted packet is the only encoding of its contents.
 private func check(_ frame: Frame, _ packet: UnsafeRawBufferPointer, _ descriptors: Int) {
     precondition(frame.bodyLength + Frame.headLength == packet.count, "the length is true")
     precondition(frame.descriptorCount == descriptors, "the number of descriptors is true")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the articles of MessagePorts show compiles and runs, and what they link to is there.
+/// The code in the articles of MessagePorts compiles and runs, and their links lead to files.
 @Suite struct ArticleTests {
     @Test(arguments: try Documentation.articles(of: "MessagePorts"))
     func `every block of Swift stands in a snippet that compiles`(page: String) throws {

@@ -3,9 +3,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Values print what they stand for.
+/// Descriptions of values.
 @Suite struct DescriptionTests {
-    @Test func `names and peers print what they stand for`() {
+    @Test func `descriptions of names and peers are readable`() {
         #expect("\(PortNames(directory: "/srv/names"))" == "names in /srv/names")
         let credentials = PeerCredentials(processID: 1, userID: 2, groupID: 3)
         #expect(

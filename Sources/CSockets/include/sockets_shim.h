@@ -4,79 +4,80 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// How many descriptors the kernel lets one packet carry: SCM_MAX_FD, which no header tells programs.
+/// The number of descriptors that the kernel lets one packet carry: SCM_MAX_FD, which no header exports to programs.
 enum { runloops_most_descriptors = 253 };
 
-/// What one call has received.
+/// The result of receiving a packet.
 struct runloops_packet {
-    /// The length of the packet, also where the buffer is shorter. 0 for the end of the connection or an empty packet.
+    /// The length of the packet, even if the buffer is shorter. 0 for the end of the connection or an empty packet.
     size_t length;
     /// The number of descriptors that are listed, all of them open.
     size_t descriptor_count;
     /// True if bytes did not fit.
     bool lacks_bytes;
-    /// True if the kernel could not open all descriptors, because this process may open no more. A packet that was looked at
+    /// True if the kernel could not open all descriptors, because this process may open no more. A packet that was peeked at
     /// first is still in the kernel's queue.
     bool lacks_descriptors;
     /// True if the packet carries more descriptors than were permitted. It is still in the kernel's queue.
     bool exceeds_permitted;
 };
 
-/// Who is at the other end.
+/// The process at the other end.
 struct runloops_peer {
     int32_t process;
     uint32_t user, group;
 };
 
-/// Opens a socket that keeps packets apart, close-on-exec. Returns -1 with errno.
+/// Opens a socket that keeps packet boundaries, close-on-exec. Returns -1 with errno.
 int runloops_socket(bool is_non_blocking);
 
-/// Opens two that are connected, non-blocking. Returns -1 with errno.
+/// Opens two such sockets that are connected, non-blocking. Returns -1 with errno.
 int runloops_socket_pair(int ends[2]);
 
 /// Binds a socket to a path, or to an abstract name. Returns -1 with errno.
 int runloops_bind(int socket, const char *name, size_t length, bool is_abstract);
 
-/// Connects a socket to a path, or to an abstract name, and waits no longer than this for room; 0 waits for ever.
+/// Connects a socket to a path, or to an abstract name, and waits no longer than the given time for room; 0 waits for ever.
 /// Returns -1 with errno.
 int runloops_connect(int socket, const char *name, size_t length, bool is_abstract, int64_t microseconds);
 
-/// Makes a non-blocking socket a blocking one. Returns -1 with errno.
+/// Makes a socket blocking. Returns -1 with errno.
 int runloops_set_blocking(int descriptor);
 
-/// Lets packets that are sent to a socket carry descriptors, or has the kernel refuse that to their senders; the
-/// connections of a listener begin as it is. Returns -1 with errno, also where the kernel has no such setting.
-int runloops_admit_descriptors(int socket, bool admits);
+/// Lets packets that are sent to a socket carry descriptors, or has the kernel refuse that to their senders. The connections
+/// of a listener begin with its setting. Returns -1 with errno, also if the kernel has no such setting.
+int runloops_allow_descriptors(int socket, bool allows);
 
-/// Takes a connection, non-blocking and close-on-exec. Returns -1 with errno.
+/// Accepts a connection, non-blocking and close-on-exec. Returns -1 with errno.
 int runloops_accept(int socket);
 
-/// Asks who is at the other end. Returns -1 with errno.
+/// Gets the process at the other end. Returns -1 with errno.
 int runloops_peer_of(int socket, struct runloops_peer *peer);
 
-/// Asks for the space, in bytes, of what was sent and not yet received. Returns -1 with errno.
+/// Gets the space, in bytes, for packets that were sent and not yet received. Returns -1 with errno.
 int runloops_sending_space(int socket);
 
-/// Asks for more or less of it. Returns -1 with errno.
+/// Sets that space. Returns -1 with errno.
 int runloops_set_sending_space(int socket, int bytes);
 
-/// Sends one packet: two parts, one after the other, and descriptors, which stay open here. Never waits, never raises
+/// Sends one packet of two parts, one after the other, and descriptors, which stay open here. Never waits, and never raises
 /// SIGPIPE. Returns -1 with errno.
 long runloops_send(
     int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
     size_t descriptor_count);
 
-/// Receives one packet with its descriptors, close-on-exec. Waits for it if it is to, and the socket is a blocking one.
+/// Receives one packet with its descriptors, close-on-exec. Waits for it if asked to, and if the socket is blocking.
 /// Returns -1 with errno, and nothing open.
 ///
-/// With a number of permitted descriptors from 0 on, it looks at the packet before it receives it, at the price of a system
-/// call, and leaves a packet with more where it is: then no descriptor is closed here. With -1 it receives at once: the kernel
-/// closes what this process cannot open, on this thread. Only one thread may receive from the socket at a time.
+/// With a number of permitted descriptors from 0 on, it peeks at the packet before it receives it, at the price of a system
+/// call, and leaves a packet with more descriptors in the queue. Then it closes no descriptor. With -1 it receives at once, and the
+/// kernel closes the descriptors that this process cannot open, on this thread. Only one thread may receive from the socket at a
+/// time.
 int runloops_receive(
     int socket, bool waits, int permitted, void *buffer, size_t capacity,
     int descriptors[runloops_most_descriptors], struct runloops_packet *packet);
 
-/// True if a socket that was shut down has nothing left to be read, so that closing it closes nothing else.
+/// True if a socket that was shut down has nothing left to read, so that closing it closes nothing else.
 bool runloops_is_drained(int socket);
 
 /// The number of descriptors that this process may have open: its soft limit.
@@ -85,15 +86,15 @@ size_t runloops_descriptor_limit(void);
 /// True if this process can open the descriptors of two packets: the highest numbers below its limit are not in use.
 bool runloops_has_free_descriptors(void);
 
-/// Reads the cheapest clock there is, in nanoseconds. It is some milliseconds behind, and never goes backwards.
+/// Reads the cheapest clock, in nanoseconds. It is some milliseconds behind, and never goes backwards.
 int64_t runloops_coarse_time(void);
 
-/// What is waited for; all of them end with the other end, too.
+/// The event of a wait. Each wait also ends when the other end is gone.
 enum runloops_awaited { runloops_wait_to_read, runloops_wait_to_write, runloops_wait_for_end };
 
-/// Waits until a socket can be read or written, or the other end is gone; 0 in time, 1 not, -1 with errno.
-/// A negative time waits for ever.
-int runloops_wait_for_socket(int socket, enum runloops_awaited what, int64_t nanoseconds);
+/// Waits until a socket can be read or written, or the other end is gone. Returns 0 in time, 1 if the time is over, -1 with
+/// errno. A negative time waits for ever.
+int runloops_wait_for_socket(int socket, enum runloops_awaited event, int64_t nanoseconds);
 
-/// Whether the other end will send nothing more.
+/// True if the other end will send nothing more.
 bool runloops_has_hung_up(int socket);

@@ -6,17 +6,19 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A server is replaced by its successor, three times, while clients connect: no connection is refused or lost.
+/// A server is replaced by its successor three times while clients connect.
+///
+/// No connection is refused or lost.
 @Suite struct HotRestartTests {
     @Test
-    func `servers hand over their listening socket and what is half served while clients keep connecting`()
+    func `servers hand over their listening socket and half-served connections while clients connect`()
         throws
     {
         let stage = try RestartStage()
         let port = try stage.start(1)
         let counts = Log<Int>()
         let answers = Log<Answer>()
-        // Each keeps one connection half served while it uses others.
+        // Each client keeps one connection half served while it uses others.
         let clients = try Threads(4) { number in
             for round in 0..<stage.rounds {
                 let slow = try Client(port, "slow \(number) \(round)")
@@ -39,11 +41,11 @@ import Testing
 
         let all = answers.entries
         #expect(all.count == 8 * stage.rounds)
-        // Each line has its number, which none else has, and none is missing: what was counted was handed over.
+        // Each line has a number that no other line has, and none is missing, so the counter was handed over.
         #expect(all.map(\.number).sorted() == Array(1...8 * stage.rounds))
         #expect(all.allSatisfy { $0.text == $0.asked })
         #expect(Set(all.map(\.generation)) == [1, 2, 3, 4])
-        // What one server has begun to read, the next one has answered.
+        // Lines that one server has begun to read were answered by the next one.
         #expect(all.contains { $0.asked == "slow 0 10" && $0.generation == 2 })
         #expect(endings.allSatisfy { $0.isSuccess }, "\(endings.map(\.message))")
         let served = endings.flatMap(\.lines).compactMap { Int($0.split(separator: " ").last ?? "") }
@@ -51,7 +53,7 @@ import Testing
     }
 }
 
-/// What a client was told.
+/// The answer that a client got.
 private struct Answer: Sendable {
     let asked: String
     let generation: Int
@@ -61,7 +63,7 @@ private struct Answer: Sendable {
 
 /// The servers of a test, one after the other.
 private final class RestartStage: Sendable {
-    /// How many pairs of connections each client makes.
+    /// The number of pairs of connections that each client makes.
     let rounds = 64
     private let names: OwnNames
     private let test: PortServer
@@ -78,7 +80,7 @@ private final class RestartStage: Sendable {
 
     /// Starts a server, and waits until it serves.
     ///
-    /// - Returns: Where it listens.
+    /// - Returns: The port at which it listens.
     func start(_ generation: Int) throws -> UInt16 {
         let (names, endings) = (self.names, self.endings)
         processes.add(
@@ -95,7 +97,7 @@ private final class RestartStage: Sendable {
         if restarts.indices.contains(index) { #expect(restarts[index].wait()) }
     }
 
-    /// Ends the last server, and waits for all.
+    /// Ends the last server, and waits for all servers.
     func end() throws -> [Program.Ending] {
         try RemotePort(named: PortName("restart"), in: names.names, before: .hang).send(id: 2)
         for process in processes.entries { try process.join() }
@@ -103,7 +105,7 @@ private final class RestartStage: Sendable {
     }
 }
 
-/// A connection of a client, of whose line the server has got the first half.
+/// A client's connection whose line the server has received by half.
 private final class Client {
     private let socket: OwnedDescriptor
     private let line: String
@@ -112,7 +114,7 @@ private final class Client {
         socket = OwnedDescriptor(try Loopback.connect(to: port))
         self.line = line
         try wait(POLLOUT)
-        #expect(Loopback.error(of: socket.descriptor) == 0, "nobody is refused")
+        #expect(Loopback.error(of: socket.descriptor) == 0, "no client is refused")
         try write(line.prefix(3))
     }
 

@@ -5,38 +5,39 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Names are kept where nobody but the user can take them.
+/// Names are kept in a directory in which only the user can take them.
 @Suite struct PortNameDirectoryTests {
     @Test(arguments: [0o755, 0o710, 0o701, 0o770, 0o777])
-    func `a directory that others may enter is refused`(mode: Int) throws {
+    func `a directory that other users may enter is refused`(mode: Int) throws {
         try withScratchDirectory { path in
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            try expectUnsafe(path, "others may enter it (mode \(String(mode, radix: 8)), not 700)")
+            try expectUnsafe(path, "other users may enter it (mode \(String(mode, radix: 8)), not 700)")
         }
     }
 
     @Test func `a directory of another user is refused`() throws {
-        // The administrator can give one away; anybody else finds one that is the administrator's.
+        // The administrator can give a directory away. Another user uses one that belongs to the
+        // administrator.
         if !Child.canChangeUser {
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc")[.ownerAccountID] as? UInt32
             if let owner, owner != geteuid() {
-                try expectUnsafe("/proc", "it is user \(owner)'s, not \(geteuid())'s")
+                try expectUnsafe("/proc", "it belongs to user \(owner), not to user \(geteuid())")
             }
             return
         }
         try withScratchDirectory { path in
             try FileManager.default.setAttributes([.ownerAccountID: 12_345], ofItemAtPath: path)
-            try expectUnsafe(path, "it is user 12345's, not 0's")
+            try expectUnsafe(path, "it belongs to user 12345, not to user 0")
         }
     }
 
-    @Test func `what is no directory is refused, and so is a link to one`() throws {
+    @Test func `a file that is not a directory is refused, and so is a link to a directory`() throws {
         try withScratchDirectory { path in
             try FileManager.default.createSymbolicLink(
                 atPath: path + "/link", withDestinationPath: path)
-            try expectUnsafe(path + "/link", "it is no directory, or a link to one")
+            try expectUnsafe(path + "/link", "it is not a directory, or it is a link to one")
             #expect(FileManager.default.createFile(atPath: path + "/file", contents: nil))
-            try expectUnsafe(path + "/file", "it is no directory, or a link to one")
+            try expectUnsafe(path + "/file", "it is not a directory, or it is a link to one")
         }
     }
 
@@ -52,16 +53,16 @@ import Testing
     }
 
     @Test
-    func `a directory that is swapped after it was looked at is not used, neither to listen nor to connect`()
+    func `a directory that is swapped after the check is not used, neither to listen nor to connect`()
         throws
     {
         try withScratchDirectory { path in
             let (place, name) = (path + "/names", try PortName("clock"))
             let opened = try NameDirectory(.directory(place), makes: true)
             try FileManager.default.moveItem(atPath: place, toPath: path + "/moved")
-            // Somebody else's, who has put a listener of its own there.
+            // The directory of another user, with a listener of that user's.
             let other = try PortNames(directory: place).register(name)
-            let own = try NameHold(name, in: opened)
+            let own = try NameLock(name, in: opened)
             let listener = try own.listen()
             #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/moved").contains("clock"))
             let again = try NameDirectory(.directory(path + "/moved"), makes: false)
@@ -75,25 +76,25 @@ import Testing
     }
 
     @Test(arguments: ["/nowhere", "/proc/self/fdinfo", "/proc/1/fd"])
-    func `where the system does not show descriptors, names are refused, and not looked for by path`(
+    func `without a directory of descriptors, names are refused, and not looked up by path`(
         descriptors: String
     ) throws {
         try withScratchDirectory { path in
-            let reason = "it cannot be used as it was looked at, because there is no \(descriptors)"
+            let reason = "it cannot be used by its descriptor, because there is no \(descriptors)"
             #expect(throws: PortNameError.unsafeDirectory(path: path, reason: reason)) {
                 _ = try NameDirectory(.directory(path), makes: false, descriptors: descriptors)
             }
         }
     }
 
-    @Test func `a path that does not begin at the root is misuse`() async {
+    @Test func `a relative path is misuse`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = PortNames(directory: "names")
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(
             message.contains(
-                "PortNames.init: names is no path from the root on; give one that begins with a slash"))
+                "PortNames.init: names is not an absolute path; pass one that begins with a slash"))
     }
 
     @Test func `the user's names are in the user's runtime directory`() async throws {
@@ -114,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a place that is not the user's alone is passed over for the home directory`()
+    @Test func `a place that is not the user's alone is skipped for the home directory`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -138,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `without a place of the user's own names are refused, and the error says what to do`()
+    @Test func `without a place of the user's own, names are refused, and the error says how to fix that`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -151,20 +152,22 @@ import Testing
                 error
                     == .noDirectory(
                         reason:
-                            "XDG_RUNTIME_DIR=/proc/self/status is no directory, \(system), HOME is not set"))
+                            "XDG_RUNTIME_DIR=/proc/self/status is not a directory, \(system), HOME is not set"
+                    ))
             #expect(error == nameError { () throws(PortNameError) in _ = try PortNames.user.owner(of: name) })
             #expect(
                 error?.description.hasSuffix(
                     "; set XDG_RUNTIME_DIR to a directory of the user's own with mode 700, or use PortNames(directory:)"
                 ) == true)
-            // Abstract names need none.
+            // Abstract names need no directory.
             expectNobody(try PortNames.user.register(uniqueName(true)).listener)
         }
     }
 
-    @Test func `a directory that another user makes first in the temporary one changes nothing`() async throws
+    @Test func `a directory that another user makes first in the temporary directory changes nothing`()
+        async throws
     {
-        // Only the administrator can be both users.
+        // Only the administrator can act as both users.
         if !Child.canChangeUser { return }
         try await #require(processExitsWith: .success) {
             let (user, attacker): (uid_t, uid_t) = (54_321, 54_322)
@@ -211,10 +214,10 @@ import Testing
     }
 }
 
-/// Whether the system keeps a directory for the user, which comes before the home directory.
+/// True if the system keeps a directory for the user, which comes before the home directory.
 private var hasSystemDirectory: Bool { FileManager.default.fileExists(atPath: "/run/user/\(geteuid())") }
 
-/// Sets variables of the environment; in a process of its own.
+/// Sets environment variables, in a process of its own.
 private func setEnvironment(_ variables: [String: String]) {
     // Safe: the process has no other threads that read them now.
     for (name, value) in variables { unsafe setenv(name, value, 1) }

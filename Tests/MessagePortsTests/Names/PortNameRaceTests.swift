@@ -5,10 +5,10 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Two processes that want one name, at the same moment, again and again.
+/// Two processes that take one name, at the same moment, again and again.
 @Suite struct PortNameRaceTests {
     @Test(arguments: [false, true])
-    func `of two processes that want a name at once exactly one has it, a thousand times`(isAbstract: Bool)
+    func `of two processes that take a name at once, exactly one gets it, a thousand times`(isAbstract: Bool)
         async throws
     {
         _ = try await withTwoProcesses(isAbstract ? "abstract" : "plain") {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `two processes that take a name and give it up, each as it likes, never have it both`()
+    @Test func `two processes that take and release a name at random never both have it`()
         async throws
     {
         let taken = try await withTwoProcesses("free") {
@@ -26,12 +26,12 @@ import Testing
             async let second: Void = startFreeForAll()
             _ = try await (first, second)
         }
-        // Nobody was kept out for ever.
+        // Each process got the name at times.
         #expect(taken.load(Place.wins) == 1_000 && taken.load(Place.wins + 1) == 1_000)
     }
 }
 
-/// Which shared number says what.
+/// The meanings of the shared numbers.
 private enum Place {
     static let number = 0
     static let before = 1
@@ -64,7 +64,9 @@ private func startFreeForAll() async throws {
     try await #require(processExitsWith: .success) { try freeForAll() }
 }
 
-/// One of two processes: all have the same parent, which has made their directory.
+/// One of two processes.
+///
+/// Both have the same parent, which has made their directory.
 private func race(_ kind: String) throws {
     let path = ScratchDirectory.path(of: "race-\(kind)-\(getppid())")
     let names = PortNames(directory: path)
@@ -79,12 +81,12 @@ private func race(_ kind: String) throws {
         }
         try shared.meet(at: Place.after, round: round)
         try #require(shared.load(Place.wins + round) == 1)
-        // Both see who has it.
+        // Both see the owner.
         try #require(Int(names.owner(of: name).processID) == shared.load(Place.processID))
         try shared.meet(at: Place.looked, round: round)
         if let hold {
             hold.clear()
-            // As a killed owner leaves it, every other time.
+            // Every other time, it leaves the files of a killed owner.
             if kind == "plain" && round.isMultiple(of: 2) { try litter(path, name) }
         }
     }

@@ -3,13 +3,13 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// What can be a name of a port.
+/// The texts that can be names of ports.
 @Suite struct PortNameTests {
     @Test(arguments: [
         "clock", "org.example.clock", "a", "a b", "Uhr–zwölf", "a.", "@org.example.clock", "@.a", "@@", "a@b",
         String(repeating: "x", count: 80), "@" + String(repeating: "x", count: 80),
     ])
-    func `a name is what it was given as`(text: String) throws {
+    func `a name is described as it was given`(text: String) throws {
         let name = try PortName(text)
         #expect(name.description == text && name.isAbstract == text.hasPrefix("@"))
         #expect(try name == PortName(text) && name != PortName("other"))
@@ -23,13 +23,13 @@ import Testing
         (String(repeating: "x", count: 81), "it has 81 bytes, more than 80"),
         (String(repeating: "ö", count: 41), "it has 82 bytes, more than 80"),
     ])
-    func `what can be no name is refused, with the reason`(text: String, reason: String) {
+    func `a text that cannot be a name is refused, with the reason`(text: String, reason: String) {
         let error = PortNameError.malformed(name: text, reason: reason)
         #expect(throws: error) { try PortName(text) }
         #expect("\(error)" == "\"\(text)\" can be no name of a port: \(reason)")
     }
 
-    @Test func `a name is its bytes: what only looks the same is another name`() throws {
+    @Test func `names that look the same but differ in bytes are different`() throws {
         let composed = try PortName("caf\u{E9}")
         let decomposed = try PortName("cafe\u{301}")
         #expect(composed.description == decomposed.description)
@@ -37,17 +37,32 @@ import Testing
         #expect(try PortName("a") != PortName("@a"))
     }
 
-    @Test func `the errors say what is wrong`() throws {
+    @Test func `errors state the reason`() throws {
         let name = try PortName("clock")
-        #expect("\(PortNameError.taken(name))" == "a port that is alive has the name clock")
+        #expect("\(PortNameError.taken(name))" == "a live port has the name clock")
         #expect("\(PortNameError.unknown(name))" == "no port has the name clock")
         #expect(
-            "\(PortNameError.timedOut(name))" == "the port clock has taken no connection before the deadline")
+            "\(PortNameError.timedOut(name))" == "the port clock accepted no connection before the deadline")
         let error = SystemError(call: "open", code: 13)
         #expect("\(PortNameError.refused(error))" == "\(error)")
         #expect(
             "\(PortNameError.unsafeDirectory(path: "/tmp", reason: "it is public"))"
-                == "/tmp is no place for names of ports: it is public; remove it, or use PortNames(directory:)"
+                == "/tmp is not safe for names of ports: it is public; remove it, or use PortNames(directory:)"
         )
+    }
+
+    @Test func `a taken name and an unknown one say which port failed`() throws {
+        let (names, name) = (try OwnNames(), try PortName("clock"))
+        let port = try MessagePort(name: name, in: names.names)
+        let taken = refusal { () throws(MessagePortError) in
+            _ = try MessagePort(name: name, in: names.names, fileID: "Shop/Clock.swift", line: 7)
+        }
+        let made = "made at Shop/Clock.swift:7"
+        #expect(taken.map { "\($0)" } == "message port \"clock\" \(made): a live port has the name clock")
+        port.invalidate()
+        let unknown = refusal { () throws(MessagePortError) in
+            _ = try RemotePort(named: name, in: names.names, fileID: "Shop/Clock.swift", line: 7)
+        }
+        #expect(unknown.map { "\($0)" } == "remote port \"clock\" \(made): no port has the name clock")
     }
 }

@@ -6,9 +6,11 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A name has one port while that is alive, and none afterwards.
+/// A name has one port while the port is alive, and none afterwards.
 @Suite struct PortNamesTests {
-    @Test(arguments: [false, true]) func `a name is its port's until that ends`(isAbstract: Bool) throws {
+    @Test(arguments: [false, true]) func `a name belongs to its port until the port ends`(isAbstract: Bool)
+        throws
+    {
         let place = try ScratchDirectory()
         defer { remove(place) }
         let names = PortNames(directory: place.path)
@@ -21,7 +23,7 @@ import Testing
                 #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
                 let own = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: getegid())
                 #expect(try names.owner(of: name) == own)
-                // The asker counts as a client that has gone.
+                // The process that asked counts as a client that has disconnected.
                 expectClient(registration.listener) { #expect($0.takeWhatComes() == .end) }
                 let client = try names.connect(to: name, before: .now)
                 #expect(client.give([1, 2]) == .sent)
@@ -34,15 +36,15 @@ import Testing
                 #expect(client.take() == .packet([3], descriptors: 0))
                 expectNobody(registration.listener)
             }
-            // The kernel keeps an abstract name as long as somebody has the socket, and a child that another test has just
-            // started has it, until it runs its program.
+            // The kernel keeps an abstract name as long as any process has the socket, and a child that
+            // another test has just started has it, until it runs its program.
             if isAbstract { waitUntil("the name is free") { isUnknown(name, in: names) } }
             #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
             #expect(try place.files() == [])
         }
     }
 
-    @Test func `plain names of one place are apart, and apart from those of another`() throws {
+    @Test func `plain names are distinct, and distinct from those of another place`() throws {
         let places = [try ScratchDirectory(), try ScratchDirectory()]
         defer { for place in places { remove(place) } }
         let (one, other) = (try PortName("one"), try PortName("other"))
@@ -56,12 +58,12 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `the name of a process that was killed can be had at once`(isAbstract: Bool) async throws {
+    func `the name of a killed process is free at once`(isAbstract: Bool) async throws {
         for round in 0..<3 {
             let place = try ScratchDirectory("killed-\(isAbstract)-\(getpid())")
             defer { remove(place) }
             if isAbstract {
-                // The test's own one of the round before, as above.
+                // The test's own registration of the previous round, as above.
                 let name = try PortName("@killed-\(getpid())")
                 waitUntil("the name is free") { isUnknown(name, in: PortNames(directory: place.path)) }
                 try await #require(processExitsWith: .signal(SIGKILL)) { try dieWithName(isAbstract: true) }
@@ -70,7 +72,7 @@ import Testing
             }
             let names = PortNames(directory: place.path)
             let name = try PortName("\(isAbstract ? "@" : "")killed-\(getpid())")
-            // What is left of it is found by nobody, and in nobody's way.
+            // The files that it left are not found, and do not block the name.
             #expect(try place.files().isEmpty == isAbstract)
             if round > 0 { #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) } }
             let registration = try names.register(name)
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a look-up makes nothing, and what is not there is unknown`() throws {
+    @Test func `a look-up makes no files, and a name that is not taken is unknown`() throws {
         let path = ScratchDirectory.path(of: UUID().uuidString)
         let name = try PortName("clock")
         #expect(throws: PortNameError.unknown(name)) { try PortNames(directory: path).owner(of: name) }
@@ -95,7 +97,7 @@ import Testing
         try FileManager.default.removeItem(atPath: path)
     }
 
-    @Test func `what else has the name's place is replaced`() throws {
+    @Test func `another file in the name's place is replaced`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         let (names, name) = (PortNames(directory: place.path), try PortName("clock"))
@@ -108,7 +110,8 @@ import Testing
         expectClient(registration.listener) { _ in }
     }
 
-    @Test func `a port whose place was cleaned is still alive, and leaves its successor's name alone`() throws
+    @Test func `a port whose directory was cleaned is still alive, and does not remove its successor's name`()
+        throws
     {
         let place = try ScratchDirectory()
         defer { remove(place) }
@@ -119,7 +122,7 @@ import Testing
             try FileManager.default.removeItem(atPath: place.path + "/.clock.lock")
             #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
             expectClient(first.listener) { #expect($0.takeWhatComes() == .end) }
-            // With the socket's file gone too, nobody can know of it.
+            // Without the socket's file, no process can find the port.
             try FileManager.default.removeItem(atPath: place.path + "/clock")
             second = HeldRegistration(try names.register(name))
             #expect(try names.owner(of: name).processID == getpid())
@@ -131,7 +134,7 @@ import Testing
         #expect(try place.files() == [])
     }
 
-    @Test func `names end while their directory is removed`() throws {
+    @Test func `names can be released while their directory is removed`() throws {
         for _ in 0..<50 {
             let (place, areHeld) = (try ScratchDirectory(), Gate())
             let ends = try Threads(1) { _ in
@@ -147,18 +150,18 @@ import Testing
         }
     }
 
-    @Test func `a lock that its owner removes meanwhile is none`() throws {
+    @Test func `a lock whose file its owner removes meanwhile does not count`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         let (name, directory) = (try PortName("clock"), PortNames.Place.directory(place.path))
-        let first = Hold(try NameHold(name, in: NameDirectory(directory, makes: false)))
+        let first = Hold(try NameLock(name, in: NameDirectory(directory, makes: false)))
         let second = Hold(nil)
         #expect(throws: PortNameError.taken(name)) {
-            _ = try NameHold(name, in: NameDirectory(directory, makes: false)) {
+            _ = try NameLock(name, in: NameDirectory(directory, makes: false)) {
                 first.hold = nil
                 do {
                     if second.hold == nil {
-                        second.hold = try NameHold(name, in: NameDirectory(directory, makes: false))
+                        second.hold = try NameLock(name, in: NameDirectory(directory, makes: false))
                     }
                 } catch { Issue.record(error) }
             }
@@ -167,7 +170,7 @@ import Testing
         #expect(try place.files() == [])
     }
 
-    @Test func `a forked child that ends its copy leaves the name alone`() async throws {
+    @Test func `a forked child that destroys its copy keeps the name taken`() async throws {
         try await #require(processExitsWith: .success) {
             let place = try ScratchDirectory()
             defer { remove(place) }
@@ -184,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `a name that cannot be put in its place leaves nothing of its own`() throws {
+    @Test func `a name that cannot be put in place leaves no files`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         // No file can take the place of a directory.
@@ -196,7 +199,7 @@ import Testing
         #expect(try place.files() == ["clock"])
     }
 
-    @Test func `a name under which the kernel does not listen leaves nothing`() throws {
+    @Test func `a name that the kernel does not listen under leaves no files`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
         #expect(throws: PortNameError.refused(SystemError(call: "listen", code: ENOBUFS))) {
@@ -207,7 +210,7 @@ import Testing
         #expect(try place.files() == [])
     }
 
-    @Test func `a name that the kernel refuses is an error, and leaves nothing`() async throws {
+    @Test func `a name that the kernel refuses is an error, and leaves no files`() async throws {
         try await #require(processExitsWith: .success) {
             let place = try ScratchDirectory()
             defer { remove(place) }
@@ -222,7 +225,7 @@ import Testing
                 free += 1
                 if free > 10 { break }
             }
-            // The directory, the lock and the socket, and one to look whether somebody answers.
+            // The directory, the lock and the socket, and one descriptor to check for a listener.
             #expect((3...4).contains(free))
             _ = try names.register(name)
             #expect(openDescriptors(from: bound) == 0)
@@ -230,20 +233,20 @@ import Testing
     }
 }
 
-/// A hold of a name that is let go of at will.
+/// A name that a test releases when it likes.
 private final class Hold {
-    var hold: NameHold?
-    init(_ hold: consuming NameHold?) { self.hold = consume hold }
+    var hold: NameLock?
+    init(_ hold: consuming NameLock?) { self.hold = consume hold }
 }
 
-/// What has to be held in a class, to be let go of at will.
+/// A noncopyable value in a class, which a test releases when it likes.
 final class HeldRegistration {
     private var registration: PortRegistration?
     init(_ registration: consuming PortRegistration) { self.registration = consume registration }
     func clear() { registration = nil }
 }
 
-/// Has a client wait to be accepted, and looks at it.
+/// Expects that a client waits to be accepted, and calls a closure with it.
 func expectClient(
     _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation,
     _ body: (borrowing PacketSocket) throws -> Void
@@ -251,18 +254,18 @@ func expectClient(
     switch listener.accept() {
     case .connection(let socket):
         do { try body(socket) } catch { Issue.record(error, sourceLocation: sourceLocation) }
-    case .none: Issue.record("nobody waits", sourceLocation: sourceLocation)
+    case .none: Issue.record("no client waits", sourceLocation: sourceLocation)
     case .outOfResources(let error): Issue.record(error, sourceLocation: sourceLocation)
     case .failed(let error): Issue.record(error, sourceLocation: sourceLocation)
     }
 }
 
-/// Has nobody wait to be accepted.
+/// Expects that no client waits to be accepted.
 func expectNobody(
     _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) {
     switch listener.accept() {
-    case .connection: Issue.record("somebody waits", sourceLocation: sourceLocation)
+    case .connection: Issue.record("a client waits", sourceLocation: sourceLocation)
     case .none: break
     case .outOfResources(let error): Issue.record(error, sourceLocation: sourceLocation)
     case .failed(let error): Issue.record(error, sourceLocation: sourceLocation)
@@ -278,7 +281,7 @@ private func remove(_ place: ScratchDirectory) {
     do { try place.remove() } catch { Issue.record(error) }
 }
 
-/// In a process of its own: takes the name that the test's process asks for afterwards, and is killed.
+/// Takes the name that the test's process asks for afterwards, in a process of its own, which is killed.
 private func dieWithName(isAbstract: Bool) throws {
     let names = PortNames(directory: ScratchDirectory.path(of: "killed-\(isAbstract)-\(getppid())"))
     let registration = try names.register(PortName("\(isAbstract ? "@" : "")killed-\(getppid())"))
@@ -286,12 +289,12 @@ private func dieWithName(isAbstract: Bool) throws {
     expectNobody(registration.listener)
 }
 
-/// Takes a name, and throws what the kernel has refused as that.
+/// Takes a name, and throws the kernel's refusal as it is.
 private func registerThrowingSystemError(_ names: PortNames, _ name: PortName) throws {
     do { _ = try names.register(name) } catch PortNameError.refused(let error) { throw error }
 }
 
-/// Whether nobody has a name.
+/// True if no port has a name.
 private func isUnknown(_ name: PortName, in names: PortNames) -> Bool {
     do throws(PortNameError) {
         _ = try names.owner(of: name)

@@ -6,9 +6,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Whatever another process sends, it costs that connection and nothing else.
+/// Any bytes that another process sends affect that connection and nothing else.
 ///
-/// `RUNLOOPS_STRESS_FRAMES` sends more of it; then the counts are printed.
+/// `RUNLOOPS_STRESS_FRAMES` sets how many packets are sent. The counts are printed then.
 @Suite struct FrameMutationTests {
     @Test func `mutated packets end their connection, are counted, and leave no memory and no descriptor`()
         async throws
@@ -18,7 +18,7 @@ import Testing
             let count = asked ?? 100_000
             let receiver = try MutationReceiver()
             let bound = try boundOfDescriptors()
-            // What is set aside once, and kept.
+            // Memory that is allocated once, and kept.
             receiver.run(seed: 0, count: 10_000)
             let memory = Allocations.bytesInUse
             receiver.tally = [:]
@@ -31,7 +31,7 @@ import Testing
 
             let tally = receiver.tally
             #expect(tally.values.reduce(0, +) == max(1, count / 10_000) * 10_000)
-            // Each thing that can be wrong was, and each thing that can be right.
+            // Every fault occurred, and every kind that is accepted.
             let all = [
                 "taken", "tooLong", "lacksDescriptors", "tooShort", "foreign", "unknownVersion",
                 "unknownKind",
@@ -39,8 +39,8 @@ import Testing
                 "strayDescriptors", "wrongID", "outOfPlace", "tooLarge", "refusedByPeer",
             ]
             #expect(Set(tally.keys) == Set(all))
-            // The runtime opens and allocates some things late. What each connection left would be more: there were some
-            // ninety thousand of them at least.
+            // The runtime opens and allocates some things late. What each connection left would be more:
+            // there were some ninety thousand of them at least.
             let open = openDescriptors(from: bound)
             let isClean = open < 10 && (!Allocations.areCounted || kept < 1_000_000)
             #expect(isClean)
@@ -55,13 +55,15 @@ import Testing
     }
 }
 
-/// What receives the packets, as a connection does: one that has ended is followed by the next one.
+/// Receives the packets, as a connection does.
+///
+/// A connection that has ended is followed by the next one.
 private final class MutationReceiver {
     private let ends: PacketSocket.Pair
-    private var life = MutationReceiver.newLife(.server)
-    /// How often each thing has come out.
+    private var state = MutationReceiver.newState(.server)
+    /// The number of times that each result occurred.
     var tally: [String: Int] = [:]
-    /// How many connections have ended.
+    /// The number of connections that have ended.
     var endings = 0
     private var number = 0
 
@@ -69,8 +71,8 @@ private final class MutationReceiver {
         ends = try PacketSocket.pair()
     }
 
-    private static func newLife(_ role: ConnectionLife.Role) -> ConnectionLife {
-        ConnectionLife(role, limits: Frame.Limits(bodyLength: 60, descriptorCount: 2))
+    private static func newState(_ role: ConnectionState.Role) -> ConnectionState {
+        ConnectionState(role, limits: Frame.Limits(bodyLength: 60, descriptorCount: 2))
     }
 
     func run(seed: UInt64, count: Int) {
@@ -80,9 +82,9 @@ private final class MutationReceiver {
             for _ in 0..<count {
                 let (packet, descriptors) = mutator.next()
                 let sent = [CInt](repeating: STDERR_FILENO, count: descriptors)
-                // The user may have many under way in other processes.
+                // The user may have many descriptors in flight in other processes.
                 while case let result = ends.near.give(packet, descriptors: sent), result != .sent {
-                    precondition(result == .lacksMeans)
+                    precondition(result == .outOfKernelResources)
                     sched_yield()
                 }
                 tally[unsafe takeOne(buffer), default: 0] += 1
@@ -108,7 +110,7 @@ private final class MutationReceiver {
         do throws(Frame.Fault) {
             let frame = try unsafe Frame(decoding: packet, descriptors: descriptors)
             precondition(unsafe bytes(of: frame) == Array(packet.prefix(Frame.headLength)))
-            switch life.receive(frame) {
+            switch state.receive(frame) {
             case .greet, .deliver, .answer: return "taken"
             case .refuse(let refusal):
                 end()
@@ -125,7 +127,7 @@ private final class MutationReceiver {
     }
 
     private func refuse(_ outcome: String, _ refusal: Frame.Refusal) -> String {
-        precondition(life.refuse(refusal) == .refuse(refusal))
+        precondition(state.refuse(refusal) == .refuse(refusal))
         end()
         return outcome
     }
@@ -133,11 +135,11 @@ private final class MutationReceiver {
     private func end() {
         endings += 1
         number += 1
-        // In turn each end, new and greeted.
-        let role = number & 1 == 0 ? ConnectionLife.Role.server : .client
-        life = MutationReceiver.newLife(role)
+        // Each end in turn, new and greeted.
+        let role = number & 1 == 0 ? ConnectionState.Role.server : .client
+        state = MutationReceiver.newState(role)
         if number & 2 == 0 { return }
-        let action = life.receive(Frame(role == .server ? .hello : .welcome, limits: life.limits))
+        let action = state.receive(Frame(role == .server ? .hello : .welcome, limits: state.limits))
         precondition(action == .greet)
     }
 }

@@ -4,17 +4,17 @@ import TestSupport
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Packets that have something wrong with them, mostly: good ones, changed here and there.
+/// Packets that are mostly malformed: well-formed packets with a few changes.
 struct FrameMutator {
     private var random: SplitMix64
     private var last: [UInt8] = []
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-    /// The next packet, and how many descriptors come with it.
+    /// The next packet, and the number of its descriptors.
     mutating func next() -> (bytes: [UInt8], descriptors: Int) {
         var (packet, descriptors) = goodPacket()
-        // One in eight stays as it is.
+        // One in eight stays unchanged.
         for _ in 0..<Int.random(in: 0..<8, using: &random) % 4 { mutate(&packet) }
         if one(in: 8) { descriptors = [0, 1, 2, 253][Int.random(in: 0..<4, using: &random)] }
         last = packet
@@ -47,7 +47,7 @@ struct FrameMutator {
 
     private mutating func mutate(_ packet: inout [UInt8]) {
         if packet.isEmpty { return }
-        // The head is where it hurts.
+        // Most faults are in the head.
         let place = Int.random(in: 0..<(one(in: 4) ? packet.count : min(24, packet.count)), using: &random)
         switch Int.random(in: 0..<8, using: &random) {
         case 0: packet[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)

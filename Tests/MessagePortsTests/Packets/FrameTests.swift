@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What stands at the head of a packet.
+/// The head of a packet.
 @Suite struct FrameTests {
     @Test func `a frame is little-endian bytes in a fixed order`() {
         var frame = Frame(kind: .request, id: 0x0403_0201, number: 0x0807_0605_0403_0201)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `each thing that can be wrong has its own fault`() {
+    @Test func `each fault of a packet is reported as itself`() {
         let message = Frame(kind: .message, id: 7, bodyLength: 2, descriptorCount: 1)
         let good = bytes(of: message) + [1, 2]
         func fault(descriptors: Int = 1, _ change: (inout [UInt8]) -> Void) -> Frame.Fault? {
@@ -70,7 +70,7 @@ import Testing
         #expect(fault { $0[3] = 6 } == .wrongNumber(.reply, 0))
     }
 
-    @Test func `kinds that carry nothing are refused with something`() {
+    @Test func `a body or descriptors in a kind that carries none are a fault`() {
         func fault(_ frame: Frame) -> Frame.Fault? {
             do throws(Frame.Fault) {
                 _ = try decode(
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a greeting says what its sender can receive`() throws {
+    @Test func `a greeting states the limits of its sender`() throws {
         for limits in [
             Frame.Limits(bodyLength: 65_536, descriptorCount: 16), .init(bodyLength: 0, descriptorCount: 0),
             .init(bodyLength: .max, descriptorCount: 253),
@@ -123,7 +123,7 @@ import Testing
     }
 }
 
-/// Whether a kind may say all this.
+/// True if a kind may have these fields.
 private func isLegal(_ frame: Frame) -> Bool {
     let isBare = frame.bodyLength == 0 && frame.descriptorCount == 0
     return switch frame.kind {
@@ -143,7 +143,7 @@ func bytes(of frame: Frame) -> [UInt8] {
     }
 }
 
-/// Takes a packet apart.
+/// Decodes a packet.
 func decode(_ packet: [UInt8], _ descriptors: Int) throws(Frame.Fault) -> Frame {
     let result: Result<Frame, Frame.Fault> = unsafe packet.withUnsafeBytes { packet in
         // Safe: the frame is decoded while the array lends its bytes.

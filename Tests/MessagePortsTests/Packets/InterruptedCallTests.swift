@@ -7,9 +7,11 @@ import class MessagePorts.MessagePort
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Calls of the kernel that a signal interrupts, one kind after the other: each is made again.
+/// System calls that a signal interrupts, one kind after the other.
+///
+/// Each is made again.
 @Suite struct InterruptedCallTests {
-    @Test func `a descriptor is closed once, for its number may be another one's by then`() throws {
+    @Test func `a descriptor is closed only once, because another file may have its number by then`() throws {
         let wire = try Wire.pipe()
         defer { wire.close(wire.far) }
         var owned: OwnedDescriptor? = OwnedDescriptor(wire.near)
@@ -33,7 +35,7 @@ import class MessagePorts.MessagePort
         #expect(.now >= deadline)
     }
 
-    @Test func `the end of a connection is told from an empty packet`() throws {
+    @Test func `the end of a connection is distinguished from an empty packet`() throws {
         let ends = try PacketSocket.pair()
         ends.near.shutDown()
         #expect(interrupted(.poll) { ends.far.take() } == .end)
@@ -60,7 +62,7 @@ import class MessagePorts.MessagePort
             let answer = bytes("got " + text(message))
             do { try message.reply(answer) } catch { Issue.record(error) }
         }
-        // One at a time, and then the one that is to come next.
+        // One call at a time, and then the next one.
         try server.onThread { _ in Faults.interrupt(call, times: 1) }
         let remote = try server.connect()
         try server.onThread { _ in if call != .accept { Faults.interrupt(call) } }

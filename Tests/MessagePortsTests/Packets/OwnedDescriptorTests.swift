@@ -7,7 +7,7 @@ import Testing
 
 /// Descriptors with an owner are closed with it, and only then.
 @Suite struct OwnedDescriptorTests {
-    @Test func `a descriptor is closed when its owner goes`() throws {
+    @Test func `a descriptor is closed when its owner is destroyed`() throws {
         let wire = try Wire.sockets()
         defer { wire.close() }
         do {
@@ -17,7 +17,7 @@ import Testing
         #expect(wire.nearCloses())
     }
 
-    @Test func `a descriptor that is given up stays open`() throws {
+    @Test func `a descriptor that is released stays open`() throws {
         let wire = try Wire.sockets()
         defer { wire.close() }
         let number = OwnedDescriptor(wire.giveAwayNear()).release()
@@ -40,7 +40,7 @@ import Testing
         #expect(wire.nearCloses())
     }
 
-    @Test func `a duplicate that the kernel refuses is an error, and the first one is as it was`()
+    @Test func `a duplicate that the kernel refuses is an error, and the first descriptor is unchanged`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a list closes what is still in it`() throws {
+    @Test func `a list closes the descriptors that are still in it`() throws {
         let wires = try (0..<3).map { _ in try Wire.sockets() }
         defer { for wire in wires { wire.close() } }
         let first = takeFirst(of: wires)
@@ -62,7 +62,7 @@ import Testing
         #expect(wires[0].nearCloses())
     }
 
-    @Test func `a list that is given up closes nothing`() throws {
+    @Test func `a list that is released closes nothing`() throws {
         let wire = try Wire.sockets()
         defer { wire.close() }
         var list = OwnedDescriptors()
@@ -77,18 +77,18 @@ import Testing
         if let taken = empty.takeFirst() { Issue.record("there was none, and not \(taken.descriptor)") }
     }
 
-    @Test func `a number that is no descriptor is misuse`() async {
+    @Test func `a number that is not a descriptor is misuse`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = OwnedDescriptor(-1)
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(
             message.contains(
-                "OwnedDescriptor.init: -1 is no descriptor; look at what the system call answered first"))
+                "OwnedDescriptor.init: -1 is not a descriptor; check the result of the system call first"))
     }
 }
 
-/// Makes a list of the near ends, takes the first one out, and lets go of the list.
+/// Makes a list of the near ends, takes the first one out, and destroys the list.
 private func takeFirst(of wires: [Wire]) -> OwnedDescriptor? {
     var list = OwnedDescriptors()
     for wire in wires { list.append(OwnedDescriptor(wire.giveAwayNear())) }
@@ -100,5 +100,5 @@ private func takeFirst(of wires: [Wire]) -> OwnedDescriptor? {
     return first
 }
 
-/// Whether a descriptor is open.
+/// True if a descriptor is open.
 private func sees(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) != -1 }

@@ -5,7 +5,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What has come, as a test compares it; its descriptors are closed.
+/// A received packet, as a test compares it.
+///
+/// Its descriptors are closed.
 enum Arrival: Equatable {
     case packet([UInt8], descriptors: Int)
     case wouldBlock
@@ -19,7 +21,7 @@ enum Arrival: Equatable {
 extension PacketSocket {
     /// Receives one packet.
     borrowing func take(
-        capacity: Int = 65_536, _ allowance: DescriptorAccount.Allowance = .any, waits: Bool = false,
+        capacity: Int = 65_536, _ allowance: DescriptorQuota.Allowance = .any, waits: Bool = false,
         _ look: ([CInt]) -> Void = { _ in }
     ) -> Arrival {
         // Safe: the memory is the block's own.
@@ -38,10 +40,10 @@ extension PacketSocket {
         }
     }
 
-    /// Receives one packet, or the end, once it has come.
+    /// Waits for one packet or the end, and receives it.
     ///
-    /// The end comes when nobody has the other end: a child that another test has just started has it, too, until it runs its
-    /// program.
+    /// The end arrives when no process has the other end. A child that another test has just started has it,
+    /// too, until it runs its program.
     borrowing func takeWhatComes() -> Arrival {
         let end = ContinuousClock.Instant.hang
         while true {
@@ -51,7 +53,7 @@ extension PacketSocket {
         }
     }
 
-    /// Sends bytes that no frame stands before.
+    /// Sends bytes without a frame in front.
     borrowing func give(_ bytes: [UInt8], _ rest: [UInt8] = [], descriptors: [CInt] = []) -> Sent {
         // Safe: bytes have no padding, and the arrays outlive the call.
         unsafe send(head: bytes.span.bytes, body: rest.span.bytes, descriptors: descriptors)

@@ -6,9 +6,14 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Others connect at a listener; what it cannot take waits, and does not make it spin.
+/// Clients connect to a listener.
+///
+/// Connections that it cannot accept wait, and do not make it spin.
 @Suite struct PacketListenerTests {
-    @Test func `clients are taken in order, with what they have sent before, and their credentials`() throws {
+    @Test
+    func `clients are accepted in order, with the packets that they sent before, and with their credentials`()
+        throws
+    {
         let name = try uniqueName(true)
         let registration = try PortNames.user.register(name)
         let first = try PortNames.user.connect(to: name, before: nil)
@@ -24,14 +29,14 @@ import Testing
             }
         }
         expectNobody(registration.listener)
-        // So that who asks may wait in the call that reads.
+        // A client may wait in the call that reads.
         #expect(fcntl(first.descriptor, F_GETFL) & O_NONBLOCK == 0)
         let third = try PortNames.user.connect(to: name, before: .now)
         #expect(fcntl(third.descriptor, F_GETFL) & O_NONBLOCK == 0)
         #expect(fcntl(registration.listener.descriptor, F_GETFL) & O_NONBLOCK != 0)
     }
 
-    @Test func `a connection for which there is no room is given up at the deadline`() throws {
+    @Test func `connecting to a full listener fails at the deadline`() throws {
         let name = try uniqueName(true)
         let listener = try PacketListener(
             PacketListener.Address(bytes: name.bytes, isAbstract: true), waiting: 0)
@@ -49,7 +54,7 @@ import Testing
         _ = try PortNames.user.connect(to: name, before: .now)
     }
 
-    @Test func `a connection for which there is no descriptor waits, and loses nothing`() async throws {
+    @Test func `a connection for which there is no descriptor waits, and loses no packet`() async throws {
         try await #require(processExitsWith: .success) {
             let name = try uniqueName(true)
             let registration = try PortNames.user.register(name)

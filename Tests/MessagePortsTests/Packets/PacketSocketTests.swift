@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Packets are sent and received whole, with their descriptors, and nothing that comes with them is left open.
+/// Packets are sent and received whole, with their descriptors, and none of these is left open.
 @Suite struct PacketSocketTests {
     @Test func `packets arrive whole and in order, each as it was sent`() throws {
         let ends = try PacketSocket.pair()
@@ -22,7 +22,7 @@ import Testing
         #expect(ends.far.take() == .wouldBlock)
     }
 
-    @Test func `a descriptor that is sent is another one of the same file, and not inherited`() throws {
+    @Test func `a received descriptor is a duplicate of the same file, and is not inherited`() throws {
         let wire = try Wire.sockets()
         defer { wire.close() }
         let ends = try PacketSocket.pair()
@@ -33,7 +33,7 @@ import Testing
             #expect(numbers.map(inode) == [wire.near, wire.far].map(inode))
         }
         #expect(arrival == .packet([1], descriptors: 2))
-        // Ours are open still, and theirs are closed.
+        // The sender's descriptors are still open, and the received ones are closed.
         #expect(!wire.isNearClosed())
         wire.close(wire.near)
         #expect(wire.nearCloses())
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test
-    func `a packet that is longer than the buffer is gone, with its length told and its descriptors closed`()
+    func `a packet longer than the buffer is discarded with its length reported and its descriptors closed`()
         throws
     {
         let wire = try Wire.sockets()
@@ -65,7 +65,7 @@ import Testing
         #expect(ends.far.take(capacity: 99) == .packet([2], descriptors: 0))
     }
 
-    @Test func `what is sent and never received is closed with the connection`() throws {
+    @Test func `descriptors that are sent and never received are closed with the connection`() throws {
         let wire = try Wire.sockets()
         defer { wire.close() }
         do {
@@ -77,7 +77,8 @@ import Testing
         #expect(wire.nearCloses())
     }
 
-    @Test func `a sender that finds no room has sent nothing, and can send again once there is`() throws {
+    @Test func `a sender that finds no room has sent nothing, and can send again once there is room`() throws
+    {
         let ends = try PacketSocket.pair()
         var sent = 0
         let packet = [UInt8](repeating: 7, count: 10_000)
@@ -103,7 +104,7 @@ import Testing
         #expect(ends.far.take(capacity: more) == .packet([UInt8](repeating: 1, count: more), descriptors: 0))
     }
 
-    @Test func `the end comes after what was sent before it`() throws {
+    @Test func `the end arrives after the packets that were sent before it`() throws {
         let ends = try makeEnds()
         let far = PacketSocket(adopting: OwnedDescriptor(ends.far))
         withNear(ends.near) { near in #expect(near.give([1]) == .sent) }
@@ -113,7 +114,9 @@ import Testing
         #expect(far.takeWhatComes() == .end)
     }
 
-    @Test func `the end comes after what was sent before it, also if the other end has not read all`() throws
+    @Test
+    func `the end arrives after the packets sent before it, even if the other end has not read all`()
+        throws
     {
         let ends = try makeEnds()
         let far = PacketSocket(adopting: OwnedDescriptor(ends.far))
@@ -126,11 +129,11 @@ import Testing
         #expect(far.takeWhatComes() == .end)
     }
 
-    @Test func `an empty packet is one while the other end is there`() throws {
+    @Test func `an empty packet counts as a packet while the other end is there`() throws {
         let ends = try makeEnds()
         let far = PacketSocket(adopting: OwnedDescriptor(ends.far))
         withNear(ends.near) { near in
-            // Bare sends: ours has a head in every packet.
+            // Sends without a frame: the package's own packets all have a head.
             #expect(sendNothing(near.descriptor))
             #expect(far.take() == .packet([], descriptors: 0))
             #expect(far.take() == .wouldBlock)
@@ -140,7 +143,9 @@ import Testing
         #expect(far.take() == .end)
     }
 
-    @Test func `a connection that is shut down is over for both, after what was sent`() throws {
+    @Test func `a connection that is shut down is over for both ends, after the packets that were sent`()
+        throws
+    {
         let ends = try PacketSocket.pair()
         #expect(ends.near.give([1]) == .sent)
         ends.near.shutDown()
@@ -150,7 +155,7 @@ import Testing
         #expect(ends.far.take() == .end && ends.near.take() == .end)
     }
 
-    @Test func `a wait ends with what is waited for, with the other end, or at the deadline`() throws {
+    @Test func `a wait ends with its event, with the end of the other end, or at the deadline`() throws {
         let ends = try makeEnds()
         let far = PacketSocket(adopting: OwnedDescriptor(ends.far))
         try withNear(ends.near) { (near: borrowing PacketSocket) throws in
@@ -173,7 +178,7 @@ import Testing
     }
 
     @Test
-    func `descriptors that this process has no room for are an error, and those that it had are closed`()
+    func `descriptors that this process has no room for are an error, and those that it opened are closed`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -212,7 +217,7 @@ private func sendNothing(_ descriptor: CInt) -> Bool {
     unsafe send(descriptor, [UInt8](), 0, 0) == 0
 }
 
-/// Lets a test use one end, which is closed then.
+/// Calls a closure with one end, which is closed afterwards.
 private func withNear(_ near: CInt, _ body: (borrowing PacketSocket) throws -> Void) rethrows {
     try body(PacketSocket(adopting: OwnedDescriptor(near)))
 }
@@ -226,7 +231,7 @@ private func makeEnds() throws -> (near: CInt, far: CInt) {
     return (ends[0], ends[1])
 }
 
-/// Which file a descriptor is of.
+/// The identity of a descriptor's file.
 private func inode(_ descriptor: CInt) -> UInt64 {
     var status = stat()
     // Safe: the kernel fills our own value.

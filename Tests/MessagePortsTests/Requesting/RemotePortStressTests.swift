@@ -4,9 +4,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Who reads a connection changes all the time, and nobody waits in vain.
+/// The reader of a connection changes all the time, and every wait ends.
 @Suite struct RemotePortStressTests {
-    /// What became of requests.
+    /// The outcomes of requests.
     private final class Outcomes: Sendable {
         let replies = Shared()
         let refusals = Shared()
@@ -23,7 +23,7 @@ import Testing
         var sum: Int { replies.count + refusals.count + timeouts.count }
     }
 
-    /// Replies at once, drops, or has another thread reply, as the request asks for.
+    /// Replies at once, drops the request, or has another thread reply, as the request asks for.
     private func answer(_ message: consuming MessagePort.Message, _ other: RunLoop) {
         var message = message
         let asked = message.bytes
@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<4) func `requests of threads and tasks all end, in time or not, answered or not`(
+    @Test(arguments: 0..<4)
+    func `requests of threads and tasks all end, whether in time or not, answered or not`(
         seed: UInt64
     ) async throws {
         let second = try RunLoopThread(name: "second")

@@ -8,7 +8,7 @@ import Testing
 
 /// Requests and their replies, by threads and tasks.
 @Suite struct RemotePortTests {
-    /// A server that keeps rights to reply until it is told to use them.
+    /// A server that keeps rights to reply until the test uses them.
     private final class Keeper: Sendable {
         let rights = Guarded<[UInt32: Kept]>([:])
 
@@ -35,7 +35,8 @@ import Testing
         var count: Int { rights.withLock { $0.count } }
     }
 
-    @Test func `requests of many threads on one connection are answered in any order, each to its own`()
+    @Test
+    func `requests of many threads on one connection are answered in any order, each with its own reply`()
         throws
     {
         let keeper = Keeper()
@@ -44,7 +45,7 @@ import Testing
         let threads = try Threads(8) { index in
             for round in 0..<20 {
                 let id = UInt32(round * 8 + index)
-                // Some wait in the call that reads, and some in one before.
+                // Some threads wait in the call that reads, and some in one before.
                 let reply = try remote.request(id: id, before: index < 4 ? .hang : nil)
                 let isItsOwn = text(reply) == "to \(id)"
                 #expect(isItsOwn)
@@ -61,7 +62,8 @@ import Testing
         #expect(remote.lateReplyCount == 0)
     }
 
-    @Test func `requests of threads and tasks on one connection are answered, each to its own`() async throws
+    @Test func `requests of threads and tasks on one connection are answered, each with its own reply`()
+        async throws
     {
         let server = try PortServer { message in
             let answer = message.bytes
@@ -93,7 +95,7 @@ import Testing
         #expect(server.port.statistics.messages == 1_600)
     }
 
-    @Test func `a request that is dropped is told at once that there is no reply`() async throws {
+    @Test func `a request whose message is destroyed fails at once with noReply`() async throws {
         let server = try PortServer()
         let remote = try server.connect()
         #expect(throws: MessagePortError.noReply) { _ = try remote.request(before: .hang) }
@@ -101,7 +103,7 @@ import Testing
         #expect(remote.isValid)
     }
 
-    @Test func `a reply after the deadline is dropped and counted, and the next one arrives`() throws {
+    @Test func `a reply after the deadline is discarded and counted, and the next one arrives`() throws {
         let keeper = Keeper()
         let server = try PortServer { keeper.keep($0) }
         let remote = try server.connect()
@@ -123,7 +125,7 @@ import Testing
         #expect(remote.lateReplyCount == 1)
     }
 
-    @Test func `a task that is cancelled, or whose deadline passes, waits no more`() async throws {
+    @Test func `a task that is cancelled, or whose deadline passes, stops waiting`() async throws {
         let keeper = Keeper()
         let server = try PortServer { keeper.keep($0) }
         let remote = try server.connect()
@@ -148,7 +150,7 @@ import Testing
     }
 
     @Test
-    func `a right to reply is used from any thread, once, and destroyed it says that there is no reply`()
+    func `a right to reply is used from any thread, once, and if it is destroyed unused the request fails`()
         throws
     {
         let keeper = Keeper()
@@ -169,15 +171,15 @@ import Testing
         try asking.join()
     }
 
-    @Test func `an unknown name is an error at once`() throws {
+    @Test func `an unknown name fails at once`() throws {
         let names = try OwnNames()
-        let name = try PortName("nobody")
+        let name = try PortName("unknown")
         #expect(throws: MessagePortError.name(.unknown(name))) {
             _ = try RemotePort(named: name, in: names.names, before: .hang)
         }
     }
 
-    @Test func `a port that nobody serves lets nobody in before the deadline`() throws {
+    @Test func `connecting to a port that is not served times out`() throws {
         let server = try PortServer(nil, nil)
         #expect(throws: MessagePortError.timedOut) {
             _ = try server.connect(before: .now + .milliseconds(20))
@@ -186,7 +188,7 @@ import Testing
         _ = try server.connect()
     }
 
-    @Test func `a name that is taken is refused, and free again when its port has ended`() throws {
+    @Test func `a taken name is refused, and is free again when its port has ended`() throws {
         let server = try PortServer()
         let (name, names) = (server.name, server.names.names)
         #expect(throws: MessagePortError.name(.taken(name))) { _ = try MessagePort(name: name, in: names) }

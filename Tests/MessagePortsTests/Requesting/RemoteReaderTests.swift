@@ -5,13 +5,17 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Who reads a connection for all who wait on it, and for how long, when a test plays the port packet by packet.
+/// The reader of a connection reads for all requests on it.
+///
+/// The test plays the port, packet by packet.
 @Suite struct RemoteReaderTests {
-    @Test func `who gives up after it was chosen to read leaves that to the next one who waits`() throws {
+    @Test func `a thread that times out after it was chosen to read leaves the reading to the next waiter`()
+        throws
+    {
         let played = try PlayedPort()
         let connection = played.remote.connection
-        // Somebody reads: nobody else can.
-        #expect(connection.state.withLock { $0.role.takeForThread() })
+        // One thread reads, so no other can.
+        #expect(connection.state.withLock { $0.role.acquireForThread() })
         let early = PendingRequest(isTask: false)
         try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
         let soon = ContinuousClock.now + .milliseconds(5)
@@ -24,15 +28,16 @@ import Testing
             #expect(outcome != nil)
         }
         waitUntil("it waits to be told") { connection.state.withLock { _ in late.gate != nil } }
-        // The reader has its reply, and wakes the first who waits; that one is on its way out, and still in the table.
+        // The reader has its reply, and wakes the first waiter, which has timed out and is still in the
+        // table.
         connection.stopReading()
-        connection.giveUp(early, .timedOut)
+        connection.abandon(early, .timedOut)
         played.send(Frame(kind: .noReply, number: late.number))
         try waiting.join()
         #expect(late.isDecided)
     }
 
-    @Test func `a deadline is kept also while there is always something to read`() throws {
+    @Test func `a deadline ends a request even if there is always something to read`() throws {
         let played = try PlayedPort()
         let connection = played.remote.connection
         let request = PendingRequest(isTask: false)
@@ -42,7 +47,7 @@ import Testing
         #expect(outcome == nil && played.remote.lateReplyCount == 1)
     }
 
-    @Test func `a request that is decided while it waits to be sent is not begun anew`() throws {
+    @Test func `a request that is decided while it waits to be sent is not begun again`() throws {
         let played = try PlayedPort()
         let connection = played.remote.connection
         #expect(throws: MessagePortError.timedOut) {
@@ -53,10 +58,10 @@ import Testing
             try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
         }
         waitUntil("it is in the table") { connection.state.withLock { !$0.requests.isEmpty } }
-        // As a reader does when the port answers what it was not asked.
+        // As a reader does when the port replies to a request that it did not get.
         let waiter = connection.state.withLock { $0.requests.take(1)?.decide(.failure(.noReply)) }
         #expect(waiter != nil)
-        // It cannot be sent any more, which is no news to its waiter.
+        // It cannot be sent any more, but it is decided already.
         played.end()
         try sending.join()
         guard case .failure(.noReply) = request.outcome else { throw Unexpected() }
@@ -64,21 +69,21 @@ import Testing
     }
 
     @Test
-    func `who reads for others reads sixty-four packets at a time, and leaves the rest to whoever is next`()
+    func `a reader stops after 64 packets and leaves the rest to the next reader`()
         throws
     {
         let played = try PlayedPort()
         let connection = played.remote.connection
         for number: UInt64 in 1...100 { played.send(Frame(kind: .noReply, number: number)) }
         for count in [64, 100] {
-            #expect(connection.state.withLock { $0.role.takeForThread() })
+            #expect(connection.state.withLock { $0.role.acquireForThread() })
             connection.readAll()
             #expect(played.remote.lateReplyCount == count)
         }
     }
 }
 
-/// A port that is a test, and a sender that it has let in.
+/// A port that the test plays, and a sender that it has let in.
 private final class PlayedPort {
     let remote: RemotePort
     private let socket: PacketSocket

@@ -4,9 +4,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What a connection remembers of its requests, and who reads their replies: values.
+/// The requests of a connection and the role of their reader, as values.
 @Suite struct RequestTableTests {
-    @Test func `a reply is for the request of its number, once, and every other one is late`() {
+    @Test func `a reply resolves the request with its number, once, and any other reply is late`() {
         var table = RequestTable()
         let (first, second) = (PendingRequest(isTask: false), PendingRequest(isTask: true))
         table.add(first)
@@ -17,7 +17,7 @@ import Testing
         #expect(table.take(two) === second)
         #expect(table.take(two) == nil)
         #expect(table.taskCount == 0 && table.lateCount == 1)
-        #expect(table.giveUp(first) && !table.giveUp(first))
+        #expect(table.abandon(first) && !table.abandon(first))
         #expect(table.take(one) == nil)
         #expect(table.lateCount == 2 && table.isEmpty)
         #expect(table.take(4_711) == nil)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `each of many requests is found once, in whatever order the replies come`(seed: UInt64) {
+    func `each of many requests is found once, in any order of the replies`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var table = RequestTable()
         let requests = (0..<50).map { _ in PendingRequest(isTask: false) }
@@ -37,7 +37,7 @@ import Testing
         #expect(table.isEmpty && table.lateCount == 50)
     }
 
-    @Test func `of the threads that wait at a gate the one with the oldest request reads next`() {
+    @Test func `the waiting thread with the oldest request reads next`() {
         var table = RequestTable()
         let requests = (0..<4).map { PendingRequest(isTask: $0 == 0) }
         for request in requests { table.add(request) }
@@ -47,15 +47,15 @@ import Testing
         #expect(table.firstGate === gates[1])
         #expect(requests[2].attach(.thread(gates[0])) == true)
         #expect(table.firstGate === gates[0])
-        #expect(requests[2].attach(.nobody) == true)
+        #expect(requests[2].attach(.noWaiter) == true)
         #expect(table.firstGate === gates[1])
-        #expect(requests[2].attach(.thread(gates[0])) && table.giveUp(requests[2]))
+        #expect(requests[2].attach(.thread(gates[0])) && table.abandon(requests[2]))
         #expect(table.firstGate === gates[1])
         #expect(table.removeAll().count == 3)
         #expect(table.firstGate == nil && table.taskCount == 0)
     }
 
-    @Test func `who waits for a request is told that it is decided, and who comes later does not wait`() {
+    @Test func `deciding a request wakes its waiter, and a later waiter does not wait`() {
         let (request, gate) = (PendingRequest(isTask: false), ThreadGate())
         #expect(request.attach(.thread(gate)) && !request.isDecided && request.outcome == nil)
         request.decide(.failure(.noReply)).wake()
@@ -68,72 +68,39 @@ import Testing
         #expect(!request.attach(.task { told.increment() }) && told.count == 0)
     }
 
-    @Test func `one reads at a time, and a thread takes over from a service that was not told yet`() {
-        var role = ReaderRole()
-        #expect(role.takeForThread() && !role.takeForThread())
-        #expect(role.next(threadWaits: true, wish: .replies) == .nothing)
-        role.giveUp()
-        #expect(role.next(threadWaits: true, wish: .replies) == .nudgeThread)
-        #expect(role.next(threadWaits: false, wish: .replies) == .announce(.replies))
-        #expect(role.takeForThread() == true)
-        // The kernel tells the service all the same, which has nothing to do then.
-        #expect(role.takeForService() == false)
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: .replies) == .announce(.replies))
-        #expect(role.takeForService() && !role.takeForThread())
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: []) == .nothing)
-    }
-
-    @Test func `the kernel is told again only of another wish, or when it has told`() {
-        var role = ReaderRole()
-        #expect(role.next(threadWaits: false, wish: .end) == .announce(.end))
-        #expect(role.next(threadWaits: false, wish: .end) == .nothing)
-        #expect(role.takeForThread() == true)
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: .end) == .nothing)
-        #expect(role.next(threadWaits: false, wish: [.end, .replies]) == .announce([.end, .replies]))
-        #expect(role.takeForService() == true)
-        role.giveUp()
-        #expect(role.next(threadWaits: false, wish: .end) == .announce(.end))
-        #expect(role.next(threadWaits: false, wish: []) == .nothing)
-        // What was announced before is told to nobody who needs it.
-        #expect(role.takeForService() == false)
-    }
-
-    @Test func `replies are kept in order up to their limit, and a large one does not keep out what fits`()
-        throws
+    @Test func `only one reads at a time, and a thread takes over from a service that was not notified yet`()
     {
-        func reply(_ id: UInt32, _ length: Int) throws -> KeptReply {
-            let bytes = [UInt8](repeating: 0, count: length)
-            // Safe: bytes have nothing between them.
-            return try unsafe KeptReply(Frame(kind: .reply, id: id, number: 1), bytes.span.bytes, [])
-        }
-        var kept = KeptReplies(limit: 1_000)
-        let first = try reply(1, 400)
-        let second = try reply(2, 400)
-        let third = try reply(3, 100)
-        #expect(kept.isEmpty && kept.keep(first))
-        #expect(kept.keep(second) == false)
-        #expect(kept.keep(third) == true)
-        #expect(kept.first?.frame.id == 1)
-        kept.removeFirst()
-        #expect(kept.keep(second) == true)
-        #expect(kept.first?.frame.id == 3)
-        #expect(kept.removeAll().count == 2)
-        #expect(kept.isEmpty && kept.keep(first))
+        var role = ReaderRole()
+        #expect(role.acquireForThread() && !role.acquireForThread())
+        #expect(role.next(threadWaits: true, interest: .replies) == .nothing)
+        role.release()
+        #expect(role.next(threadWaits: true, interest: .replies) == .wakeThread)
+        #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
+        #expect(role.acquireForThread() == true)
+        // The kernel notifies the service nevertheless, which has nothing to do then.
+        #expect(role.acquireForService() == false)
+        role.release()
+        #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
+        #expect(role.acquireForService() && !role.acquireForThread())
+        role.release()
+        #expect(role.next(threadWaits: false, interest: []) == .nothing)
     }
 
-    @Test func `the first to come is the first to be late`() {
-        var greetings = GreetingQueue()
-        #expect(greetings.nextDeadline == nil)
-        greetings.append(2, deadline: Moment(nanoseconds: 10))
-        greetings.append(3, deadline: Moment(nanoseconds: 20))
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 9)) == nil)
-        #expect(greetings.nextDeadline == Moment(nanoseconds: 10))
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 15)) == 2)
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 15)) == nil)
-        #expect(greetings.takeLate(now: Moment(nanoseconds: 20)) == 3)
-        #expect(greetings.nextDeadline == nil)
+    @Test func `the kernel is called again only for another interest, or after it has notified the service`()
+    {
+        var role = ReaderRole()
+        #expect(role.next(threadWaits: false, interest: .end) == .notifyService(.end))
+        #expect(role.next(threadWaits: false, interest: .end) == .nothing)
+        #expect(role.acquireForThread() == true)
+        role.release()
+        #expect(role.next(threadWaits: false, interest: .end) == .nothing)
+        #expect(
+            role.next(threadWaits: false, interest: [.end, .replies]) == .notifyService([.end, .replies]))
+        #expect(role.acquireForService() == true)
+        role.release()
+        #expect(role.next(threadWaits: false, interest: .end) == .notifyService(.end))
+        #expect(role.next(threadWaits: false, interest: []) == .nothing)
+        // The earlier notification arrives, and is needed no more.
+        #expect(role.acquireForService() == false)
     }
 }

@@ -10,12 +10,12 @@ import Testing
 ///
 /// A peer beyond them harms no other.
 @Suite struct DescriptorBoundTests {
-    @Test func `descriptors count from when they are received until they are taken or closed`() async throws {
+    @Test func `descriptors count from their receipt until they are taken or closed`() async throws {
         try await #require(processExitsWith: .success) {
             let ends = try PacketSocket.pair()
-            let account = DescriptorAccount(of: try ends.near.peer)
+            let quota = DescriptorQuota(of: try ends.near.peer)
             var near = PacketSocket(adopting: OwnedDescriptor(dup(ends.near.descriptor)))
-            near.account = account
+            near.quota = quota
             let three = [CInt](repeating: STDERR_FILENO, count: 3)
             for _ in 0..<2 { #expect(ends.far.give([1], descriptors: three) == .sent) }
             let packet = PacketPool(forBodiesOf: 10).take()
@@ -23,24 +23,25 @@ import Testing
             guard case .packet(_, var descriptors) = unsafe near.receive(into: packet.memory) else {
                 throw Unexpected()
             }
-            #expect(account.total == 3 && DescriptorAccount.totalOfProcess == 3)
+            #expect(quota.total == 3 && DescriptorQuota.totalOfProcess == 3)
             do {
                 let taken = descriptors.takeFirst()
-                #expect(account.total == 2)
-                // It goes the way of the others when it is let go of.
+                #expect(quota.total == 2)
+                // It is closed like the others when it is destroyed.
                 _ = consume taken
             }
             _ = consume descriptors
-            waitUntil("they are closed") { account.total == 0 }
+            waitUntil("they are closed") { quota.total == 0 }
             guard case .packet(_, let others) = unsafe near.receive(into: packet.memory) else {
                 throw Unexpected()
             }
             for number in others.release() { close(number) }
-            #expect(account.total == 0 && DescriptorAccount.totalOfProcess == 0)
+            #expect(quota.total == 0 && DescriptorQuota.totalOfProcess == 0)
         }
     }
 
-    @Test func `a packet with more descriptors than may come stays where it is, and none is closed`() throws {
+    @Test func `a packet with more descriptors than allowed stays in the kernel, and none is closed`() throws
+    {
         let ends = try PacketSocket.pair()
         let wire = try Wire.sockets()
         defer { wire.close() }
@@ -56,7 +57,7 @@ import Testing
         #expect(wire.nearCloses())
     }
 
-    @Test func `descriptors for which there is no number are closed by no loop`() async throws {
+    @Test func `no loop closes descriptors for which there is no number`() async throws {
         try await #require(processExitsWith: .success) {
             let stage = try HostileStage()
             let peer = try stage.connectAndGreet()
@@ -69,7 +70,7 @@ import Testing
             fillDescriptors(below: bound)
             try limitDescriptors(to: bound + 1)
             try stage.server.serve { _ = $0.id }
-            // The loop goes on, which would wait for an hour.
+            // The loop goes on. If it closed the descriptor, it would wait for an hour.
             #expect(try peer.ending() == .outOfResources)
             try refuseNoDescriptors(from: bound)
             slow.end()
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test
-    func `a peer beyond its bound is read no further where it sends descriptors, and others are`() throws {
+    func `a peer beyond its bound is not read while it sends descriptors, and others are`() throws {
         var limits = MessagePort.Limits()
         limits.untakenDescriptors = 2
         let kept = KeptMessages()
@@ -92,14 +93,14 @@ import Testing
         let honest = try server.connect()
         for id: UInt32 in 1...4 { try sender.send(id: id, descriptors: [STDERR_FILENO]) }
         waitUntil("two have come") { kept.ids == [1, 2] }
-        // What carries none is read, of others and, before it carries some, of this one.
+        // Packets without descriptors are read, of others and, until one carries some, of this peer.
         _ = try honest.request(before: .hang)
         #expect(kept.ids == [1, 2])
         let passes = server.thread.runLoop.statistics.passes
         #expect(throws: MessagePortError.timedOut) {
             _ = try sender.request(before: .now + .milliseconds(200))
         }
-        // It does not spin meanwhile.
+        // The loop does not spin meanwhile.
         #expect(server.thread.runLoop.statistics.passes - passes < 100)
         kept.takeDescriptors()
         waitUntil("the others have come") { kept.ids == [1, 2, 3, 4] }
@@ -108,13 +109,14 @@ import Testing
         #expect(server.port.statistics.unclosablePeers == 0 && server.port.statistics.connections == 2)
     }
 
-    @Test func `a peer whose descriptors cannot be closed in time is cut off, and so is its next connection`()
+    @Test
+    func `a peer whose descriptors cannot be closed in time is cut off, and its next connection is refused`()
         async throws
     {
         try await #require(processExitsWith: .success) {
             let stage = try HostileStage()
             let child = try CutOffChild(stage)
-            // The honest client is of another process, which is this one.
+            // The honest client is in another process, the test's.
             stage.seeThatHonestGoesOn()
             #expect(child.ending == .exited(0))
             #expect(stage.statistics.unclosablePeers == 2)
@@ -122,39 +124,43 @@ import Testing
         }
     }
 
-    @Test func `what other processes may hold here is at most half of what this one may open`() async throws {
+    @Test func `descriptors of other processes are at most half of those that this one may open`()
+        async throws
+    {
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 400)
             let accounts = (1...20).map { process in
-                DescriptorAccount(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
+                DescriptorQuota(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
             }
             #expect(accounts[0].allowance(limit: 32, untaken: 64) == .atMost(32))
-            // Each one a message, or as many as bring it to its bound.
+            // Each connection sends one message, or as many as bring it to its bound.
             var received = 0
-            for account in accounts {
-                while case .atMost(let count) = account.allowance(limit: 32, untaken: 64), count > 0 {
-                    account.receive(count)
+            for quota in accounts {
+                while case .atMost(let count) = quota.allowance(limit: 32, untaken: 64), count > 0 {
+                    quota.receive(count)
                     received += count
                 }
-                #expect(account.total <= 64 + 31)
+                #expect(quota.total <= 64 + 31)
             }
             #expect(received > 100 && received <= 200)
-            for account in accounts { account.take(account.total) }
-            #expect(DescriptorAccount.totalOfProcess == 0)
+            for quota in accounts { quota.take(quota.total) }
+            #expect(DescriptorQuota.totalOfProcess == 0)
         }
     }
 
-    @Test func `the processes of another user are one lane, and those of this one are each its own`() {
-        func lane(_ process: CInt, _ user: UInt32) -> DescriptorLane.Key {
-            DescriptorLane.Key(PeerCredentials(processID: process, userID: user, groupID: 0))
+    @Test
+    func `the processes of another user are one group, and each process of this user is a group of its own`()
+    {
+        func group(_ process: CInt, _ user: UInt32) -> PeerGroup.Key {
+            PeerGroup.Key(PeerCredentials(processID: process, userID: user, groupID: 0))
         }
         let own = geteuid()
-        #expect(lane(1, own) != lane(2, own) && lane(1, own + 1) == lane(2, own + 1))
-        #expect(lane(1, own + 1) != lane(1, own + 2))
+        #expect(group(1, own) != group(2, own) && group(1, own + 1) == group(2, own + 1))
+        #expect(group(1, own + 1) != group(1, own + 2))
     }
 }
 
-/// A process that sends what cannot be closed, and is told so.
+/// A process that sends descriptors that cannot be closed, and is cut off.
 private struct CutOffChild {
     let ending: Child.Ending
 
@@ -165,7 +171,7 @@ private struct CutOffChild {
         try #require(unsafe pipe(&ends) == 0)
         let child = Child {
             do {
-                // The parent lets go of it first, so that the port is the last to have it.
+                // The parent closes it first, so that the port is the last to have it.
                 var byte: UInt8 = 0
                 close(ends[1])
                 // Safe: the kernel writes at most our one byte.
@@ -173,7 +179,7 @@ private struct CutOffChild {
                 let first = try stage.connectAndGreet()
                 if first.sendBody([], [slow.descriptor]) != .sent { return 10 }
                 slow.letGo()
-                // Until the close has begun some seconds ago, each message is taken.
+                // Until a close has lasted some seconds, each message is received.
                 while true {
                     switch first.sendBody([]) {
                     case .sent: usleep(20_000)

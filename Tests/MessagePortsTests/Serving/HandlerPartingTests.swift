@@ -5,16 +5,16 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What only a handler of a port holds is destroyed with it, and may change the port once more.
+/// An object that only a handler of a port holds is destroyed with it, and may change the port again.
 @Suite struct HandlerPartingTests {
     @Test(arguments: [RunLoop.Mode.default, .common], [false, true])
-    func `what goes with a handler of a port with a name may remove the port once more, and add it again`(
+    func `an object released with a handler of a named port may remove the port again, and add it again`(
         mode: RunLoop.Mode, staysInAnother: Bool
     ) throws {
         try onLoopThread { loop in
             let names = try OwnNames()
             let port = try MessagePort(name: PortName("parting"), in: names.names)
-            // In this order: the name is in the directory.
+            // The port ends before the directory, which its name is in.
             defer { withExtendedLifetime(names) { port.invalidate() } }
             let remote = try Threads(1) { _ in
                 let remote = try RemotePort(named: port.name, in: names.names, before: .hang)
@@ -56,11 +56,11 @@ import Testing
         }
     }
 
-    @Test func `what asks for ends of peers again when its handler is replaced is heard`() throws {
+    @Test func `calling onPeerEnd while the replaced handler is destroyed takes effect`() throws {
         try onLoopThread { loop in
             let names = try OwnNames()
             let port = try MessagePort(name: PortName("parting"), in: names.names)
-            // In this order: the name is in the directory.
+            // The port ends before the directory, which its name is in.
             defer { withExtendedLifetime(names) { port.invalidate() } }
             try loop.add(port, forMode: .default) { _ = $0.id }
             let log = Log<String>()
@@ -73,7 +73,7 @@ import Testing
             let remote = try Threads(1) { _ in
                 try RemotePort(named: port.name, in: names.names, before: .hang).invalidate()
             }
-            waitUntil("the end was told") {
+            waitUntil("the end was reported") {
                 loop.pass()
                 return log.entries == ["third"]
             }

@@ -6,11 +6,11 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Whatever a peer does, it costs that peer its connection, and nobody else anything.
+/// A hostile peer loses its connection, and no other peer is disturbed.
 @Suite struct HostilePeerTests {
     private static let hello = bytes(of: Frame(.hello, limits: .init(bodyLength: 1_000, descriptorCount: 0)))
 
-    /// What comes first on a connection, and is wrong.
+    /// Malformed first packets of a connection.
     private static let wrongFirst: [(what: String, bytes: [UInt8])] = [
         ("nothing at all", []),
         ("a truncated head", Array(hello.prefix(23))),
@@ -24,7 +24,7 @@ import Testing
         ("a welcome", bytes(of: Frame(.welcome, limits: .init(bodyLength: 1, descriptorCount: 1)))),
     ]
 
-    /// What comes after the hello, and is wrong.
+    /// Malformed packets after the hello.
     private static let wrongLater: [(what: String, bytes: [UInt8])] = [
         ("a second hello", hello),
         ("a reply", bytes(of: Frame(kind: .reply, number: 1))),
@@ -47,7 +47,7 @@ import Testing
             count += 1
             #expect(stage.statistics.malformedPackets == count, "\(what)")
         }
-        // Nobody of these was there as a peer.
+        // None of these was admitted as a peer.
         #expect(stage.gone.entries == [])
         for (index, (what, packet)) in Self.wrongLater.enumerated() {
             let peer = try stage.connectAndGreet()
@@ -56,14 +56,14 @@ import Testing
             #expect(try peer.ending() == .malformed, "\(what)")
             count += 1
             #expect(stage.statistics.malformedPackets == count, "\(what)")
-            waitUntil("its end is told") { stage.gone.entries.count == index + 1 }
+            waitUntil("its end is reported") { stage.gone.entries.count == index + 1 }
         }
-        // What came before was served, and nothing of the rest.
+        // The messages before it were served, and none of the rest.
         #expect(stage.served.entries == Self.wrongLater.indices.map { UInt32($0) })
         try stage.end()
     }
 
-    @Test func `what follows a malformed packet is not looked at`() throws {
+    @Test func `packets behind a malformed one are not read`() throws {
         let stage = try HostileStage()
         let peer = try stage.connectAndGreet()
         #expect(sendRaw(peer, [1, 2, 3]))
@@ -74,7 +74,7 @@ import Testing
         #expect(stage.served.entries == [] && stage.statistics.malformedPackets == 1)
     }
 
-    @Test func `a message beyond the limits that its sender was told ends its connection`() throws {
+    @Test func `a message beyond the limits that the port stated ends its connection`() throws {
         var limits = MessagePort.Limits()
         limits.body = 100
         limits.descriptors = 1
@@ -82,7 +82,7 @@ import Testing
         let edge = try stage.connectAndGreet()
         let body = [UInt8](repeating: 1, count: 100_000)
         #expect(edge.sendBody(body.prefix(100)) == .sent)
-        // A little too long, by far too long, and with more descriptors, of which one packet carries 253 at most.
+        // A little too long, far too long, and with more descriptors. One packet carries 253 at most.
         #expect(edge.sendBody(body.prefix(101)) == .sent)
         #expect(try edge.ending() == .tooLarge)
         let large = try stage.connectAndGreet()
@@ -97,16 +97,18 @@ import Testing
         #expect(stage.statistics.malformedPackets == 4 && stage.served.entries == [0])
     }
 
-    @Test func `descriptors that come with what is turned away are closed`() async throws {
+    @Test func `descriptors that arrive with a rejected packet are closed`() async throws {
         try await #require(processExitsWith: .success) {
             let stage = try HostileStage()
             stage.seeThatHonestGoesOn()
             let bound = try boundOfDescriptors()
-            // Enough for one packet with as many as it can carry. Those that stayed open would soon be too many.
+            // Enough for one packet with the most descriptors. Descriptors that stayed open would soon be too
+            // many.
             try limitDescriptors(to: bound + 300)
             let most = [CInt](repeating: STDERR_FILENO, count: PacketSocket.mostDescriptors)
             for round in 0..<20 {
-                // With a malformed head, with a wrong count, before the hello, over the limit, and in a packet too long.
+                // With a malformed head, with a wrong count, before the hello, over the limit, and in a
+                // packet too long.
                 let packets: [[UInt8]] = [
                     [1, 2, 3], bytes(of: Frame(kind: .message, descriptorCount: 1)),
                     bytes(of: Frame(kind: .message, descriptorCount: 253)), Self.hello,
@@ -115,7 +117,7 @@ import Testing
                 let packet = packets[round % packets.count]
                 let peer = try round.isMultiple(of: 2) ? stage.connect() : stage.connectAndGreet()
                 let sent = peer.socket.give(packet, descriptors: most)
-                // Before it is let in, the kernel may keep its descriptors out.
+                // Before the peer is let in, the kernel may refuse its descriptors.
                 if sent != .sent {
                     #expect(
                         round.isMultiple(of: 2) && sent == .failed(SystemError(call: "sendmsg", code: EPERM)))
@@ -126,7 +128,7 @@ import Testing
                 waitUntil("what has come is closed") { openDescriptors(from: bound) < 40 }
             }
             #expect(stage.statistics.malformedPackets == 20 && stage.statistics.lackingDescriptors == 0)
-            // Those of a message that nobody looks at are closed, too.
+            // Descriptors that a handler does not take are closed, too.
             for round in 0..<20 {
                 let peer = try stage.connectAndGreet()
                 #expect(peer.sendBody([], [CInt](repeating: STDERR_FILENO, count: 32)) == .sent)
@@ -138,12 +140,12 @@ import Testing
             waitUntil("all have gone") { stage.statistics.connections == 1 }
             try stage.end()
             #expect(stage.served.entries.count == 40)
-            // The runtime opens some late; of those that came there were thousands.
+            // The runtime opens some descriptors late. The peers sent thousands.
             waitUntil("all are closed") { openDescriptors(from: bound) < 10 }
         }
     }
 
-    @Test func `a message with more descriptors than the process can open ends its connection alone`()
+    @Test func `a message with more descriptors than the process can open ends only its own connection`()
         async throws
     {
         try await #require(processExitsWith: .success) {
@@ -160,7 +162,7 @@ import Testing
             stage.seeThatHonestGoesOn()
             try refuseNoDescriptors(from: bound)
             #expect(stage.statistics.lackingDescriptors == 1)
-            // With room for them it is a message like others.
+            // With room for its descriptors, the message is like others.
             let next = try stage.connectAndGreet()
             #expect(next.sendBody([], most) == .sent)
             waitUntil("it was served") { stage.served.entries == [0] }
@@ -170,7 +172,8 @@ import Testing
         }
     }
 
-    @Test func `a peer that asks and never reads is closed when too many replies are kept`() throws {
+    @Test func `a peer that sends requests and never reads is closed when too many replies are kept`() throws
+    {
         var limits = MessagePort.Limits()
         limits.keptReplies = 100_000
         let stage = try HostileStage(limits)
@@ -179,7 +182,7 @@ import Testing
         var number: UInt64 = 0
         var sent = PacketSocket.Sent.sent
         while sent != .closed, number < 1_000 {
-            // Safe: bytes have nothing between them.
+            // Safe: bytes have no padding.
             sent = peer.socket.send(Frame(kind: .request, number: number + 1), body: unsafe body.span.bytes)
             if sent == .wouldBlock { _ = try peer.socket.wait(for: .write, before: .hang) }
             if sent == .sent { number += 1 }
@@ -190,7 +193,7 @@ import Testing
         try stage.end()
     }
 
-    @Test func `a peer that fills its connection does not keep out others, nor do twenty`() throws {
+    @Test func `a peer that fills its connection does not keep out others, nor do twenty peers`() throws {
         let stage = try HostileStage()
         let isOver = Shared()
         let flood = try Threads(4) { _ in
@@ -206,7 +209,7 @@ import Testing
         #expect(stage.statistics.malformedPackets == 0)
     }
 
-    @Test func `of a peer that has filled its connection one message is served for one of each other peer`()
+    @Test func `a peer that has filled its connection has one message served for one of each other peer`()
         throws
     {
         let log = Log<UInt32>()
@@ -241,23 +244,23 @@ import Testing
         waitUntil("all were served") { log.entries.count == Int(sent) }
         let passes = server.thread.runLoop.statistics.passes - before
         #expect(log.entries == Array(0..<sent))
-        // A pass reads two for sure, and more as long as its time lasts.
+        // A pass reads at least two messages, and more as long as its time lasts.
         #expect(sent > 100 && passes < Int(sent) * 3 / 4, "\(passes) passes for \(sent) messages")
     }
 
     @Test
-    func `whoever asks again and again is looked at sixteen times in a row, and then the kernel is asked`()
+    func `a connection with request after request is read sixteen times in a row before the kernel is asked`()
         throws
     {
-        let receiving = try PortReceiving()
+        let reads = ReadQueue()
         let guesses = (0..<35).map { _ in
-            receiving.asker = 7
-            return receiving.takeAsker() != nil
+            reads.lastRequester = 7
+            return reads.takeLastRequester() != nil
         }
         let inARow = [Bool](repeating: true, count: 16)
         #expect(guesses == [false] + inARow + [false] + inARow + [false])
-        receiving.asker = nil
-        #expect(receiving.takeAsker() == nil)
+        reads.lastRequester = nil
+        #expect(reads.takeLastRequester() == nil)
     }
 
     @Test func `a process that is killed while it sends leaves whole messages, in order, and an end`() throws
@@ -271,14 +274,14 @@ import Testing
         stage.seeThatHonestGoesOn()
         try process.join()
         #expect(endings.entries.first?.code == nil && endings.entries.first?.hung == false)
-        waitUntil("its end is told") { stage.gone.entries.count == 1 }
+        waitUntil("its end is reported") { stage.gone.entries.count == 1 }
         let served = stage.served.entries
         #expect(served == served.indices.map { UInt32($0) })
         try stage.end()
         #expect(stage.statistics.malformedPackets == 0)
     }
 
-    @Test func `a thousand connections that say nothing keep nobody out for ever`() async throws {
+    @Test func `a thousand silent connections do not keep out others for ever`() async throws {
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 4_096)
             var limits = MessagePort.Limits()
@@ -288,7 +291,7 @@ import Testing
             let stage = try HostileStage(limits)
             let silent = try (0..<1_000).map { _ in try stage.connect() }
             stage.seeThatHonestGoesOn()
-            // Behind all of them: it waits for its turn, and has it.
+            // It is behind all of them, waits for its turn, and gets it.
             let late = try stage.server.connect()
             let reply = try await late.request(bytes("late"), before: .hang)
             #expect(text(reply) == "late")
@@ -296,14 +299,14 @@ import Testing
             #expect(stage.statistics.silentPeers >= 601)
             waitUntil("all were closed") { stage.statistics.silentPeers == 1_000 }
             for peer in silent { #expect(try peer.ending() == .tooSlow) }
-            // Never more than the limit, so as many descriptors at most.
+            // Never more connections than the limit, so at most as many descriptors.
             waitUntil("the honest one is left") { stage.statistics.connections == 1 }
             try stage.end()
         }
     }
 
-    @Test func `a process of another user is refused, whatever the name`() async throws {
-        // Only the administrator can make one.
+    @Test func `a process of another user is refused for both kinds of names`() async throws {
+        // Only the administrator can start a process of another user.
         if !Child.canChangeUser { return }
         let name = try PortName("@hostile-user-\(getpid())")
         let refused = Shared()
@@ -327,12 +330,14 @@ extension HostilePeer {
     /// Sends a message of number 0.
     func sendBody(_ body: ArraySlice<UInt8>, _ descriptors: [CInt] = []) -> PacketSocket.Sent {
         let bytes = Array(body)
-        // Safe: bytes have nothing between them.
+        // Safe: bytes have no padding.
         return socket.send(Frame(kind: .message), body: unsafe bytes.span.bytes, descriptors: descriptors)
     }
 }
 
-/// Sends bytes as they are, also none.
+/// Sends bytes as they are.
+///
+/// There may be none.
 private func sendRaw(_ peer: HostilePeer, _ packet: [UInt8]) -> Bool {
     // Safe: the kernel reads our own array.
     unsafe send(peer.socket.descriptor, packet, packet.count, CInt(MSG_NOSIGNAL)) == packet.count

@@ -7,12 +7,12 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port that answers, an honest client that asks without end, and peers that write what they like.
+/// A port that replies, an honest client that keeps sending requests, and peers that write any bytes.
 ///
-/// What the peers do disturbs nobody: that the honest client is answered all the while is part of every test.
+/// Every test also checks that the honest client gets its replies all the time.
 final class HostileStage: Sendable {
     let server: PortServer
-    /// Which peers have gone that were admitted.
+    /// The admitted peers that have ended.
     let gone = Log<UInt64>()
     /// The numbers of the messages that were not the honest client's.
     let served = Log<UInt32>()
@@ -20,7 +20,7 @@ final class HostileStage: Sendable {
     private let answers = Shared()
     private let honest: Threads
 
-    /// What the honest client asks with.
+    /// The honest client's connection.
     static let honestNumber: UInt32 = 1_000_000
 
     init(_ limits: MessagePort.Limits = MessagePort.Limits()) throws {
@@ -29,7 +29,7 @@ final class HostileStage: Sendable {
             if message.id != HostileStage.honestNumber { served.add(message.id) }
             if !message.isRequest { return }
             let answer = message.bytes
-            // Where it throws, the requester is one that does not read, or has gone.
+            // If this throws, the requester does not read, or has ended.
             do { try message.reply(answer) } catch {}
         }
         self.server = server
@@ -52,21 +52,21 @@ final class HostileStage: Sendable {
 
     var statistics: MessagePort.Statistics { server.port.statistics }
 
-    /// Waits until the honest client was answered a few times more.
+    /// Waits until the honest client has got a few more replies.
     func seeThatHonestGoesOn() {
         let now = answers.count
         waitUntil("the honest client is answered") { self.answers.count >= now + 5 }
     }
 
-    /// Ends the honest client, which has had its answers to the last, and waits until nobody is left.
+    /// Ends the honest client, which has got all replies, and waits until no connection is left.
     func end() throws {
         seeThatHonestGoesOn()
         isOver.increment()
         try honest.join()
-        waitUntil("nobody is left") { statistics.connections == 0 }
+        waitUntil("no connection is left") { statistics.connections == 0 }
     }
 
-    /// Connects without saying what it is.
+    /// Connects without a greeting.
     func connect() throws -> HostilePeer {
         HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
     }
@@ -82,13 +82,13 @@ final class HostileStage: Sendable {
     }
 }
 
-/// A peer that writes what it likes.
+/// A peer that writes any bytes.
 final class HostilePeer: Sendable {
     let socket: PacketSocket
 
     init(_ socket: consuming PacketSocket) { self.socket = socket }
 
-    /// The next frame that comes, or nil at the end.
+    /// The next frame that arrives, or nil at the end.
     func nextFrame() throws -> Frame? {
         while true {
             switch socket.take() {
@@ -101,7 +101,9 @@ final class HostilePeer: Sendable {
         }
     }
 
-    /// How the port has ended the connection: with which word, after which nothing comes.
+    /// The reason that the port gave when it ended the connection.
+    ///
+    /// Nothing arrives after it.
     func ending() throws -> Frame.Refusal? {
         var refusal: Frame.Refusal?
         while let frame = try nextFrame() {

@@ -6,9 +6,10 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Signals that interrupt whatever threads wait in, as those of an interval timer do.
+/// Signals that interrupt every wait of threads, as those of an interval timer do.
 @Suite struct InterruptionTests {
-    @Test func `threads that are interrupted all the time lose nothing, and their waits last as long`() async
+    @Test func `threads that are interrupted all the time lose no message, and their waits last as long`()
+        async
     {
         await #expect(processExitsWith: .success) {
             try interruptAll()
@@ -16,7 +17,7 @@ import Testing
     }
 }
 
-/// Interrupts three threads until they are done with what they do.
+/// Interrupts three threads until their work is done.
 private func interruptAll() throws {
     installHandler()
     let work = Interrupted()
@@ -37,7 +38,7 @@ private func interruptAll() throws {
             work.run(against: worker, asking: remote)
         } while interruptions.load(ordering: .relaxed) < 1_000
         isOver.increment()
-        // As long as it may be interrupted it is there.
+        // The thread exists as long as it may be interrupted.
         #expect(leaves.wait())
     }
     waitUntil("all threads run") { targets.entries.count == 3 }
@@ -54,10 +55,10 @@ private func interruptAll() throws {
     #expect(worker.join(before: .hang))
 }
 
-/// How many signals were handled.
+/// The number of signals that were handled.
 private let interruptions = Atomic(0)
 
-/// Has the signal call a handler, after which no system call is begun anew.
+/// Has the signal call a handler, after which no system call is restarted.
 private func installHandler() {
     _ = interruptions.load(ordering: .relaxed)
     var action = sigaction()
@@ -67,13 +68,13 @@ private func installHandler() {
     unsafe sigaction(SIGALRM, &action, nil)
 }
 
-/// The calling thread, which is interrupted from now on.
+/// Has the calling thread interrupted from now on.
 private func acceptingInterruptions() -> pthread_t {
     Signals.block(SIGALRM, false)
     return pthread_self()
 }
 
-/// What they do with each other meanwhile.
+/// The work of the threads meanwhile.
 private final class Interrupted: Sendable {
     let failures = Log<String>()
 
@@ -95,7 +96,7 @@ private final class Interrupted: Sendable {
         if answer != round { failures.add("a wrong answer") }
     }
 
-    /// A loop of this thread's, asleep until a timer.
+    /// Runs this thread's loop, which sleeps until a timer.
     private func waitForTimer() throws {
         let loop = RunLoop.current
         loop.waitPolicy = .park
@@ -106,7 +107,7 @@ private final class Interrupted: Sendable {
         if .now - start < .milliseconds(1) { failures.add("the timer was early") }
     }
 
-    /// Messages through a port that is full most of the time.
+    /// Sends messages through a port that is full most of the time.
     private func exchange(_ worker: RunLoopThread, _ round: Int) throws {
         let port = Port<Int>(queueLimit: 2)
         let received = Log<Int>()
@@ -121,13 +122,13 @@ private final class Interrupted: Sendable {
         if received.entries != Array(0..<20) { failures.add("the messages: \(received.entries)") }
     }
 
-    /// A request to a port with a name, whose reply this thread waits for in the kernel.
+    /// Sends a request to a port with a name, and waits for the reply in the kernel.
     private func ask(_ remote: RemotePort, _ round: Int) throws {
         let reply = try remote.request(bytes("\(round)"), before: .hang)
         if text(reply) != "\(round)" { failures.add("a wrong reply") }
     }
 
-    /// Deadlines: not before their time.
+    /// Checks that deadlines do not pass before their time.
     private func waitInVain(_ worker: RunLoopThread) throws {
         let deadline = ContinuousClock.now + .milliseconds(1)
         if worker.join(before: deadline) { failures.add("the thread has ended") }

@@ -7,9 +7,11 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What another process has sent is closed when nobody takes it, and no loop waits for that, however long it takes.
+/// Descriptors of other processes that are not taken are closed, and no loop waits for that, however long it
+/// takes.
 @Suite struct MessagePortClosingTests {
-    /// A port that takes nothing, an honest client, and one that sends what takes long to close.
+    /// A port that takes no descriptor, an honest client, and one that sends descriptors that take long to
+    /// close.
     private struct Stage {
         let server: PortServer
         let honest: RemotePort
@@ -27,15 +29,16 @@ import Testing
             #expect(try hostile.nextFrame()?.kind == .welcome)
         }
 
-        /// The loop turns on.
+        /// The loop goes on.
         func seeThatHonestIsAnswered() throws {
             for _ in 0..<3 { _ = try honest.request(before: .now + .seconds(20)) }
         }
     }
 
-    @Test func `descriptors of a message that nobody takes are closed, and hold up nobody`() throws {
+    @Test func `descriptors that are not taken are closed, and delay no loop`() throws {
         let stage = try Stage()
-        // Not served while this process has its own ends still: the last one who closes such a socket waits.
+        // Not served while this process still has its own ends: the last owner that closes such a socket
+        // waits.
         try stage.server.pause()
         let slow = try SlowToClose()
         defer { slow.end() }
@@ -50,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["malformed", "too long", "too many", "unread"])
-    func `descriptors of what is turned away hold up nobody, nor do those that wait behind it`(what: String)
+    func `descriptors of a rejected packet delay no loop, nor do those that wait behind it`(what: String)
         throws
     {
         let stage = try Stage()
@@ -80,17 +83,17 @@ import Testing
         #expect(stage.server.port.statistics.malformedPackets == 1)
     }
 
-    @Test func `who is not let in yet cannot send descriptors, where the kernel sees to that`() throws {
+    @Test func `a peer that is not let in cannot send descriptors if the kernel supports that`() throws {
         let name = try uniqueName(true)
         let registration = try PortNames.user.register(name)
         let client = try PortNames.user.connect(to: name, before: .now)
         let refused = PacketSocket.Sent.failed(SystemError(call: "sendmsg", code: EPERM))
-        let isNew = registration.listener.keepsOutDescriptors
+        let isNew = registration.listener.blocksDescriptors
         let expected = isNew ? refused : .sent
         #expect(client.give([1], descriptors: [STDERR_FILENO]) == expected)
         expectClient(registration.listener) { server in
             #expect(client.give([2], descriptors: [STDERR_FILENO]) == expected)
-            server.admitDescriptors()
+            server.allowDescriptors()
             #expect(client.give([3], descriptors: [STDERR_FILENO]) == .sent)
             if !isNew { #expect(server.take() == .packet([1], descriptors: 1)) }
             if !isNew { #expect(server.take() == .packet([2], descriptors: 1)) }
@@ -98,23 +101,23 @@ import Testing
         }
     }
 
-    @Test func `elsewhere a connection that is refused holds up nobody either`() throws {
+    @Test func `on older kernels, refusing a connection does not wait for its descriptors to close`() throws {
         let name = try uniqueName(true)
         let address = PacketListener.Address(bytes: name.bytes, isAbstract: true)
-        let listener = HeldListener(try PacketListener(address, keepsOutDescriptors: false))
+        let listener = HeldListener(try PacketListener(address, blocksDescriptors: false))
         let client = try PacketSocket(address, before: .now)
         let slow = try SlowToClose()
         defer { slow.end() }
         #expect(client.give([1], descriptors: [slow.descriptor]) == .sent)
         slow.letGo()
         let accepted = Shared()
-        // On a thread of its own: it is this one that must not wait.
+        // On a thread of its own, because this thread must not wait.
         let refusing = try Threads(1) { _ in expectClient(listener.held) { _ in accepted.increment() } }
         try refusing.join()
         #expect(accepted.count == 1)
     }
 
-    @Test func `a hundred are closed, and what takes long holds up none of the others`() throws {
+    @Test func `a hundred descriptors are closed, and slow ones do not delay the others`() throws {
         let slow = try SlowToClose()
         defer { slow.end() }
         let wires = try (0..<100).map { _ in try Wire.sockets() }
@@ -125,65 +128,68 @@ import Testing
     }
 
     @Test
-    func `what takes long of one process holds up no other, and is never closed by the discarding thread`()
+    func `slow descriptors of one process delay no other, and no discarding thread closes them`()
         async
     {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 2_000)
-            let hostile = [1, 2].map { DescriptorAccount(of: peer(CInt($0))) }
-            let slow = try (0..<2 * DescriptorCloser.mostThreadsOfLane).map { _ in try SlowToClose() }
+            let hostile = [1, 2].map { DescriptorQuota(of: peer(CInt($0))) }
+            let slow = try (0..<2 * DescriptorCloser.mostThreadsOfGroup).map { _ in try SlowToClose() }
             for (index, one) in slow.enumerated() { close([one.giveAway()], for: hostile[index % 2]) }
-            // Each of the threads that the two may have is busy, and none comes back.
+            // All threads that the two groups may have are busy, and none returns.
             waitUntil("they wait") { DescriptorCloser.waitingCount == 0 }
             let behind = try (0..<100).map { _ in try Wire.sockets() }
             for wire in behind { close([wire.giveAwayNear()], for: hostile[0]) }
             #expect(DescriptorCloser.waitingCount == 100)
             let other = try Wire.sockets()
-            close([other.giveAwayNear()], for: DescriptorAccount(of: peer(3)))
+            close([other.giveAwayNear()], for: DescriptorQuota(of: peer(3)))
             waitUntil("another's is closed") { other.isNearClosed() }
             #expect(DescriptorCloser.waitingCount == 100 && hostile[0].total == 102)
             #expect(!behind.contains { $0.isNearClosed() })
             for one in slow { one.end() }
             waitUntil("all are closed") { behind.allSatisfy { $0.isNearClosed() } }
-            // The threads end, and there are new ones when they are needed again.
+            // The threads end, and new ones start when they are needed again.
             let next = try Wire.sockets()
             close([next.giveAwayNear()], for: hostile[1])
-            waitUntil("it is closed, and on no account any more") {
-                next.isNearClosed() && DescriptorAccount.totalOfProcess == 0
+            waitUntil("it is closed, and on no quota any more") {
+                next.isNearClosed() && DescriptorQuota.totalOfProcess == 0
             }
         }
     }
 
-    @Test func `a process that can have no thread closes when it can have one again`() async {
+    @Test func `a process that cannot start a thread closes descriptors when it can start one again`() async {
         if !Child.canChangeUser { return }
         await #expect(processExitsWith: .success) {
             let wire = try Wire.sockets()
             var limit = rlimit()
             let resource = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
-            // Safe, here and below: the kernel reads and fills our own value. The administrator is not limited.
+            // Safe, here and below: the kernel reads and fills our own value. The administrator is not
+            // limited.
             unsafe getrlimit(resource, &limit)
             limit.rlim_cur = 0
             try #require(unsafe setrlimit(resource, &limit) == 0)
             try #require(setuid(54_323) == 0)
-            let account = DescriptorAccount(of: peer(1))
-            close([wire.giveAwayNear()], for: account)
-            #expect(!wire.isNearClosed() && account.total == 1)
+            let quota = DescriptorQuota(of: peer(1))
+            close([wire.giveAwayNear()], for: quota)
+            #expect(!wire.isNearClosed() && quota.total == 1)
             limit.rlim_cur = limit.rlim_max
             try #require(unsafe setrlimit(resource, &limit) == 0)
-            // The next receipt looks.
-            #expect(account.allowance(limit: 32, untaken: 64) == .atMost(32))
+            // The next receipt tries again.
+            #expect(quota.allowance(limit: 32, untaken: 64) == .atMost(32))
             waitUntil("it is closed") { wire.isNearClosed() }
         }
     }
 
-    @Test func `a connection with nothing unread is closed at once, and one with something is not`() throws {
+    @Test func `a connection without unread packets is closed at once, and one with unread packets is not`()
+        throws
+    {
         for sent in [[], [[]], [[1]], [[], [1]]] as [[[UInt8]]] {
             let ends = try PacketSocket.pair()
             for packet in sent { #expect(ends.far.give(packet, descriptors: [STDERR_FILENO]) == .sent) }
             ends.near.shutDown()
             #expect(runloops_is_drained(ends.near.descriptor) == sent.isEmpty)
         }
-        // Empty packets without descriptors are packets, too: there may be others behind them.
+        // Empty packets without descriptors count, too: there may be others behind them.
         let ends = try PacketSocket.pair()
         #expect(ends.far.give([]) == .sent && ends.far.give([1]) == .sent)
         ends.near.shutDown()
@@ -194,13 +200,14 @@ import Testing
         #expect(runloops_is_drained(ends.near.descriptor))
     }
 
-    @Test func `a listener with connections that hold descriptors holds up no thread when it ends`() throws {
+    @Test func `a listener whose connections hold descriptors does not block the thread that ends it`() throws
+    {
         let name = try uniqueName(true)
         let address = PacketListener.Address(bytes: name.bytes, isAbstract: true)
         let slow = try SlowToClose()
         defer { slow.end() }
         let ending = try Threads(1) { _ in
-            let listener = try PacketListener(address, keepsOutDescriptors: false)
+            let listener = try PacketListener(address, blocksDescriptors: false)
             let client = try PacketSocket(address, before: .now)
             #expect(client.give([1], descriptors: [slow.descriptor]) == .sent)
             slow.letGo()
@@ -221,11 +228,12 @@ private final class HeldListener: Sendable {
     init(_ held: consuming PacketListener) { self.held = held }
 }
 
-private func close(_ numbers: [CInt], for account: DescriptorAccount = DescriptorAccount(of: nil)) {
-    DescriptorCloser.close(numbers, for: account, wereCounted: false)
+private func close(_ numbers: [CInt], for quota: DescriptorQuota = DescriptorQuota(of: nil)) {
+    DescriptorCloser.close(numbers, for: quota, wereCounted: false)
 }
 
-/// A socket whose last owner waits an hour when closing it, unless the test ends that: what it has sent is not read.
+/// A socket whose last owner waits an hour when closing it, because its data are not read, unless the test
+/// ends that.
 final class SlowToClose: Sendable {
     let descriptor: CInt
     private let reader: CInt
@@ -240,7 +248,7 @@ final class SlowToClose: Sendable {
             return accepted != nil
         }
         reader = try #require(accepted)
-        // Until nothing more is taken at the other end, which is told to the kernel here some time after it was so.
+        // Until the other end takes no more. The kernel on this side notices that only after some time.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         repeat {
             while try Loopback.write([UInt8](repeating: 1, count: 65_536), to: descriptor) > 0 {}
@@ -256,9 +264,9 @@ final class SlowToClose: Sendable {
     /// Closes the test's own descriptor, which must not be the last.
     func letGo() { Loopback.close(giveAway()) }
 
-    /// Leaves the descriptor to somebody else to close.
+    /// Leaves the descriptor to its new owner to close.
     func giveAway() -> CInt { descriptor }
 
-    /// Whoever waits goes on: nobody is there any more to read.
+    /// Ends the waits: the reading end is closed.
     func end() { Loopback.close(reader) }
 }

@@ -6,10 +6,10 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The end of a port, of a connection, and of what was on its way.
+/// The end of a port, of a connection, and of pending messages.
 @Suite struct MessagePortEndTests {
     @Test(arguments: [false, true])
-    func `requests in flight are told once when the port ends, from whatever thread`(
+    func `pending requests fail once when the port ends, on any thread`(
         withDeadline: Bool
     ) async throws {
         let asked = Shared()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an end that is made by the requester tells its own waits, and the port that it has gone`(
+    func `invalidating a remote port fails its own requests and notifies the port`(
         withDeadline: Bool
     ) async throws {
         let gone = Gate()
@@ -64,7 +64,7 @@ import Testing
         #expect(!remote.isValid && server.port.isValid)
     }
 
-    @Test func `messages that were sent before their sender ended arrive`() throws {
+    @Test func `messages that were sent before their sender ended still arrive`() throws {
         let log = Log<UInt32>()
         let gone = Gate()
         let server = try PortServer { log.add($0.id) }
@@ -77,7 +77,7 @@ import Testing
         #expect(log.entries == Array(0..<50))
     }
 
-    @Test func `a handler may end its port, and no other one starts`() throws {
+    @Test func `a handler may end its port, and no other handler starts`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
             let port = try MessagePort(name: PortName("ends"), in: names.names)
@@ -98,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func `the end of a port is told once to each who asked, also who asks later`() throws {
+    @Test func `the end of a port is reported once to each handler, even to one that is added later`() throws
+    {
         let server = try PortServer()
         let told = Shared()
         let (first, second) = (Gate(), Gate())
@@ -115,7 +116,7 @@ import Testing
         #expect(told.count == 1)
     }
 
-    @Test func `who only wants to hear of the end hears of it, without sending or asking anything`() throws {
+    @Test func `a handler for the end is called without any message or request`() throws {
         let server = try PortServer()
         let remote = try server.connect()
         let told = Gate()
@@ -127,8 +128,7 @@ import Testing
         #expect(!remote.isValid)
     }
 
-    @Test func `a port goes with its last reference, and its loop's end leaves it to whoever has it`() throws
-    {
+    @Test func `a port ends with its last reference, and outlives its loop while there is one`() throws {
         let names = try OwnNames()
         let name = try PortName("goes")
         do {
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a filter may end its port, whose name is free when that returns`() throws {
+    @Test func `a filter may end its port, whose name is free when invalidate returns`() throws {
         let (names, name) = (try OwnNames(), try PortName("test"))
         let ending = Log<MessagePort>()
         let (refusals, asked) = (Log<MessagePortError?>(), Gate())
@@ -173,7 +173,7 @@ import Testing
         ending.removeAll()
     }
 
-    @Test func `a port that another thread ends while its filter runs has given up its name then, too`()
+    @Test func `a port that another thread ends while its filter runs has released its name, too`()
         throws
     {
         let (names, name) = (try OwnNames(), try PortName("test"))
@@ -193,15 +193,18 @@ import Testing
         #expect(refusal(taking: name, of: names) == nil)
         mayAnswer.open()
         try client.join()
-        // Whom the filter has let in found no port.
+        // The peer that the filter has let in found no port.
         #expect(server.port.statistics.connections == 0 && server.port.statistics.admittedPeers == 0)
     }
 
     @Test(arguments: [false, true])
-    func `a name is free when its port was ended, however many connect at that moment`(isAbstract: Bool)
+    func `a name is free when its port was ended, however many processes connect at that moment`(
+        isAbstract: Bool
+    )
         async
     {
-        // In a process of its own: what another test starts meanwhile has the socket, too, until it calls exec.
+        // In a process of its own: a child that another test starts meanwhile has the socket, too, until it
+        // calls exec.
         await #expect(processExitsWith: .success) { [isAbstract] in
             let names = try OwnNames()
             let name = try uniqueName(isAbstract)
@@ -217,7 +220,7 @@ import Testing
                 try await thread.runLoop.performAndWait {
                     try RunLoop.current.add(port, forMode: .common) { _ = $0.id }
                 }
-                waitUntil("somebody has come") { port.statistics.connections > 0 }
+                waitUntil("a connection was accepted") { port.statistics.connections > 0 }
                 port.invalidate()
             }
             isOver.increment()
@@ -226,13 +229,13 @@ import Testing
         }
     }
 
-    @Test func `descriptors come and go, and are closed when nobody takes them`() async {
+    @Test func `descriptors of messages and replies are closed if they are not taken`() async {
         await #expect(processExitsWith: .success) {
             let taken = Log<CInt>()
             let server = try PortServer { message in
                 var message = message
                 if message.id == 1, let pipe = message.descriptors.takeFirst() {
-                    // What was sent is open here, under another number.
+                    // The received descriptor is open here, under another number.
                     var byte: UInt8 = 0
                     // Safe: the kernel writes our own byte.
                     #expect(unsafe read(pipe.descriptor, &byte, 1) == 1)
@@ -260,13 +263,14 @@ import Testing
                 }
             }
             #expect(taken.entries.count == 1)
-            // The taken one was closed at the end of the handler, and the thread of the requests goes with all it had.
+            // The taken descriptor was closed at the end of the handler, and the requests' thread ends with
+            // all that it had.
             waitUntil("all are closed") { openDescriptors(from: bound) == 0 }
         }
     }
 }
 
-/// Why a name cannot be taken at once, if it cannot.
+/// The error of taking a name at once, if it fails.
 private func refusal(taking name: PortName, of names: OwnNames) -> MessagePortError? {
     refusal { () throws(MessagePortError) in try take(name, names) }
 }

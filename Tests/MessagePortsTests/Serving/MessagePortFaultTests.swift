@@ -7,9 +7,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What the kernel refuses to a port.
+/// Ports for which the kernel refuses a call.
 @Suite struct MessagePortFaultTests {
-    @Test func `a port for which the kernel has too few descriptors throws, and leaves none open`() async {
+    @Test func `a port for which there are too few descriptors throws, and leaves none open`() async {
         await #expect(processExitsWith: .success) {
             let names = try OwnNames()
             let bound = try boundOfDescriptors()
@@ -24,7 +24,8 @@ import Testing
         }
     }
 
-    @Test func `who connects while the port has no descriptor left waits, and is served when there is one`()
+    @Test
+    func `a client that connects while no descriptor is left waits, and is served when there is one`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -43,7 +44,7 @@ import Testing
                 waitUntil("there is none for it") { server.port.statistics.lackingDescriptors > 1 }
             }
             waitUntil("it is admitted") { server.port.statistics.admittedPeers == 1 }
-            // It looks again after a pause, and not all the time.
+            // It tries again after a pause, and not all the time.
             #expect(server.port.statistics.lackingDescriptors < 20)
             _ = socket.descriptor
         }

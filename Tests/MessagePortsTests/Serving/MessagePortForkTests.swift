@@ -5,9 +5,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Ports between processes and forks: a child does its parent's ports no harm.
+/// A forked child does no harm to its parent's ports.
 @Suite struct MessagePortForkTests {
-    @Test func `a child that lets go of ports leaves them to its parent`() async {
+    @Test func `a forked child that releases ports leaves them to its parent`() async {
         await #expect(processExitsWith: .success) {
             try onLoopThread { _ in
                 let server = try PortServer { message in
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["send", "request", "connect", "invalidate", "end"])
-    func `a child that uses a port ends, and says what to do`(use: String) async {
+    func `a forked child that uses a port ends with a message that says how to fix that`(use: String) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [use] in
             try onLoopThread { _ in
                 let server = try PortServer()
@@ -59,7 +59,7 @@ import Testing
         #expect(result?.message.contains("used in a forked child, where no loop works") == true)
     }
 
-    @Test func `a child of a process that has a port and no loop is told, too`() async {
+    @Test func `a forked child of a process that has a port and no loop gets the message, too`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let names = try OwnNames()
             let port = try MessagePort(name: PortName("alone"), in: names.names)
@@ -72,7 +72,7 @@ import Testing
         #expect(result?.message.contains("MessagePort.invalidate: used in a forked child") == true)
     }
 
-    @Test func `a child of a process that only sends is told, too`() async throws {
+    @Test func `a forked child of a process that only sends gets the message, too`() async throws {
         let server = try PortServer()
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [directory = server.names.directory as String] in

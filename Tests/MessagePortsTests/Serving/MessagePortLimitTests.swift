@@ -6,9 +6,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What a port takes from others, and what becomes of the rest.
+/// The limits of a port.
 @Suite struct MessagePortLimitTests {
-    @Test func `a message beyond the port's limits does not leave its sender, who goes on`() throws {
+    @Test func `a message beyond the port's limits does not leave its sender, which can send on`() throws {
         var limits = MessagePort.Limits()
         limits.body = 1_000
         limits.descriptors = 1
@@ -32,7 +32,7 @@ import Testing
         #expect(server.port.statistics.malformedPackets == 0)
     }
 
-    @Test func `a reply beyond what the requester takes is refused here, and the requester is told`() throws {
+    @Test func `a reply beyond the requester's limits throws, and the request fails`() throws {
         let log = Log<MessagePortError>()
         let server = try PortServer { message in
             do throws(MessagePortError) {
@@ -54,8 +54,8 @@ import Testing
             _ = try MessagePort(name: name, in: names.names, limits: limits)
             Issue.record("no packet is so large")
         } catch {
-            guard case MessagePortError.tooLarge(let limit) = error else { throw error }
-            // The limit that it names is good.
+            guard case MessagePortError.tooLarge(let limit, _) = error else { throw error }
+            // The limit that the error names is accepted.
             limits.body = limit
             _ = try MessagePort(name: name, in: names.names, limits: limits)
         }
@@ -78,7 +78,7 @@ import Testing
         #expect(isSame)
     }
 
-    @Test func `what a peer says that it takes makes no room for it, and a large reply does`() throws {
+    @Test func `the limits that a peer states make no room in the kernel, and a large reply does`() throws {
         var limits = MessagePort.Limits()
         limits.body = 400_000
         let server: PortServer
@@ -91,7 +91,7 @@ import Testing
             // The system has no room for such packets.
             return
         }
-        // One that claims all that can be claimed is served as others are, with as much room as the kernel gives anyhow.
+        // A peer that states the largest limits is served as others are, with the kernel's default room.
         let claiming = try server.names.names.connect(to: server.name, before: .hang)
         let all = Frame.Limits(bodyLength: .max, descriptorCount: 253)
         let ends = try PacketSocket.pair()
@@ -103,7 +103,7 @@ import Testing
         connection.greeted(all)
         #expect(try ends.near.mostBytes == room)
         #expect(claiming.send(Frame(.hello, limits: all)) == .sent)
-        // What is sent has room.
+        // A message that is sent gets room.
         let remote = try RemotePort(
             named: server.name, in: server.names.names, before: .hang, largestReply: 400_000)
         #expect(try remote.connection.socket.mostBytes == room)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test
-    func `a sender of a port that is not served waits, and what is not sent in time is not sent at all`()
+    func `a sender to a port that is not served blocks, and a late message is not sent at all`()
         throws
     {
         let log = Log<UInt32>()
@@ -141,7 +141,7 @@ import Testing
             refusal { () throws(MessagePortError) in try remote.send(part, before: .distantPast) }
                 == .timedOut)
         #expect(sent > 0 && sent < 1_000)
-        // One that waits goes on when the port is served again, and nothing is lost or there twice.
+        // A sender that waits goes on when the port is served again. No message is lost or arrives twice.
         let last = sent
         let waiting = try Threads(1) { _ in try remote.send(part, id: last, before: .hang) }
         try server.serve { log.add($0.id) }
@@ -150,7 +150,7 @@ import Testing
         #expect(log.entries == Array(0...last))
     }
 
-    @Test func `who is not admitted is told so, and nothing of it is read`() throws {
+    @Test func `a peer that the filter rejects gets notAdmitted, and nothing of it is read`() throws {
         let server = try PortServer(
             nil, { _ in Issue.record("nothing is delivered") }, admitting: { _ in false })
         #expect(throws: MessagePortError.notAdmitted) { _ = try server.connect() }
@@ -158,7 +158,7 @@ import Testing
         #expect(server.port.statistics.admittedPeers == 0)
     }
 
-    @Test func `beyond the limit of connections others wait until one has gone`() throws {
+    @Test func `beyond the limit of connections, clients wait until one has ended`() throws {
         var limits = MessagePort.Limits()
         limits.connections = 2
         let server = try PortServer(limits: limits) { message in
@@ -170,7 +170,7 @@ import Testing
         #expect(throws: MessagePortError.timedOut) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
-        // Who waits does not keep the loop awake.
+        // A client that waits does not keep the loop awake.
         #expect(server.thread.runLoop.statistics.passes - passes < 20)
         first.invalidate()
         let third = try server.connect()
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `whom the filter is being asked about has a place, also while the filter runs the loop`(
+    func `a connection counts toward the limit while the filter decides, even in a nested run`(
         isWelcome: Bool
     ) throws {
         var limits = MessagePort.Limits()
@@ -199,7 +199,7 @@ import Testing
             HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
         }
         try server.serve { _ = $0.id }
-        // Who was not let in has given its place back, and the other one has it then.
+        // The rejected connection has released its place, and the other one gets it.
         waitUntil("one was let in") { server.port.statistics.connections == 1 }
         try server.onThread { loop in for _ in 0..<3 { loop.pass() } }
         #expect(server.port.statistics.connections == 1)
@@ -207,7 +207,7 @@ import Testing
         withExtendedLifetime(peers) {}
     }
 
-    @Test func `silent connections are closed in time, and keep out nobody for ever`() throws {
+    @Test func `silent connections are closed in time, and do not keep out others for ever`() throws {
         var limits = MessagePort.Limits()
         limits.connections = 4
         limits.greeting = .seconds(2)
@@ -221,7 +221,7 @@ import Testing
         withExtendedLifetime(silent) {}
     }
 
-    @Test func `who is late while the port is in no loop is noticed in the next one`() throws {
+    @Test func `a connection that is late while the port is in no loop is closed in the next loop`() throws {
         var limits = MessagePort.Limits()
         limits.greeting = .seconds(2)
         let server = try PortServer(limits: limits) { _ = $0.id }
@@ -232,7 +232,7 @@ import Testing
             server.port.statistics.connections == 2 || server.port.statistics.silentPeers == 1
         }
         try server.pause()
-        // First in line, and its handler takes the port out again, with the rest of what was reported.
+        // The first in line. Its handler removes the port again, with the other reported events.
         try remote.send(id: 1)
         let late = ContinuousClock.now + .milliseconds(2_100)
         waitUntil("the silent one is late") { ContinuousClock.now > late }
@@ -248,7 +248,7 @@ import Testing
         withExtendedLifetime((silent, remote)) {}
     }
 
-    /// Connections that say nothing.
+    /// Silent connections.
     private final class SilentPeers {
         private let sockets: [Socket]
 
@@ -269,13 +269,13 @@ import Testing
         }
     }
 
-    @Test func `replies that nobody reads are kept up to the limit, and then the connection is closed`()
+    @Test func `replies that are not read are kept up to the limit, and then the connection is closed`()
         throws
     {
         var limits = MessagePort.Limits()
         limits.keptReplies = 200_000
         let server = try PortServer(limits: limits) { message in
-            // Where it throws, the connection was closed for it.
+            // If this throws, the connection was closed because of the reply.
             do { try message.reply([UInt8](repeating: 1, count: 50_000)) } catch {}
         }
         let honest = try server.connect()
@@ -291,7 +291,7 @@ import Testing
         waitUntil("it is gone") { server.port.statistics.connections == 1 }
     }
 
-    @Test func `replies that were kept arrive when there is room again`() throws {
+    @Test func `kept replies arrive when there is room again`() throws {
         let server = try PortServer { message in
             let id = message.id
             do { try message.reply([UInt8](repeating: 1, count: 50_000), id: id) } catch {

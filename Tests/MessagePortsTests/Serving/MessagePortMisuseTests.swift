@@ -5,9 +5,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What ends the program, and says what to do instead.
+/// Misuse that ends the program with a message that says what to do instead.
 @Suite struct MessagePortMisuseTests {
-    @Test func `a reply to what is no request`() async {
+    @Test func `a reply to a message that is not a request`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let server = try PortServer { message in
                 do { try message.reply() } catch { Issue.record(error) }
@@ -17,7 +17,7 @@ import Testing
         }
         #expect(
             result?.message.contains(
-                "MessagePort.Message.reply: nobody waits for a reply to this message; look at isRequest before, and take the right once"
+                "MessagePort.Message.reply: the message is not a request, or its right to reply was taken; check isRequest first, and take the right once"
             ) == true)
     }
 
@@ -40,13 +40,14 @@ import Testing
             ) == true)
     }
 
-    @Test func `a wish to hear of peers on the wrong thread`() async {
+    @Test func `onPeerEnd on the wrong thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let server = try PortServer()
             server.port.onPeerEnd { _ in }
         }
         #expect(result?.message.contains("MessagePort.onPeerEnd: the port made at") == true)
-        #expect(result?.message.contains("add it to the loop first, and ask on its thread") == true)
+        #expect(
+            result?.message.contains("add it to the loop first, and call this on the loop's thread") == true)
     }
 
     @Test(arguments: [
@@ -78,7 +79,8 @@ import Testing
             _ = try RemotePort(named: server.name, in: server.names.names, largestReply: -1)
         }
         #expect(
-            result?.message.contains("RemotePort.init: -1 is no size of a reply; use 0 to 2147483647") == true
+            result?.message.contains("RemotePort.init: -1 is not the size of a reply; use 0 to 2147483647")
+                == true
         )
     }
 

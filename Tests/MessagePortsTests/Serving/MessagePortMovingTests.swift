@@ -5,7 +5,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port that its own handler, or its filter, gives to another loop: what it reads belongs to that one's thread from then on.
+/// A port that its own handler, or its filter, passes to another loop.
+///
+/// From then on only that loop's thread reads it.
 @Suite struct MessagePortMovingTests {
     private static let later = RunLoop.Mode("later")
 
@@ -21,7 +23,9 @@ import Testing
 
         deinit { thread.stop() }
 
-        /// Takes the port over; on the thread whose loop has it.
+        /// Takes the port over.
+        ///
+        /// Called on the thread whose loop has it.
         func takeOver(
             in mode: RunLoop.Mode, _ handler: @escaping @Sendable (consuming MessagePort.Message) -> Void
         ) {
@@ -38,7 +42,10 @@ import Testing
         }
     }
 
-    @Test func `a handler that has given its port to another loop leaves alone what that one reads`() throws {
+    @Test
+    func `a handler that has passed its port to another loop does not affect the reads of that loop`()
+        throws
+    {
         let log = Log<String>()
         let (serves, isBack, end) = (Gate(), Gate(), Gate())
         let server = try PortServer(nil, nil)
@@ -52,8 +59,8 @@ import Testing
                 serves.open()
                 #expect(isBack.wait())
                 // This thread has the claim, and is in the middle of serving.
-                let receiving = unsafe port.core.receiving
-                #expect(receiving.stream == nil && receiving.asker == nil && receiving.reports.isEmpty)
+                let reads = unsafe port.core.reads
+                #expect(reads.lastSender == nil && reads.lastRequester == nil && reads.reports.isEmpty)
                 end.open()
             }
             #expect(serves.wait())
@@ -70,7 +77,9 @@ import Testing
         waitUntil("all were served") { log.entries == ["first 1", "second 2", "second 3"] }
     }
 
-    @Test func `a filter that has given its port to another loop asks about nobody else here`() throws {
+    @Test func `a filter that has passed its port to another loop is not asked about more connections here`()
+        throws
+    {
         let log = Log<String>()
         let next = Successor.Holder()
         var limits = MessagePort.Limits()
@@ -81,13 +90,13 @@ import Testing
                 let successor = next.successor
                 let isFirst = log.entries.isEmpty
                 log.add(successor?.thread.runLoop == RunLoop.current ? "second" : "first")
-                // In a mode that does not run yet: nobody asks there meanwhile.
+                // In a mode that does not run yet, so the filter is not asked there meanwhile.
                 if isFirst { successor?.takeOver(in: Self.later) { _ = $0.id } }
                 return true
             })
         let successor = try Successor(of: server)
         next.hold(successor)
-        // Both have connected before the first is asked about.
+        // Both have connected before the filter is asked about the first.
         let sockets = try (0..<2).map { _ in
             HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
         }
@@ -97,14 +106,13 @@ import Testing
         #expect(log.entries == ["first"])
         try successor.add(in: .common) { _ = $0.id }
         waitUntil("both were asked about") { log.entries == ["first", "second"] }
-        // Whoever was let in meanwhile has to say what it is in time, as everybody has.
+        // A connection that was let in meanwhile has to greet in time, as all others have.
         waitUntil("both were too slow") { server.port.statistics.silentPeers == 2 }
         next.hold(nil)
         withExtendedLifetime(sockets) {}
     }
 
-    @Test func `a place that a filter gives back is to be had in the loop that has the port by then`() throws
-    {
+    @Test func `a place that a filter releases is free in the loop that has the port by then`() throws {
         let asked = Shared()
         let next = Successor.Holder()
         var limits = MessagePort.Limits()
@@ -116,11 +124,11 @@ import Testing
                 if asked.increment() > 0 { return true }
                 guard let successor = next.successor else { return false }
                 successor.takeOver(in: .common) { _ = $0.id }
-                // There the second one finds no place.
-                waitUntil("nobody more is accepted there") {
+                // The second connection finds no place there.
+                waitUntil("no more connections are accepted there") {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
-                            unsafe !port.core.receiving.isListening
+                            unsafe !port.core.deadlines.isListening
                         }
                     } catch {
                         Issue.record(error)
@@ -140,7 +148,7 @@ import Testing
         withExtendedLifetime(peers) {}
     }
 
-    @Test func `the time of a filter is not that of the connection, wherever the port is meanwhile`() throws {
+    @Test func `the time that a filter takes does not count against the connection, in any loop`() throws {
         let next = Successor.Holder()
         var limits = MessagePort.Limits()
         limits.greeting = .milliseconds(50)
@@ -152,7 +160,7 @@ import Testing
                 func deadline() -> Moment? {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
-                            unsafe port.core.receiving.greetings.nextDeadline
+                            unsafe port.core.deadlines.nextGreetingDeadline
                         }
                     } catch {
                         Issue.record(error)
@@ -174,7 +182,7 @@ import Testing
 }
 
 extension MessagePortMovingTests.Successor {
-    /// Whom the filter, which is older, finds.
+    /// The object that the filter, which was made before it, finds.
     fileprivate final class Holder: Sendable {
         private let held = Guarded<MessagePortMovingTests.Successor?>(nil)
         var successor: MessagePortMovingTests.Successor? { held.withLock { $0 } }

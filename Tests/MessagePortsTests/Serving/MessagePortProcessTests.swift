@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port in one process, and who sends to it in another.
+/// A port in one process, and its senders in another.
 @Suite struct MessagePortProcessTests {
     /// Runs the other process until it ends.
     private func start(_ what: String, _ names: OwnNames) throws -> (Threads, Log<Program.Ending>) {
@@ -14,13 +14,13 @@ import Testing
         return (threads, endings)
     }
 
-    /// A port by which the other process says that it is ready.
+    /// A port to which the other process reports that it is ready.
     private func readiness(_ names: OwnNames) throws -> (PortServer, Gate) {
         let ready = Gate()
         return (try PortServer(names) { _ in ready.open() }, ready)
     }
 
-    @Test func `another process asks, is told from, and is answered`() throws {
+    @Test func `another process sends a request, is identified, and gets a reply`() throws {
         let names = try OwnNames()
         let senders = Log<CInt>()
         let port = try PortServer(names) { message in
@@ -35,7 +35,7 @@ import Testing
         withExtendedLifetime(port) {}
     }
 
-    @Test func `what a process sent before it ended arrives, and then that it has gone`() throws {
+    @Test func `messages of a process arrive before the report of its end`() throws {
         let names = try OwnNames()
         let log = Log<String>()
         let gone = Gate()
@@ -53,7 +53,7 @@ import Testing
         #expect(log.entries == ["gone", "end true"])
     }
 
-    @Test func `a server that is killed is noticed once by who wants to know, and by who waits for a reply`()
+    @Test func `a killed server is noticed once by end handlers and by requesters`()
         async throws
     {
         let names = try OwnNames()
@@ -78,7 +78,7 @@ import Testing
             #expect(throws: MessagePortError.ended) { _ = try remote.request(id: 1) }
         }
         let task = Task { _ = try await remote.request(id: 1, before: .hang) }
-        // Both wait when a third has been answered: what one connection carries is served in order.
+        // Both wait when a third request was answered, because one connection is served in order.
         _ = try await remote.request(before: .hang)
         kill(remote.peer.processID, SIGKILL)
         try thread.join()
@@ -88,7 +88,7 @@ import Testing
         #expect(refusal { () throws(MessagePortError) in try remote.send() } == .ended)
         try process.join()
         #expect(endings.entries.first?.code == nil)
-        // Asked for again, it is told again to who asks; the first one heard of it once.
+        // A new handler is called, too. The first one was called once.
         let late = Gate()
         try await observer.runLoop.performAndWait { try remote.onInvalidation { late.open() } }
         #expect(late.wait())
@@ -98,7 +98,7 @@ import Testing
         withExtendedLifetime(port) {}
     }
 
-    @Test func `a client that is killed while it waits is noticed once, and its reply is refused`() throws {
+    @Test func `a client that is killed while it waits is noticed once, and replying to it throws`() throws {
         let names = try OwnNames()
         let asked = Gate()
         let gone = Gate()

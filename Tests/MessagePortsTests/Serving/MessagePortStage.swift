@@ -9,7 +9,7 @@ import class RunLoops.RunLoop
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Names of a test's own, in a directory that goes with it.
+/// A test's own names, in a directory that is removed with this object.
 final class OwnNames: Sendable {
     private let place: ScratchDirectory
     var directory: String { place.path }
@@ -75,7 +75,7 @@ func text(_ message: borrowing MessagePort.Message) -> String {
     String(decoding: message.bytes, as: UTF8.self)
 }
 
-/// What a call throws, if it does.
+/// The error that a call throws, if it does.
 func refusal(_ body: () throws(MessagePortError) -> Void) -> MessagePortError? {
     do {
         try body()
@@ -83,13 +83,13 @@ func refusal(_ body: () throws(MessagePortError) -> Void) -> MessagePortError? {
     } catch { return error }
 }
 
-/// Something that a test relies on is not so.
+/// An assumption of a test does not hold.
 struct Unexpected: Error {}
 
-/// One right to reply, for whoever takes it.
+/// One right to reply, for the thread that takes it.
 final class RightHolder: Sendable {
     private let lock = Guarded(())
-    /// `nonisolated(unsafe)`: touched under the lock, which cannot hold what is not copied.
+    /// `nonisolated(unsafe)`: touched under the lock, which cannot hold a noncopyable value.
     nonisolated(unsafe) private var right: MessagePort.ReplyRight?
 
     init() {}

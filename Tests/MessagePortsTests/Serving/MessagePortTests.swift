@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Messages between a port with a name and those who look it up.
+/// Messages between a port with a name and its senders.
 @Suite struct MessagePortTests {
     @Test func `a message arrives on the loop's thread, with its number, its bytes and its sender`() throws {
         let log = Log<String>()
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `messages of one sender come in the order in which they were sent`() throws {
+    @Test func `messages of one sender arrive in the order in which they were sent`() throws {
         let log = Log<UInt32>()
         let server = try PortServer { message in
             log.add(message.id)
@@ -67,7 +67,7 @@ import Testing
         #expect(server.port.statistics.admittedPeers == 8)
     }
 
-    @Test func `no sender keeps out another one, however much it sends`() throws {
+    @Test func `a sender does not keep out another one, however much it sends`() throws {
         let others = Shared()
         let answered = Gate()
         let server = try PortServer { message in
@@ -91,7 +91,7 @@ import Testing
         #expect(answered.wait())
     }
 
-    @Test func `in modes that the port is not in nothing is read, and nothing is lost`() throws {
+    @Test func `in modes that the port is not in, nothing is read, and nothing is lost`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
             let port = try MessagePort(name: PortName("modes"), in: names.names)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a port that is taken out and put back goes on where it was, also in another loop`() throws {
+    @Test func `a port that is removed and added again continues, even in another loop`() throws {
         let log = Log<UInt32>()
         let server = try PortServer { log.add($0.id) }
         let remote = try server.connect()
@@ -162,7 +162,7 @@ import Testing
         #expect(log.entries == [1, 2, 3])
     }
 
-    @Test func `a run inside a handler goes on with the next message`() throws {
+    @Test func `a run inside a handler serves the next message`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
             let port = try MessagePort(name: PortName("nested"), in: names.names)

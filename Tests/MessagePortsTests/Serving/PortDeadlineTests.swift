@@ -10,7 +10,7 @@ import Testing
     /// Beyond what 64 bits count in seconds, beyond what they count in nanoseconds, and within both.
     private static let lengths: [Duration] = [.seconds(1e19), .seconds(1e11), .seconds(9e9)]
 
-    @Test(arguments: lengths) func `a deadline that is far away is waited for, and does not end the program`(
+    @Test(arguments: lengths) func `a deadline that is far away is waited for without an overflow`(
         length: Duration
     ) async throws {
         let server = try PortServer { message in
@@ -22,7 +22,7 @@ import Testing
         try remote.send(before: late)
         for _ in 0..<3 { try blockingRequest(remote, late) }
         _ = try await remote.request(before: late)
-        // With no room, too.
+        // The same without room.
         let ends = try PacketSocket.pair()
         while ends.near.give([1]) == .sent {}
         let far = dup(ends.far.descriptor)
@@ -35,7 +35,7 @@ import Testing
         #expect(try !ends.near.wait(for: .read, before: ContinuousClock.now - length))
     }
 
-    @Test(arguments: lengths) func `a deadline that passed long ago has passed`(length: Duration) async throws
+    @Test(arguments: lengths) func `a deadline in the distant past has passed`(length: Duration) async throws
     {
         let server = try PortServer()
         let early = ContinuousClock.now - length

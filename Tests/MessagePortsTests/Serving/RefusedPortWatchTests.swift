@@ -10,7 +10,7 @@ import class RunLoops.RunLoop
 
 /// The kernel refuses to watch the set of a port.
 @Suite struct RefusedPortWatchTests {
-    @Test func `a port between processes that is not watched after a change of modes has its messages later`()
+    @Test func `a named port that could not be watched after a change of modes gets its messages later`()
         async
     {
         await #expect(processExitsWith: .success) {

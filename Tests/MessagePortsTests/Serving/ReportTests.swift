@@ -8,7 +8,7 @@ import Testing
 
 /// Reports of ports go through the diagnostics of the package, which never block a loop.
 @Suite struct ReportTests {
-    @Test func `a port reports sixteen times, and says that it counts on`() async throws {
+    @Test func `a port reports sixteen times, and says that it goes on counting`() async throws {
         try await #require(processExitsWith: .success) {
             let lines = Log<String>()
             RunLoopDiagnostics.handler = { lines.add($0) }
@@ -21,7 +21,8 @@ import Testing
             for number in 1...100 { log.report(line(number)) }
             RunLoopDiagnostics.drain(before: .hang)
             #expect(lines.entries.count == RateLimitedLog.mostLines && made.count == RateLimitedLog.mostLines)
-            #expect(lines.entries.last == "report 16; more of this port is counted, and not reported")
+            #expect(
+                lines.entries.last == "report 16; further events of this port are counted, and not reported")
         }
     }
 

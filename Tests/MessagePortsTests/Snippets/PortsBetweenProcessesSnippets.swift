@@ -9,17 +9,18 @@ import class RunLoops.RunLoop
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The code of the article "Ports between processes", each part in a process of its own, which has the user's names to itself.
+/// The code of the article "Ports between processes", each part in a process of its own, which has the user's
+/// names to itself.
 @Suite struct PortsBetweenProcessesSnippets {
     private let print = Printed()
 
-    @Test func `a client asks by name, and a server sends back what it is asked`() async {
+    @Test func `a client finds a server by name, and the server sends back what it receives`() async {
         await #expect(processExitsWith: .success) {
             try withOwnNames { try PortsBetweenProcessesSnippets().echo() }
         }
     }
 
-    @Test func `a handler keeps the right to reply, and whoever may connect is asked before`() async {
+    @Test func `a handler keeps the right to reply, and the filter decides which processes connect`() async {
         await #expect(processExitsWith: .success) {
             try withOwnNames { try PortsBetweenProcessesSnippets().service() }
         }
@@ -33,15 +34,15 @@ import class RunLoops.RunLoop
 
     private func echo() throws {
         let server = try RunLoopThread(name: "server")
-        let gone = Gate()
+        let ended = Gate()
         @Sendable func serve() throws {
             let echo = try MessagePort(name: PortName("org.example.echo"))
             try RunLoop.current.add(echo, forMode: .common) { message in
                 let answer = message.bytes
-                do { try message.reply(answer) } catch { print("not told:", error) }
+                do { try message.reply(answer) } catch { print("no reply:", error) }
             }
-            echo.onPeerEnd { peer in print("gone:", peer.credentials) }
-            RunLoop.current.addEndHandler { gone.open() }
+            echo.onPeerEnd { peer in print("ended:", peer.credentials) }
+            RunLoop.current.addEndHandler { ended.open() }
         }
         try server.runLoop.performAndWait { try serve() }
         func ask() throws {
@@ -51,11 +52,11 @@ import class RunLoops.RunLoop
         }
         // A second may be over when this machine has other things to do.
         while !print.lines.contains("hello") { do { try ask() } catch MessagePortError.timedOut {} }
-        waitUntil("the client has gone") {
-            print.lines.contains { $0.hasPrefix("gone: process \(getpid()) of user") }
+        waitUntil("the client has ended") {
+            print.lines.contains { $0.hasPrefix("ended: process \(getpid()) of user") }
         }
         server.stop()
-        #expect(gone.wait())
+        #expect(ended.wait())
     }
 
     private func service() throws {

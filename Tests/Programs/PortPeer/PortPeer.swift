@@ -3,7 +3,9 @@ import MessagePorts
 import RunLoops
 import TestSupport
 
-/// The other process of tests of ports: its first argument says what it is to do, its second where the names are.
+/// The other process of tests of ports.
+///
+/// Its first argument names its task, its second the directory of names.
 @main struct PortPeer {
     static func main() throws {
         let arguments = CommandLine.arguments
@@ -25,7 +27,7 @@ import TestSupport
         }
     }
 
-    /// Answers with what it was asked until it is ended, and says to the test when it is ready.
+    /// Replies with the request's bytes until it is ended, and reports to the test when it is ready.
     private static func serve(_ names: PortNames) throws {
         let port = try MessagePort(name: PortName("peer"), in: names)
         try RunLoop.current.add(port, forMode: .default) { message in
@@ -43,7 +45,7 @@ import TestSupport
         RunLoop.current.run()
     }
 
-    /// What is never answered.
+    /// The requests that are never answered.
     private final class Kept {
         let message: MessagePort.Message
         init(_ message: consuming MessagePort.Message) { self.message = message }
@@ -54,14 +56,15 @@ import TestSupport
 
     private static func keep(_ message: consuming MessagePort.Message) { unsafe kept.append(Kept(message)) }
 
-    /// Asks the test, and waits for the answer.
+    /// Sends a request to the test, and waits for the reply.
     private static func ask(_ names: PortNames) throws {
         let remote = try RemotePort(named: PortName("test"), in: names)
         let reply = try remote.request(Array("who".utf8))
         tell(String(decoding: reply.bytes, as: UTF8.self))
     }
 
-    /// Connects twenty-five times, keeps what it gets, and asks on one connection until it is answered.
+    /// Connects 25 times, keeps the connections that it gets, and sends requests on one until it gets a
+    /// reply.
     private static func hoard(_ names: PortNames) throws {
         var remotes: [RemotePort] = []
         var refusals = 0
@@ -93,7 +96,7 @@ import TestSupport
         }
     }
 
-    /// Connects a hundred times, sends a packet that is none of the protocol's, and waits until it is turned away.
+    /// Connects a hundred times, sends a malformed packet, and waits until it is turned away.
     private static func malform(_ directory: String) {
         var ended = 0
         for _ in 0..<100 {
@@ -101,7 +104,8 @@ import TestSupport
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-            // Safe, here and below: what is written and read is our own, and is as long as is said.
+            // Safe, here and below: the memory that is written and read is our own, and has the stated
+            // length.
             unsafe withUnsafeMutableBytes(of: &address.sun_path) {
                 unsafe $0.copyBytes(from: "\(directory)/test".utf8)
             }

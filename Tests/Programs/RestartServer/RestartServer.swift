@@ -4,10 +4,11 @@ import TestSupport
 
 /// A server that its successor replaces while clients come and go.
 ///
-/// The listening socket, those connections that are half served, and what the server counts, are handed over through a
-/// port. Nobody is refused, and nothing is lost.
+/// The listening socket, the half-served connections, and the server's counter are handed over through a
+/// port. No client is refused, and no line is lost.
 ///
-/// Its only argument says where the names are. The first one listens; each later one takes over from the one before.
+/// Its only argument is the directory of names. The first server listens. Each later one takes over from the
+/// one before.
 @main struct RestartServer {
     static func main() throws {
         let names = PortNames(directory: CommandLine.arguments[1])

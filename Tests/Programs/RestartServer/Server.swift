@@ -4,9 +4,9 @@ import TestSupport
 
 /// Answers each line that a client sends with its generation, a number that no other line has, and the line.
 final class Server {
-    /// What its port is asked for.
+    /// The requests to its port.
     enum Question: UInt32 {
-        /// All that the server has: the answer is its ``Estate``, the descriptors are its sockets.
+        /// To hand over everything: the reply is its ``Estate``, with its sockets as descriptors.
         case handOver = 1
         /// To end.
         case end = 2
@@ -17,12 +17,14 @@ final class Server {
     private let listener: CInt
     private var acceptance: DescriptorSource?
     private var clients: [CInt: Client] = [:]
-    /// The port by which the successor asks; held by its loop.
+    /// The port to which the successor sends its request.
+    ///
+    /// Its loop holds it.
     private var successor: MessagePort?
 
     private struct Client {
         let source: DescriptorSource
-        /// What has come of a line.
+        /// The part of a line that has arrived.
         var text: String
     }
 
@@ -45,12 +47,12 @@ final class Server {
             guard let client = reply.descriptors.takeFirst() else { fatalError("there is one for each") }
             try serve(client.release(), text)
         }
-        // The name is free when the one that had it says that it has ended.
+        // The name is free when the predecessor's port has ended.
         try predecessor.onInvalidation { RunLoop.current.stop() }
         RunLoop.current.run()
     }
 
-    /// Takes clients, and waits for the successor.
+    /// Accepts clients, and waits for the successor.
     func serve(_ names: PortNames) throws {
         let acceptance = DescriptorSource(listener, interest: .read, closesDescriptor: true) {
             [unowned self] source, _ in
@@ -71,7 +73,7 @@ final class Server {
         }
     }
 
-    /// Serves a client, of whose line this much has come.
+    /// Serves a client, of whose line this part has arrived.
     private func serve(_ socket: CInt, _ text: String) throws {
         let source = DescriptorSource(socket, interest: .read, closesDescriptor: true) {
             [unowned self] source, _ in
@@ -98,17 +100,17 @@ final class Server {
         source.invalidate()
     }
 
-    /// Gives everything away, and ends.
+    /// Hands everything over, and ends.
     private func handOver(_ message: consuming MessagePort.Message) {
         let halfServed = clients.values.map { ($0.source.descriptor, $0.text) }
         estate.texts = halfServed.map(\.1)
         do {
             try message.reply(estate.encoded, descriptors: [listener] + halfServed.map(\.0))
         } catch {
-            // The successor is gone: this one goes on.
+            // The successor has ended, so this server goes on.
             return complain("not handed over: \(error)")
         }
-        // What was sent is open in the message: these are our own.
+        // The kernel has duplicated the sockets into the reply. These are our own.
         for client in clients.values { client.source.invalidate() }
         clients = [:]
         acceptance?.invalidate()
@@ -117,14 +119,14 @@ final class Server {
     }
 }
 
-/// What one server leaves to the next one, besides sockets.
+/// The state that one server leaves to the next one, besides sockets.
 struct Estate {
     var generation: Int
-    /// The last number that was given to a line.
+    /// The number of the last line.
     var lastNumber: Int
-    /// The port that is listened at.
+    /// The port at which the server listens.
     var port: UInt16
-    /// What has come of the lines of those clients whose sockets go with this.
+    /// The parts that have arrived of the lines of half-served clients.
     var texts: [String]
 
     init(generation: Int, lastNumber: Int, port: UInt16, texts: [String]) {

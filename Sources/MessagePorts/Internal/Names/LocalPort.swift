@@ -1,12 +1,16 @@
 internal import RunLoops
 
-/// A port of this process, as those see it who send to it: for them a wait may be for their own thread.
+/// A port of this process, as its senders see it: a thread that waits for the port may wait for itself.
 struct LocalPort: Sendable {
-    /// The port's, and not the port: the last reference to that takes the user's filter with it, and must not be one that
-    /// came about here, under a lock.
+    /// The port's claim.
+    ///
+    /// Not the port: its last reference also releases the user's filter, and must not be one that is released here, under a
+    /// lock.
     private let claim: SharedClaim
 
-    /// Which name, and where it is kept; abstract ones are the same everywhere.
+    /// A name and the place where it is kept.
+    ///
+    /// An abstract name is the same in all places.
     private struct Place: Hashable {
         let name: PortName
         let names: PortNames?
@@ -19,16 +23,16 @@ struct LocalPort: Sendable {
 
     private static let known = Guarded<[Place: LocalPort]>([:])
 
-    /// Notes a port that has a name now.
-    static func add(_ port: MessagePortCore, _ name: PortName, _ names: PortNames) {
-        known.withLock { $0[Place(name, names)] = LocalPort(claim: port.claim) }
+    /// Adds a port that has a name now.
+    static func add(_ claim: SharedClaim, _ name: PortName, _ names: PortNames) {
+        known.withLock { $0[Place(name, names)] = LocalPort(claim: claim) }
     }
 
-    /// Forgets a port that gives its name up, unless another one has the name already.
-    static func remove(_ port: MessagePortCore, _ name: PortName, _ names: PortNames) {
+    /// Removes a port that releases its name, unless another port has the name already.
+    static func remove(_ claim: SharedClaim, _ name: PortName, _ names: PortNames) {
         known.withLock { known in
             let place = Place(name, names)
-            if known[place]?.claim === port.claim { known[place] = nil }
+            if known[place]?.claim === claim { known[place] = nil }
         }
     }
 
@@ -36,14 +40,14 @@ struct LocalPort: Sendable {
         known.withLock { $0[Place(name, names)] }
     }
 
-    /// Begins a wait for the port, unless it would never end.
+    /// Begins a wait for the port, unless the wait would never end.
     ///
     /// - Parameters:
-    ///   - operation: What the thread has called.
-    ///   - origin: Where its end of the connection was made.
-    ///   - deadline: When it gives up; where that has passed nobody waits.
-    ///   - isOver: Whether there is nothing to wait for any more.
-    /// - Returns: The wait, to be ended; nil if nobody needs to know of it.
+    ///   - operation: The operation that the thread has called.
+    ///   - origin: The place where its end of the connection was made.
+    ///   - deadline: The time at which the thread gives up. If it has passed, the thread does not wait.
+    ///   - isOver: Returns true if there is nothing to wait for any more.
+    /// - Returns: The wait, which the caller ends, or nil if the thread does not wait.
     /// - Throws: ``MessagePortError/wouldDeadlock``.
     func beginWait(
         in operation: StaticString, _ origin: SourceLocation, before deadline: ContinuousClock.Instant?,

@@ -3,22 +3,22 @@ internal import RunLoops
 
 /// A name that this process has, and the socket that listens under it.
 ///
-/// The name goes with this value, or with the process.
+/// The name is released with this value, or when the process ends.
 struct PortRegistration: ~Copyable, Sendable {
     let name: PortName
     let listener: PacketListener
-    /// Nil for an abstract name, which is the socket's own.
-    private let hold: NameHold?
+    /// Nil for an abstract name, which the kernel binds to the socket itself.
+    private let lock: NameLock?
 
     /// Takes a name.
     init(_ name: PortName, in place: PortNames.Place) throws(PortNameError) {
         if name.isAbstract {
             listener = try PortRegistration.listen(toAbstract: name)
-            hold = nil
+            lock = nil
         } else {
-            let hold = try NameHold(name, in: NameDirectory(place, makes: true))
-            listener = try hold.listen()
-            self.hold = consume hold
+            let lock = try NameLock(name, in: NameDirectory(place, makes: true))
+            listener = try lock.listen()
+            self.lock = consume lock
         }
         self.name = name
     }
@@ -35,7 +35,7 @@ struct PortRegistration: ~Copyable, Sendable {
 extension PortNames {
     /// Takes a name, and listens under it.
     ///
-    /// - Throws: ``PortNameError/taken(_:)`` if a port that is alive has it.
+    /// - Throws: ``PortNameError/taken(_:)`` if a live port has the name.
     func register(_ name: PortName) throws(PortNameError) -> PortRegistration {
         try PortRegistration(name, in: place)
     }
@@ -44,9 +44,9 @@ extension PortNames {
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - deadline: When to give up if the port has no room for a connection; nil for never.
+    ///   - deadline: The time to give up if the port has no room for a connection, or nil for never.
     /// - Returns: The connection.
-    /// - Throws: ``PortNameError/unknown(_:)``, at once, if no port has it.
+    /// - Throws: ``PortNameError/unknown(_:)``, at once, if no port has the name.
     func connect(
         to name: PortName, before deadline: ContinuousClock.Instant?
     ) throws(PortNameError) -> PacketSocket {
@@ -67,7 +67,7 @@ extension PortNames {
             if case .refused(let refusal) = error, refusal.code == ENOENT { throw .unknown(name) }
             throw error
         } catch {
-            preconditionFailure("\(error)")
+            preconditionFailure("nothing else is thrown: \(error)")
         }
     }
 }

@@ -1,57 +1,60 @@
+internal import CThreads
 internal import DequeModule
 internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// Closes what other processes have sent, on threads of its own.
+/// Closes the descriptors that other processes have sent, on threads of its own.
 ///
-/// To close a descriptor may take time, and its sender decides how much: a socket that lingers until its data are taken, a
-/// file of a file system that a process serves, a connection on which such descriptors wait to be read. So no loop does it,
-/// however much waits. What waits is counted against its sender, which may then send no more: ``DescriptorAccount``. The
-/// threads are made when there is something to close, and end when there was nothing for a while.
+/// Closing a descriptor can take time, and its sender decides how much: a socket that lingers until its data are read, a file
+/// of a file system that a process serves, a connection on which such descriptors wait to be read. So no loop closes them,
+/// however many wait. Descriptors that wait count against their sender, which may then send no more: ``DescriptorQuota``.
+/// Threads are started when there is something to close, and end when there was nothing for a while.
 ///
 /// > Thread safety: any thread.
 enum DescriptorCloser {
-    /// The number of threads that close for one lane at the same time.
+    /// The number of threads that close for one group at the same time.
     ///
-    /// So many closes that take their time hold up that lane alone.
-    static let mostThreadsOfLane = 2
+    /// If that many closes take long, they delay that group alone.
+    static let mostThreadsOfGroup = 2
 
-    /// The number of all threads.
+    /// The number of all threads together.
     static let mostThreads = 16
 
     /// The time after which a close is taken to hang.
     static let patience = Duration.seconds(5)
 
-    /// The time that a thread waits for something to close.
+    /// The time that a thread waits for something to close before it ends.
     private static let idleTime = Duration.seconds(1)
 
-    /// What was discarded together is closed together: what is slow of one message holds up the rest of it first.
+    /// Descriptors that were discarded together.
+    ///
+    /// They are closed together, so a slow one of a message delays that message first.
     private struct Batch: Sendable {
         let numbers: [CInt]
-        let account: DescriptorAccount
+        let quota: DescriptorQuota
     }
 
     private struct State: Sendable {
         var waiting: Deque<Batch> = []
-        /// The moments at which the closes of each lane began that are not over.
-        var running: [DescriptorLane.Key: [Moment]] = [:]
-        /// The threads that have nothing to do, and the gates at which they wait.
+        /// The moments at which the unfinished closes of each group began.
+        var running: [PeerGroup.Key: [Moment]] = [:]
+        /// The gates at which idle threads wait.
         var idle: [ThreadGate] = []
         var threadCount = 0
 
-        /// The first batch that may be closed now: its lane has a thread left.
+        /// The place of the first batch that may be closed now, because its group has a thread left.
         var next: Int? {
             waiting.firstIndex {
-                running[$0.account.lane.key, default: []].count < DescriptorCloser.mostThreadsOfLane
+                running[$0.quota.group.key, default: []].count < DescriptorCloser.mostThreadsOfGroup
             }
         }
     }
 
     private static let state = Guarded(State())
 
-    /// True if something may wait because no thread could be started.
-    private static let lacksThread = Atomic(false)
+    /// True if descriptors may wait because no thread could be started.
+    private static let needsThread = Atomic(false)
 
     /// The number of descriptors that wait, for tests.
     static var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.numbers.count } } }
@@ -60,28 +63,28 @@ enum DescriptorCloser {
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
-    ///   - account: The account of the peer that has sent them.
-    ///   - wereCounted: True if they are on the account already, as untaken.
-    static func close(_ numbers: [CInt], for account: DescriptorAccount, wereCounted: Bool) {
-        // In a forked child there are no such threads, and their lock may be held for ever.
+    ///   - quota: The quota of the peer that has sent them.
+    ///   - wereCounted: True if the quota counts them already, as untaken.
+    static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
+        // In a forked child these threads do not exist, and one of them may hold the lock for ever.
         if numbers.isEmpty || Fork.isChild { return }
-        account.beginClosing(numbers.count, wereCounted: wereCounted)
-        state.withLock { $0.waiting.append(Batch(numbers: numbers, account: account)) }
-        employ()
+        quota.beginClosing(numbers.count, wereCounted: wereCounted)
+        state.withLock { $0.waiting.append(Batch(numbers: numbers, quota: quota)) }
+        useThread()
     }
 
-    /// True if a close of a lane has taken longer than it may.
-    static func isStuck(_ lane: DescriptorLane) -> Bool {
-        let start = state.withLock { $0.running[lane.key]?.first }
+    /// True if a close of a group has taken longer than ``patience``.
+    static func isStuck(_ group: PeerGroup) -> Bool {
+        let start = state.withLock { $0.running[group.key]?.first }
         guard let start else { return false }
         return start.advanced(by: patience.nanosecondsRoundedUp) <= Moment.now()
     }
 
-    /// Has one thread more look for something to close, if something may be closed and there may be one more.
+    /// Wakes or starts one more thread, if a batch may be closed now and there may be one more thread.
     ///
-    /// Called for each batch, so as many threads are busy as may be. What waits because no thread could be started stays on
-    /// its account, and ``tryAgain()`` starts one as soon as there is one to be had.
-    private static func employ() {
+    /// Called for each batch, so as many threads are busy as may be. If no thread can be started, the batch stays on its quota,
+    /// and ``retryThread()`` starts a thread as soon as one can be started.
+    private static func useThread() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in
             if state.next == nil { return .nothing }
@@ -95,13 +98,13 @@ enum DescriptorCloser {
         case .open(let gate): gate.open()
         case .start:
             let hasThread = startThread()
-            lacksThread.store(!hasThread, ordering: .relaxed)
+            needsThread.store(!hasThread, ordering: .relaxed)
             if !hasThread { state.withLock { $0.threadCount -= 1 } }
         }
     }
 
-    /// Starts a thread if there was none to be had before.
-    static func tryAgain() { if lacksThread.load(ordering: .relaxed) { employ() } }
+    /// Starts a thread if one could not be started before.
+    static func retryThread() { if needsThread.load(ordering: .relaxed) { useThread() } }
 
     private static func startThread() -> Bool {
         // Without signals: they are for the program's threads.
@@ -117,7 +120,7 @@ enum DescriptorCloser {
 
     private static func run() {
         while true {
-            while let (batch, start) = takeNext() {
+            while let (batch, start) = takeBatch() {
                 for number in batch.numbers { Glibc.close(number) }
                 finish(batch, start)
             }
@@ -126,20 +129,20 @@ enum DescriptorCloser {
         }
     }
 
-    private static func takeNext() -> (Batch, Moment)? {
+    private static func takeBatch() -> (Batch, Moment)? {
         let now = Moment.now()
         return state.withLock { state in
             guard let place = state.next else { return nil }
             let batch = state.waiting.remove(at: place)
-            state.running[batch.account.lane.key, default: []].append(now)
+            state.running[batch.quota.group.key, default: []].append(now)
             return (batch, now)
         }
     }
 
-    /// The descriptors of a batch are closed.
+    /// Ends a batch whose descriptors are closed.
     private static func finish(_ batch: Batch, _ start: Moment) {
         state.withLock { state in
-            let key = batch.account.lane.key
+            let key = batch.quota.group.key
             var running = state.running[key] ?? []
             guard let place = running.firstIndex(of: start) else {
                 preconditionFailure("a batch is running until it is finished")
@@ -147,10 +150,12 @@ enum DescriptorCloser {
             running.remove(at: place)
             state.running[key] = running.isEmpty ? nil : running
         }
-        batch.account.endClosing(batch.numbers.count)
+        batch.quota.endClosing(batch.numbers.count)
     }
 
-    /// - Returns: The gate at which this thread is told of something to close; nil if there is something.
+    /// Makes this thread idle, unless there is something to close.
+    ///
+    /// - Returns: The gate that opens when there is something to close, or nil if there is something now.
     private static func becomeIdle() -> ThreadGate? {
         let gate = ThreadGate()
         return state.withLock { state in
@@ -160,7 +165,9 @@ enum DescriptorCloser {
         }
     }
 
-    /// - Returns: True if the thread ends: no batch has chosen it since.
+    /// Takes an idle thread out.
+    ///
+    /// - Returns: True if the thread may end, because no batch has chosen it since.
     private static func leave(_ gate: ThreadGate) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === gate }) else { return false }

@@ -1,36 +1,36 @@
 extension Frame {
-    /// What is wrong with a packet.
+    /// The reason that a packet is malformed.
     enum Fault: Error, Hashable, Sendable {
-        /// It is shorter than a head.
+        /// The packet is shorter than a head.
         case tooShort(length: Int)
-        /// It does not begin as one of ours.
+        /// The packet does not begin with the mark of a port's packet.
         case foreign(mark: UInt16)
-        /// It is of another version.
+        /// The packet is of another version.
         case unknownVersion(UInt8)
-        /// Its kind does not exist.
+        /// The kind does not exist.
         case unknownKind(UInt8)
-        /// It has flags, of which there are none.
+        /// A flag is set, and no flags are defined.
         case unknownFlags(UInt16)
-        /// It says that its body is so long, and it is not.
+        /// The head states another length of the body than the one found.
         case wrongLength(said: Int, found: Int)
-        /// It says that so many descriptors come with it, and others came.
+        /// The head states another number of descriptors than the one found.
         case wrongDescriptorCount(said: Int, found: Int)
-        /// A request or a reply without the request's number, or something else with one.
+        /// A request or a reply has no request number, or another kind has one.
         case wrongNumber(Kind, UInt64)
-        /// Its kind has no body.
+        /// The kind has no body, and the packet has one.
         case strayBody(Kind, length: Int)
-        /// Its kind carries no descriptors.
+        /// The kind carries no descriptors, and the packet does.
         case strayDescriptors(Kind, count: Int)
-        /// Its kind has no number for programs, or not this one.
+        /// The kind has no number for programs, or not this one.
         case wrongID(Kind, UInt32)
     }
 
-    /// Takes the head of a packet apart, and compares it with what has come.
+    /// Decodes the head of a packet, and compares it with the packet that arrived.
     ///
     /// - Parameters:
-    ///   - packet: The whole packet, however it is aligned.
-    ///   - descriptors: How many descriptors have come with it.
-    /// - Throws: The first thing that is wrong with it.
+    ///   - packet: The whole packet, with any alignment.
+    ///   - descriptors: The number of descriptors that arrived with it.
+    /// - Throws: The first fault.
     init(decoding packet: UnsafeRawBufferPointer, descriptors: Int) throws(Fault) {
         if packet.count < Frame.headLength { throw .tooShort(length: packet.count) }
         // Safe, all three: the packet is as long as a head at least.
@@ -58,7 +58,7 @@ extension Frame {
         try checkKind()
     }
 
-    /// Whether the rest says what its kind may say.
+    /// Throws if a field has a value that the kind does not allow.
     private func checkKind() throws(Fault) {
         switch kind {
         case .message: if number != 0 { throw .wrongNumber(kind, number) }
@@ -85,22 +85,23 @@ extension Frame {
 }
 
 extension Frame.Fault: CustomStringConvertible {
-    /// What is wrong, in words.
+    /// The fault in words.
     var description: String {
         switch self {
-        case .tooShort(let length): "\(length) bytes are no whole head, which has \(Frame.headLength)"
-        case .foreign(let mark): "it begins with 0x\(String(mark, radix: 16)), as no packet of a port does"
+        case .tooShort(let length): "it has \(length) bytes, and a head alone has \(Frame.headLength)"
+        case .foreign(let mark):
+            "it begins with 0x\(String(mark, radix: 16)), not with the mark of a port's packet"
         case .unknownVersion(let version): "it is of version \(version), and this is version \(Frame.version)"
-        case .unknownKind(let kind): "there is no kind \(kind)"
-        case .unknownFlags(let flags): "there are no flags 0x\(String(flags, radix: 16))"
+        case .unknownKind(let kind): "its kind is \(kind), which does not exist"
+        case .unknownFlags(let flags): "its flags are 0x\(String(flags, radix: 16)), and no flags are defined"
         case .wrongLength(let said, let found):
-            "it says that its body has \(said) bytes, and there are \(found)"
+            "its head states a body of \(said) bytes, and it has \(found)"
         case .wrongDescriptorCount(let said, let found):
-            "it says that it carries \(said) descriptors, and \(found) have come"
+            "its head states \(said) descriptors, and \(found) arrived"
         case .wrongNumber(let kind, let number): "a \(kind) cannot have the number \(number)"
         case .strayBody(let kind, let length): "a \(kind) cannot have a body of \(length) bytes"
         case .strayDescriptors(let kind, let count): "a \(kind) cannot carry \(count) descriptors"
-        case .wrongID(let kind, let id): "a \(kind) cannot be of the kind \(id)"
+        case .wrongID(let kind, let id): "a \(kind) cannot have the ID \(id)"
         }
     }
 }

@@ -1,12 +1,12 @@
 extension Frame {
-    /// What one end can receive, which it tells the other with its first packet.
+    /// The limits of what one end can receive, which it sends to the other end with its first packet.
     struct Limits: Hashable, Sendable {
-        /// How long the body of a message may be.
+        /// The length of the longest body.
         var bodyLength: UInt32
-        /// How many descriptors may come with it.
+        /// The largest number of descriptors of one message.
         var descriptorCount: UInt32
 
-        /// Whether a frame is within them.
+        /// True if a frame is within the limits.
         func allow(_ frame: Frame) -> Bool {
             frame.bodyLength <= Int(bodyLength) && frame.descriptorCount <= Int(descriptorCount)
         }
@@ -17,6 +17,6 @@ extension Frame {
         self.init(kind: kind, id: limits.descriptorCount, number: UInt64(limits.bodyLength))
     }
 
-    /// What a greeting says.
+    /// The limits that a greeting states.
     var limits: Limits { Limits(bodyLength: UInt32(clamping: number), descriptorCount: id) }
 }

@@ -1,26 +1,26 @@
-/// What stands at the head of every packet between two processes.
+/// The head of every packet between two processes.
 ///
-/// Little-endian, of a fixed size, and in front of the body: where it says something that is not so, the packet is
-/// malformed, and its sender no peer to go on with.
+/// The head is little-endian, of a fixed size, and stands in front of the body. If any of its fields is not true, the packet is
+/// malformed, and the connection to its sender ends.
 ///
-/// | Bytes | |
+/// | Bytes | Field |
 /// |---|---|
 /// | 0–1 | `RL` |
 /// | 2 | version |
 /// | 3 | kind |
 /// | 4–7 | the sender's number for the kind of message |
-/// | 8–15 | which request it is, or answers; 0 where there is none |
+/// | 8–15 | the number of the request that this is, or answers; 0 where there is none |
 /// | 16–19 | length of the body |
 /// | 20–21 | number of descriptors |
 /// | 22–23 | flags: none yet, so all zero |
 struct Frame: Hashable, Sendable {
-    /// What a packet is for.
+    /// The purpose of a packet.
     enum Kind: UInt8, CaseIterable, Sendable {
-        /// The client's first packet: what it can receive, its ``limits``.
+        /// The client's first packet, with the ``limits`` of what it can receive.
         case hello = 1
-        /// The server's answer to it, which lets the client in: what it can receive, its ``limits``.
+        /// The server's answer to a hello, which lets the client in, with the ``limits`` of what the server can receive.
         case welcome = 2
-        /// The last packet to an end that is turned away: why. A ``Refusal`` as the number.
+        /// The last packet to an end that is turned away, with the ``Refusal`` as its number.
         case refusal = 3
         /// A message.
         case message = 4
@@ -28,21 +28,21 @@ struct Frame: Hashable, Sendable {
         case request = 5
         /// The reply to a request.
         case reply = 6
-        /// There will be no reply to a request.
+        /// The notice that there will be no reply to a request.
         case noReply = 7
     }
 
     /// The size of the head.
     static let headLength = 24
 
-    /// How many descriptors a packet carries at most: the kernel's number.
+    /// The number of descriptors that a packet carries at most, which the kernel sets.
     static let mostDescriptors = 253
 
     var kind: Kind
-    /// The kind of a message, request or reply, which programs number as they like; of a refusal, its reason; of a greeting,
-    /// how many descriptors; else 0.
+    /// The number that programs give a message, request or reply; the reason of a refusal; the number of descriptors of a
+    /// greeting; else 0.
     var id: UInt32 = 0
-    /// Which request it is, or answers; of a greeting, how long a body; else 0.
+    /// The number of the request that this is, or answers; the length of a body, of a greeting; else 0.
     var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0

@@ -2,32 +2,36 @@ internal import CSockets
 internal import Glibc
 internal import RunLoops
 
-/// A socket at which other processes connect.
+/// A socket that other processes connect to.
 ///
 /// > Thread safety: any thread.
 struct PacketListener: ~Copyable, Sendable {
-    /// What a loop watches.
+    /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if no descriptors can be sent to it until a connection admits them: the kernel refuses them to the sender.
+    /// True if the kernel lets no descriptor be sent to a new connection until that allows descriptors.
     ///
-    /// So a connection that is refused holds none, and closing it takes no time. Linux does so from 6.16 on.
-    let keepsOutDescriptors: Bool
+    /// Sending one fails.
+    ///
+    /// So a connection that is refused holds no descriptors, and closing it takes no time. Linux can do this from 6.16 on.
+    let blocksDescriptors: Bool
 
-    /// Makes one that listens under an address.
+    /// Makes a socket that listens at an address.
     ///
     /// - Parameters:
-    ///   - address: Where.
-    ///   - waiting: How many may wait to be accepted. As many as the system allows: they cost this process nothing.
-    ///   - keepsOutDescriptors: Whether the kernel is asked to; a test has it be as an older one.
+    ///   - address: The address.
+    ///   - waiting: The number of connections that may wait to be accepted. By default, as many as the system allows: they cost
+    ///     this process nothing.
+    ///   - blocksDescriptors: True if the kernel is asked to block descriptors. A test passes false, to stand for an older
+    ///     kernel.
     /// - Throws: The kernel's refusal, `EADDRINUSE` if the address is taken.
     init(
-        _ address: Address, waiting: CInt = .max, keepsOutDescriptors: Bool = true
+        _ address: Address, waiting: CInt = .max, blocksDescriptors: Bool = true
     ) throws(SystemError) {
         let socket = OwnedDescriptor(try systemCall("socket") { runloops_socket(true) })
         let number = socket.descriptor
-        let areOut = keepsOutDescriptors && runloops_admit_descriptors(number, false) == 0
-        // Safe: the kernel reads the address as far as it goes.
+        let areBlocked = blocksDescriptors && runloops_allow_descriptors(number, false) == 0
+        // Safe: the kernel reads the address within its bounds.
         _ = try systemCall("bind") {
             unsafe address.bytes.withUnsafeBytes { bytes in
                 unsafe runloops_bind(
@@ -37,37 +41,37 @@ struct PacketListener: ~Copyable, Sendable {
         }
         _ = try systemCall("listen") { listen(number, waiting) }
         descriptor = socket.release()
-        self.keepsOutDescriptors = areOut
+        self.blocksDescriptors = areBlocked
     }
 
-    /// The number of connections that are taken when it ends, where they may hold descriptors.
+    /// The number of waiting connections that are accepted and closed when the listener ends, if they may hold descriptors.
     private static let mostTakenAtEnd = 16
 
     deinit {
-        if keepsOutDescriptors || Fork.isChild {
+        if blocksDescriptors || Fork.isChild {
             close(descriptor)
             return
         }
-        // The last owner of a listener closes what waits in it, and with it the descriptors that were sent. Once it is shut
-        // down no more connections come. Each has a close of its own; an abstract name is free when the listener is closed, so
-        // that is done here if nothing waits any more.
+        // The last owner of a listener closes the connections that wait in it, and with them the descriptors that were sent.
+        // Once the listener is shut down no more connections arrive. Each waiting one is closed by itself. An abstract name is
+        // free when the listener is closed, so this thread closes the listener if no connection waits any more.
         shutdown(descriptor, CInt(SHUT_RDWR))
         var rest = PacketListener.mostTakenAtEnd
         while rest > 0, takesOne() { rest -= 1 }
         if rest > 0 {
             close(descriptor)
         } else {
-            DescriptorCloser.close([descriptor], for: DescriptorAccount(of: nil), wereCounted: false)
+            DescriptorCloser.close([descriptor], for: DescriptorQuota(of: nil), wereCounted: false)
         }
     }
 
-    /// Takes a connection that waits, and closes it elsewhere if that takes time.
+    /// Accepts a waiting connection, and closes it, on another thread if that takes time.
     ///
-    /// - Returns: False if none waits any more.
+    /// - Returns: False if no connection waits any more.
     private borrowing func takesOne() -> Bool {
         switch accept() {
         case .connection(var socket):
-            socket.identify()
+            socket.openQuota()
             return true
         case .outOfResources: return true
         case .none: return false
@@ -75,33 +79,33 @@ struct PacketListener: ~Copyable, Sendable {
         }
     }
 
-    /// Where a socket is found.
+    /// The address of a socket.
     struct Address {
         /// A path, or an abstract name.
         let bytes: [UInt8]
         let isAbstract: Bool
     }
 
-    /// What there was to accept.
+    /// The result of accepting.
     enum Accepted: ~Copyable {
         /// A client.
         case connection(PacketSocket)
-        /// Nobody, for now.
+        /// No connection waits.
         case none
-        /// Somebody, for whom there is no descriptor or no memory. The connection waits; to ask again at once would be in
-        /// vain, and the listener stays readable: ``ExponentialBackoff/accepting``.
+        /// A connection waits, and there is no descriptor or no memory for it. It stays in the queue. Asking again at once
+        /// would fail again, and the listener stays readable: ``ExponentialBackoff/accepting``.
         case outOfResources(SystemError)
         /// The kernel has refused.
         case failed(SystemError)
     }
 
-    /// Takes one connection, without waiting.
+    /// Accepts one connection, without waiting.
     borrowing func accept() -> Accepted {
         while true {
             let number = runloops_accept(descriptor)
             if number >= 0 {
                 return .connection(
-                    PacketSocket(adopting: OwnedDescriptor(number), mayHoldDescriptors: !keepsOutDescriptors))
+                    PacketSocket(adopting: OwnedDescriptor(number), mayHoldDescriptors: !blocksDescriptors))
             }
             let code = errno
             switch code {
@@ -116,37 +120,38 @@ struct PacketListener: ~Copyable, Sendable {
 }
 
 extension PacketSocket {
-    /// Connects with a listener.
+    /// Connects to a listener.
     ///
     /// - Parameters:
-    ///   - address: The listener's.
-    ///   - deadline: When to give up if the listener has too many waiting; nil for never.
+    ///   - address: The listener's address.
+    ///   - deadline: The time to give up if too many connections wait at the listener, or nil for never.
     /// - Throws: The kernel's refusal, `EAGAIN` if the deadline passes.
     init(_ address: PacketListener.Address, before deadline: ContinuousClock.Instant?) throws(SystemError) {
-        // A socket of this family cannot be polled until it is connected: what waits is the call itself, which then must be
-        // allowed to.
+        // A socket of this family cannot be polled until it is connected. The call itself waits, so the socket has to be a
+        // blocking one if there is time to wait.
         let isPast = deadline.map { $0 <= .now } ?? false
         let socket = OwnedDescriptor(try systemCall("socket") { runloops_socket(isPast) })
         let number = socket.descriptor
         _ = try systemCall("connect") {
-            // 0 would be for ever; what is too far away for the kernel is.
+            // 0 means for ever. A time that is too long for the kernel is for ever, too.
             let left =
                 deadline.map { max(1, Moment($0).nanosecondsLeft / 1_000) } ?? 0
-            // Safe: the kernel reads the address as far as it goes.
+            // Safe: the kernel reads the address within its bounds.
             return unsafe address.bytes.withUnsafeBytes { bytes in
                 unsafe runloops_connect(
                     number, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count,
                     address.isAbstract, left)
             }
         }
-        // Who has asked for a connection may wait in the call that reads: all other calls say that they do not wait.
+        // The end that made the connection may wait in the call that reads. All other calls pass flags so that they do not
+        // wait.
         if isPast { _ = try systemCall("fcntl") { runloops_set_blocking(number) } }
         self.init(adopting: socket, mayHoldDescriptors: true)
-        identify()
+        openQuota()
     }
 
-    /// Opens the account of the other end, on which closing the socket goes if it takes time.
-    mutating func identify() {
-        do { account = DescriptorAccount(of: try peer) } catch { account = DescriptorAccount(of: nil) }
+    /// Makes the quota of the other end, which counts the socket if closing it takes time.
+    mutating func openQuota() {
+        do { quota = DescriptorQuota(of: try peer) } catch { quota = DescriptorQuota(of: nil) }
     }
 }

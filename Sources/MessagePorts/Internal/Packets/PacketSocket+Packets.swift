@@ -3,33 +3,33 @@ internal import Glibc
 internal import RunLoops
 
 extension PacketSocket {
-    /// What has become of a packet.
+    /// The result of sending a packet.
     enum Sent: Equatable {
-        /// The kernel has it, whole, and every descriptor of it.
+        /// The kernel has the packet, whole, and every descriptor of it.
         case sent
-        /// There is no room; nothing was sent.
+        /// There is no room, and nothing was sent.
         case wouldBlock
-        /// The other end is gone; nothing was sent.
+        /// The other end is gone, and nothing was sent.
         case closed
-        /// A packet has at most so many bytes here; nothing was sent.
+        /// A packet has at most `limit` bytes here, and nothing was sent.
         case tooLarge(limit: Int)
-        /// The kernel has no memory for it, or the user has too many descriptors under way; nothing was sent, and later there
-        /// may be room. It does not tell when.
-        case lacksMeans
-        /// The kernel has refused; nothing was sent.
+        /// The kernel has no memory for the packet, or the user has too many descriptors in flight. Nothing was sent. A later
+        /// try may succeed, but the kernel does not report when.
+        case outOfKernelResources
+        /// The kernel has refused, and nothing was sent.
         case failed(SystemError)
     }
 
     /// Sends one packet without waiting, and without copying it here.
     ///
     /// - Parameters:
-    ///   - head: Its first bytes; not none.
+    ///   - head: The packet's first bytes, at least one.
     ///   - body: The bytes after them.
-    ///   - descriptors: What goes with it; they stay open here. At most ``mostDescriptors``.
-    /// - Returns: What has become of it.
+    ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open here.
+    /// - Returns: The result.
     borrowing func send(head: RawSpan, body: RawSpan, descriptors: [CInt]) -> Sent {
         let socket = descriptor
-        // Safe: the kernel reads the two spans and our array, as far as they go.
+        // Safe: the kernel reads the two spans and our array, within their bounds.
         let result = unsafe head.withUnsafeBytes { head in
             unsafe body.withUnsafeBytes { body in
                 unsafe runloops_send(
@@ -44,42 +44,44 @@ extension PacketSocket {
         case EPIPE, ECONNRESET, ENOTCONN: return .closed
         case EMSGSIZE:
             do { return .tooLarge(limit: try mostBytes) } catch { return .failed(error) }
-        case ENOBUFS, ENOMEM, ETOOMANYREFS: return .lacksMeans
+        case ENOBUFS, ENOMEM, ETOOMANYREFS: return .outOfKernelResources
         default: return .failed(SystemError(call: "sendmsg", code: code))
         }
     }
 
-    /// What there was to receive.
+    /// The result of receiving.
     enum Received: ~Copyable {
-        /// So many bytes of the buffer are one packet, which has come with these descriptors.
+        /// The first `length` bytes of the buffer are one packet, which arrived with these descriptors.
         case packet(length: Int, OwnedDescriptors)
-        /// Nothing yet.
+        /// No packet yet.
         case wouldBlock
-        /// Nothing more, ever.
+        /// The end: no packet will arrive any more.
         case end
-        /// A packet was longer than the buffer, by its length; it is gone, but for its descriptors.
+        /// A packet was longer than the buffer. Its bytes are lost, and its descriptors are these.
         case tooLong(length: Int, OwnedDescriptors)
-        /// A packet carries more descriptors than are allowed. It waits on, and has given these.
+        /// A packet carries more descriptors than are allowed. It stays in the kernel's queue. These were opened to find that
+        /// out.
         case exceedsAllowance(OwnedDescriptors)
-        /// Not all descriptors of a packet could be opened here; these could. It waits on, unless any number was allowed.
+        /// Not all descriptors of a packet could be opened here, only these. The packet stays in the kernel's queue, unless any
+        /// number was allowed.
         case lacksDescriptors(OwnedDescriptors)
-        /// The kernel has refused; nothing was received.
+        /// The kernel has refused, and nothing was received.
         case failed(SystemError)
     }
 
-    /// Receives one packet, without waiting unless it is to.
+    /// Receives one packet, without waiting unless it is asked to.
     ///
-    /// An empty one counts as a packet while the other end is there, and as the end afterwards, from which the kernel does
-    /// not tell it.
+    /// An empty packet counts as a packet while the other end is there. Afterwards it counts as the end, because the kernel
+    /// reports both alike.
     ///
     /// - Parameters:
-    ///   - buffer: Where its bytes go; not of size 0.
-    ///   - allowance: The descriptors that it may bring.
-    ///   - waits: True if it waits until there is one, or nothing will come any more, which ``shutDown()`` sees to. Only a
-    ///     socket that has asked for its connection does: the others are non-blocking.
-    /// - Returns: What there was. Its descriptors are on the account of the other end, if that is known.
+    ///   - buffer: The memory for the packet's bytes, of at least one byte.
+    ///   - allowance: The descriptors that the packet may bring.
+    ///   - waits: True if it waits until there is a packet, or none will arrive any more, for example after ``shutDown()``.
+    ///     Only a socket whose end made the connection waits: the others are non-blocking.
+    /// - Returns: The result. The quota of the other end, if that is known, counts the descriptors.
     borrowing func receive(
-        into buffer: UnsafeMutableRawBufferPointer, _ allowance: DescriptorAccount.Allowance = .any,
+        into buffer: UnsafeMutableRawBufferPointer, _ allowance: DescriptorQuota.Allowance = .any,
         waits: Bool = false
     ) -> Received {
         let socket = descriptor
@@ -102,9 +104,9 @@ extension PacketSocket {
                 default: return .failed(SystemError(call: "recvmsg", code: code))
                 }
             }
-            // From here on they have an owner, which closes them whatever comes of the packet.
+            // From here on the descriptors have an owner, which closes them whatever happens to the packet.
             let descriptors = OwnedDescriptors(
-                adopting: unsafe Array(list.prefix(packet.descriptor_count)), from: account)
+                adopting: unsafe Array(list.prefix(packet.descriptor_count)), from: quota)
             if packet.exceeds_permitted { return .exceedsAllowance(descriptors) }
             if packet.lacks_bytes { return .tooLong(length: packet.length, descriptors) }
             if packet.lacks_descriptors { return .lacksDescriptors(descriptors) }
@@ -118,10 +120,10 @@ extension PacketSocket {
     /// Sends a frame with its body as one packet, without waiting.
     ///
     /// - Parameters:
-    ///   - frame: What it says; the lengths are filled in here.
-    ///   - body: The bytes after the head; less than 2³² of them.
-    ///   - descriptors: What goes with it; they stay open here. At most ``mostDescriptors``.
-    /// - Returns: What has become of it.
+    ///   - frame: The head. Its lengths are filled in here.
+    ///   - body: The bytes after the head, less than 2³² of them.
+    ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open here.
+    /// - Returns: The result.
     borrowing func send(_ frame: Frame, body: RawSpan = RawSpan(), descriptors: [CInt] = []) -> Sent {
         var frame = frame
         frame.bodyLength = body.byteCount

@@ -3,27 +3,28 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// One end of a connection on this machine that keeps packets apart: each is sent and received whole, or not at all.
+/// One end of a connection on this machine that keeps packet boundaries: each packet is sent and received whole, or not at all.
 ///
-/// Nothing here waits but ``wait(for:before:)``, and ``receive(into:waits:)`` where it is to. A packet carries bytes and
-/// descriptors.
+/// Nothing here blocks except ``wait(for:before:)``, and ``receive(into:_:waits:)`` where it is asked to. A packet carries
+/// bytes and descriptors.
 ///
-/// > Thread safety: any thread; what one thread sends arrives in its order.
+/// > Thread safety: any thread. Packets of one thread arrive in the order in which it sent them.
 struct PacketSocket: ~Copyable, Sendable {
-    /// How many descriptors a packet carries at most.
+    /// The number of descriptors that a packet carries at most.
     static let mostDescriptors = Frame.mostDescriptors
 
-    /// What a loop watches.
+    /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if packets that wait to be read may carry descriptors, which the other end has chosen: then closing the socket may
-    /// take time.
+    /// True if packets that wait to be read may carry descriptors.
+    ///
+    /// The other end has chosen them, so closing the socket may take time.
     private let mayHoldDescriptors: Atomic<Bool>
 
-    /// The account of the other end; nil until it is known.
-    var account: DescriptorAccount?
+    /// The quota of the other end, or nil until it is known.
+    var quota: DescriptorQuota?
 
-    /// Takes over a connected socket, which is non-blocking unless it has asked for its connection.
+    /// Takes over a connected socket, which is non-blocking unless this end made the connection.
     ///
     /// - Parameters:
     ///   - socket: The socket.
@@ -38,26 +39,26 @@ struct PacketSocket: ~Copyable, Sendable {
             close(descriptor)
             return
         }
-        // The last owner of a socket closes the descriptors of the packets in its queue. Once it is shut down no more packets
-        // come, so one that is empty then closes nothing else.
+        // The last owner of a socket closes the descriptors of the packets in its queue. Once the socket is shut down no more
+        // packets arrive, so closing a socket that is empty then closes nothing else.
         shutDown()
         if runloops_is_drained(descriptor) {
             close(descriptor)
         } else {
             DescriptorCloser.close(
-                [descriptor], for: account ?? DescriptorAccount(of: nil), wereCounted: false)
+                [descriptor], for: quota ?? DescriptorQuota(of: nil), wereCounted: false)
         }
     }
 
-    /// From now on packets that come may carry descriptors.
+    /// Lets packets that arrive from now on carry descriptors.
     ///
-    /// Those of a ``PacketListener`` do not before, where the kernel can see to that.
-    borrowing func admitDescriptors() {
+    /// Until then packets to a connection of a ``PacketListener`` carry none, if the kernel can refuse them.
+    borrowing func allowDescriptors() {
         mayHoldDescriptors.store(true, ordering: .relaxed)
-        _ = runloops_admit_descriptors(descriptor, true)
+        _ = runloops_allow_descriptors(descriptor, true)
     }
 
-    /// Makes two that are connected with each other.
+    /// Makes two sockets that are connected with each other.
     static func pair() throws(SystemError) -> Pair {
         var ends: [CInt] = [0, 0]
         // Safe: the kernel fills our array of two.
@@ -67,13 +68,13 @@ struct PacketSocket: ~Copyable, Sendable {
             far: PacketSocket(adopting: OwnedDescriptor(ends[1])))
     }
 
-    /// Two ends of one connection.
+    /// The two ends of one connection.
     struct Pair: ~Copyable {
         var near: PacketSocket
         var far: PacketSocket
     }
 
-    /// Who is at the other end.
+    /// The process at the other end.
     var peer: PeerCredentials {
         get throws(SystemError) {
             let socket = descriptor
@@ -84,26 +85,32 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// How many bytes one packet may have: what has not been received yet is the sender's to account for.
+    /// The number of bytes that one packet may have.
+    ///
+    /// The kernel charges the sender for packets that were not received yet.
     var mostBytes: Int {
         get throws(SystemError) {
             let socket = descriptor
-            // What the kernel keeps back of the space for a packet, in `unix_dgram_sendmsg`.
+            // `unix_dgram_sendmsg` in the kernel keeps 32 bytes of the space back for each packet.
             return Int(try systemCall("getsockopt") { runloops_sending_space(socket) }) - 32
         }
     }
 
-    /// Asks for space to send packets of so many bytes; the kernel gives what the system's `wmem_max` allows.
+    /// Asks for space to send packets of this size.
+    ///
+    /// The kernel gives as much as the system's `wmem_max` allows.
     borrowing func makeRoom(forPacketsOf bytes: Int) throws(SystemError) {
         let socket = descriptor
         let space = CInt(clamping: bytes + 64)
         _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
     }
 
-    /// Ends the connection for both ends, for good, and whoever waits for it here; what was sent is still received.
+    /// Ends the connection for both ends, for good, and every wait for it here.
+    ///
+    /// Packets that were sent are still received.
     borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
-    /// Waits until there is something to read, or room to send; in any case until the other end is gone.
+    /// Waits until there is something to read, or room to send, or the other end is gone.
     ///
     /// - Returns: False if the deadline passes first.
     borrowing func wait(
@@ -123,10 +130,12 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// What is waited for.
+    /// The event that a wait is for.
+    ///
+    /// Each wait also ends when the other end is gone.
     enum Direction {
         case read, write
-        /// Nothing but the other end's end.
+        /// Nothing but the end of the other end.
         case end
 
         fileprivate var shim: runloops_awaited {

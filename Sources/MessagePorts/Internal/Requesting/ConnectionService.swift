@@ -1,37 +1,38 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The thread of the process that reads replies for tasks, and notices the end of ports for those who want to be told.
+/// The thread of the process that reads replies for tasks, and watches for the end of ports for handlers that asked for it.
 ///
-/// Made when it is first needed; who only sends, or blocks until the reply is there, does without. It runs no code of the
-/// user's.
+/// It is started when it is first needed. A process that only sends, or blocks until the reply arrives, does without. It runs
+/// no code of the user's.
 final class ConnectionService: Sendable {
-    /// What is watched; its tokens are the numbers of connections.
+    /// The watched connections.
+    ///
+    /// Their tokens are the keys of ``connections``.
     let set: EpollSet
     private let thread: RunLoopThread
     private let connections = Guarded(Connections())
 
     private struct Connections: Sendable {
-        var known: [UInt64: WeakConnection] = [:]
-        var last: UInt64 = 0
+        var byToken: [UInt64: WeakConnection] = [:]
+        var lastToken: UInt64 = 0
     }
 
-    private static let made = Guarded<ConnectionService?>(nil)
+    private static let service = Guarded<ConnectionService?>(nil)
 
-    /// The process's one.
+    /// Returns the process's service, and starts it if there is none.
     ///
-    /// - Returns: The service.
-    /// - Throws: `SystemError` if it cannot be made: asked for again, it is tried again.
+    /// - Throws: `SystemError` if it cannot be started. The next call tries again.
     static func shared() throws(SystemError) -> ConnectionService {
-        if let service = made.withLock({ $0 }) { return service }
-        // Not under the lock, because it makes a thread; of two that do so one is let go of.
-        let service = try ConnectionService()
-        let chosen = made.withLock { made in
-            if let made { return made }
-            made = service
-            return service
+        if let service = service.withLock({ $0 }) { return service }
+        // Not under the lock, because it starts a thread. If two threads do so, one of the services is stopped.
+        let new = try ConnectionService()
+        let chosen = service.withLock { service in
+            if let service { return service }
+            service = new
+            return new
         }
-        if chosen !== service { service.thread.stop() }
+        if chosen !== new { new.thread.stop() }
         return chosen
     }
 
@@ -46,7 +47,7 @@ final class ConnectionService: Sendable {
             ) {
                 _, _ in
                 set.report(to: &reports)
-                while let report = reports.popFirst() { self?.connection(report.token)?.serviceIsTold() }
+                while let report = reports.popFirst() { self?.connection(report.token)?.serviceWasNotified() }
                 return true
             }
             do { try RunLoop.current.add(watch, forMode: .common) } catch {
@@ -56,32 +57,34 @@ final class ConnectionService: Sendable {
     }
 
     private func connection(_ token: UInt64) -> RemoteConnection? {
-        connections.withLock { $0.known[token] }?.connection
+        connections.withLock { $0.byToken[token] }?.connection
     }
 
-    /// Watches a connection for nothing but its end, which is told once.
+    /// Watches a connection for nothing but its end, which is reported once.
     ///
-    /// - Returns: The token by which the connection is known.
+    /// - Returns: The connection's token.
     func add(_ connection: RemoteConnection) throws(SystemError) -> UInt64 {
         let token = connections.withLock { connections in
-            connections.last += 1
-            connections.known[connections.last] = WeakConnection(connection)
-            return connections.last
+            connections.lastToken += 1
+            connections.byToken[connections.lastToken] = WeakConnection(connection)
+            return connections.lastToken
         }
         do throws(SystemError) { try set.add(connection.socket.descriptor, .once, token: token) } catch {
-            forget(token)
+            removeToken(token)
             throw error
         }
         return token
     }
 
-    /// Lets go of a connection, before its descriptor is closed.
+    /// Stops watching a connection, before its descriptor is closed.
     func remove(_ token: UInt64, _ descriptor: CInt) {
         set.remove(descriptor)
-        forget(token)
+        removeToken(token)
     }
 
-    private func forget(_ token: UInt64) { connections.withLock { _ = $0.known.removeValue(forKey: token) } }
+    private func removeToken(_ token: UInt64) {
+        connections.withLock { _ = $0.byToken.removeValue(forKey: token) }
+    }
 
     private final class WeakConnection: Sendable {
         /// `nonisolated(unsafe)`: set in `init` only, and reading a weak reference is atomic.

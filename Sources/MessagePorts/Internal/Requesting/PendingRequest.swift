@@ -1,83 +1,85 @@
 internal import RunLoops
 internal import Synchronization
 
-/// A request that was made, and waits for its reply: on behalf of a thread, or of a task.
+/// A request that waits for its reply, on behalf of a thread or of a task.
 ///
-/// From when it is sent it is in the table of its connection, until it is decided, by whoever takes it out.
+/// Once it is sent, it stays in the request table of its connection until it is decided. The code that takes it out decides it.
 ///
-/// `@unchecked Sendable`: what changes is guarded by the state of its connection. What was decided may be read without that,
-/// once ``isDecided`` says that it is there: it does not change again. Its number changes only while the one who makes it sends
-/// it, who may read it without the lock.
+/// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the
+/// lock once ``isDecided`` is true, because it does not change again. The number changes only while the thread or task that
+/// made the request sends it, which may read the number without the lock.
 final class PendingRequest: @unchecked Sendable {
-    /// What its waiter gets.
+    /// The result that the waiter gets.
     enum Outcome: Sendable {
         case reply(Packet)
         case failure(MessagePortError)
     }
 
-    /// Who is to be told that it is decided.
+    /// The thread or task to wake when the request is decided.
     enum Waiter: Sendable {
-        /// Nobody yet, or a thread that reads itself.
-        case nobody
-        /// A thread that waits at a gate, or is about to look again what it can do.
+        /// None yet, or a thread that reads the connection itself.
+        case noWaiter
+        /// A thread that waits at a gate, or is about to check again for its next step.
         case thread(ThreadGate)
-        /// A task, which this resumes; not its continuation, whose size is known only when the program runs.
+        /// A task that this closure resumes. Not its continuation, whose size is known only when the program runs.
         case task(@Sendable () -> Void)
 
         func wake() {
             switch self {
-            case .nobody: return
+            case .noWaiter: return
             case .thread(let gate): gate.open()
             case .task(let resume): resume()
             }
         }
     }
 
-    /// Whether a task waits, and no thread.
+    /// True if a task waits, not a thread.
     let isTask: Bool
 
-    /// What its reply has, too; the table's to give, before it is sent.
+    /// The number that the reply has, too.
+    ///
+    /// The table sets it before the request is sent.
     var number: UInt64 = 0
 
-    private var waiter = Waiter.nobody
+    private var waiter = Waiter.noWaiter
     private var decided: Outcome?
-    /// Set after ``decided``, which it makes visible.
+    /// Stored after ``decided``, with release ordering, which makes that visible to a thread that loads this.
     private let decision = Atomic(false)
 
     init(isTask: Bool) { self.isTask = isTask }
 
-    /// Whether nothing is waited for any more.
+    /// True once the request is decided.
     ///
-    /// Any thread, without the lock.
+    /// Any thread may read this, without the lock.
     var isDecided: Bool { decision.load(ordering: .acquiring) }
 
-    /// What was decided; nil if nothing is yet.
+    /// The outcome, or nil if the request is not decided yet.
     ///
-    /// Any thread, without the lock.
+    /// Any thread may read this, without the lock.
     var outcome: Outcome? { isDecided ? decided : nil }
 
-    /// The gate at which its thread waits.
+    /// The gate at which the request's thread waits.
     var gate: ThreadGate? {
         switch waiter {
         case .thread(let gate): gate
-        case .nobody, .task: nil
+        case .noWaiter, .task: nil
         }
     }
 
-    /// Decides what the waiter gets, once.
+    /// Sets the outcome, once.
     ///
-    /// - Returns: Who is told by the caller, once it holds no lock.
+    /// - Returns: The waiter, which the caller wakes once it holds no lock.
     func decide(_ outcome: Outcome) -> Waiter {
-        precondition(decided == nil, "who is in the table is undecided")
+        precondition(decided == nil, "a request in the table is undecided")
         decided = outcome
         decision.store(true, ordering: .releasing)
-        defer { waiter = .nobody }
+        defer { waiter = .noWaiter }
         return waiter
     }
 
-    /// Says who waits from now on, unless it is decided.
+    /// Sets the waiter, unless the request is decided.
     ///
-    /// - Returns: False if it is: then nobody is told.
+    /// - Returns: False if the request is decided. Then the waiter is not woken.
     func attach(_ waiter: Waiter) -> Bool {
         if decided != nil { return false }
         self.waiter = waiter

@@ -1,93 +1,96 @@
-/// Who reads a connection on which replies come: one at a time, or a reply could be read by one who is not waiting for it,
-/// while who is sleeps on.
+/// The role of the one reader of a connection on which replies arrive.
 ///
-/// A thread that waits for a reply reads for all, and so needs nobody to wake it. Where only tasks wait, or nobody does but
-/// the end is to be told, the service of the process is told by the kernel, and reads then.
+/// If two threads read, one could receive the reply that the other waits for, while the other sleeps on.
+///
+/// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the
+/// end is to be reported, the kernel notifies the process's ``ConnectionService``, which reads then.
 struct ReaderRole: Sendable {
     private enum State {
-        /// Nobody: nothing is waited for.
-        case nobody
-        /// A thread that waits for a reply.
+        /// No reader, because no reply is waited for.
+        case free
+        /// A thread that waits for a reply reads.
         case thread
-        /// The service, as soon as the kernel tells it.
+        /// The service reads as soon as the kernel notifies it.
         case announced
-        /// The service, at this moment.
+        /// The service reads at this moment.
         case service
     }
 
-    /// What is to be told to the service.
-    struct Wish: OptionSet, Hashable, Sendable {
+    /// The events that the service is needed for.
+    struct ServiceInterest: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
-        /// That something has come: tasks wait for replies.
-        static let replies = Wish(rawValue: 1)
-        /// That nothing will come any more: somebody wants to be told of the end.
-        static let end = Wish(rawValue: 2)
+        /// Arriving packets: tasks wait for replies.
+        static let replies = ServiceInterest(rawValue: 1)
+        /// The end of the connection: it has watchers.
+        static let end = ServiceInterest(rawValue: 2)
     }
 
-    /// What the caller does next.
+    /// The caller's next step.
     enum Action: Equatable {
         case nothing
-        /// Wakes a thread that waits, to read.
-        case nudgeThread
-        /// Has the kernel tell the service, once.
-        case announce(Wish)
+        /// Wake a waiting thread, which reads.
+        case wakeThread
+        /// Have the kernel notify the service, once.
+        case notifyService(ServiceInterest)
     }
 
-    private var state = State.nobody
-    /// What the kernel has been told to tell, and has not told yet.
-    private var known: Wish?
+    private var state = State.free
+    /// The interest that the kernel was given and has not reported yet.
+    private var pending: ServiceInterest?
 
-    /// A thread would read, and does if nobody else is reading.
-    mutating func takeForThread() -> Bool {
+    /// Takes the role for a thread, unless it is taken.
+    ///
+    /// - Returns: True if the thread reads.
+    mutating func acquireForThread() -> Bool {
         switch state {
-        case .nobody, .announced:
+        case .free, .announced:
             state = .thread
             return true
         case .thread, .service: return false
         }
     }
 
-    /// The kernel has told the service.
+    /// Takes the role for the service, which the kernel has notified.
     ///
-    /// - Returns: Whether the service reads. If it does not, somebody else does, or nobody needs to.
-    mutating func takeForService() -> Bool {
-        known = nil
+    /// - Returns: True if the service reads. If not, a thread reads, or there is no need to.
+    mutating func acquireForService() -> Bool {
+        pending = nil
         switch state {
         case .announced:
             state = .service
             return true
-        case .nobody, .thread, .service: return false
+        case .free, .thread, .service: return false
         }
     }
 
-    /// Whoever has read reads no more.
-    mutating func giveUp() {
+    /// Releases the role, which the caller has.
+    mutating func release() {
         switch state {
-        case .thread, .service: state = .nobody
-        case .nobody, .announced: preconditionFailure("nobody reads")
+        case .thread, .service: state = .free
+        case .free, .announced: preconditionFailure("only the reader releases the role")
         }
     }
 
-    /// Sees to it that somebody reads, if it matters.
+    /// Chooses the next reader, if the role is free and there is something to wait for.
     ///
     /// - Parameters:
-    ///   - threadWaits: Whether a thread waits that could.
-    ///   - wish: What the service is needed for.
-    /// - Returns: What the caller does next.
-    mutating func next(threadWaits: Bool, wish: Wish) -> Action {
+    ///   - threadWaits: True if a thread waits that could read.
+    ///   - interest: The events that the service is needed for.
+    /// - Returns: The caller's next step.
+    mutating func next(threadWaits: Bool, interest: ServiceInterest) -> Action {
         switch state {
         case .thread, .service: return .nothing
-        case .nobody, .announced:
+        case .free, .announced:
             // The thread takes the role when it wakes.
-            if threadWaits { return .nudgeThread }
-            if wish.isEmpty {
-                state = .nobody
+            if threadWaits { return .wakeThread }
+            if interest.isEmpty {
+                state = .free
                 return .nothing
             }
             state = .announced
-            if known == wish { return .nothing }
-            known = wish
-            return .announce(wish)
+            if pending == interest { return .nothing }
+            pending = interest
+            return .notifyService(interest)
         }
     }
 }

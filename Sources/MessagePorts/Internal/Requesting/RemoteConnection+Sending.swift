@@ -1,9 +1,11 @@
 internal import RunLoops
 
-// What a sender sends; by any thread.
+// Sending, from any thread.
 
 extension RemoteConnection {
-    /// Sends a message, and waits for room if there is none.
+    /// Sends a message.
+    ///
+    /// If there is no room, it waits.
     func send(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
@@ -11,19 +13,19 @@ extension RemoteConnection {
         try transmit(frame, body, descriptors, before: deadline)
     }
 
-    /// Sends a packet over a connection that was there a moment ago.
+    /// Sends a packet over a connection that was open a moment ago.
     private func transmit(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         try limits.check(body, descriptors)
-        var pause = ExponentialBackoff.sending
+        var backoff = ExponentialBackoff.sending
         while true {
             switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
             case .sent: return
             case .wouldBlock: try waitForRoom(before: deadline)
-            case .lacksMeans: try waitForMeans(&pause, before: deadline)
+            case .outOfKernelResources: try waitForResources(&backoff, before: deadline)
             case .closed:
-                hasHungUp()
+                peerHungUp()
                 throw .ended
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
             case .failed(let error): throw .system(error)
@@ -40,35 +42,37 @@ extension RemoteConnection {
         if !isThere { throw .timedOut }
     }
 
-    /// Waits until it is worth trying again what the kernel has had no means for, or the other end is gone.
-    private func waitForMeans(
-        _ pause: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
+    /// Waits for a pause after which the kernel may have the resources that it was out of, or until the other end is gone.
+    private func waitForResources(
+        _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         if let deadline, deadline <= .now { throw .timedOut }
-        // It may be the port's not reading that takes the means.
+        // The port itself may use up the resources, by not reading.
         let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
         defer { wait?.end() }
-        let next = ContinuousClock.now + pause.begin()
+        let next = ContinuousClock.now + backoff.begin()
         let isGone: Bool
         do { isGone = try socket.wait(for: .end, before: min(next, deadline ?? next)) } catch {
             throw .system(error)
         }
         if isGone {
-            hasHungUp()
+            peerHungUp()
             throw .ended
         }
     }
 
-    /// The other end is gone: replies that it has sent before may still be there.
-    private func hasHungUp() {
-        let reads = state.withLock { $0.role.takeForThread() }
-        // If somebody else reads, it comes to the end by itself.
+    /// Reads the replies that the other end may have sent before it was gone.
+    private func peerHungUp() {
+        let reads = state.withLock { $0.role.acquireForThread() }
+        // If another thread reads, it reaches the end by itself.
         if reads { readAll() }
     }
 
-    /// Notes a request, and sends it, unless it is decided before that: its waiter finds it so.
+    /// Adds a request to the table and sends it.
     ///
-    /// If it throws, the request may be begun anew.
+    /// If the request is decided before it is sent, this returns, and its waiter finds the outcome.
+    ///
+    /// If this throws, the request may be begun again.
     func begin(
         _ request: PendingRequest, _ body: RawSpan, id: UInt32, _ descriptors: [CInt],
         before deadline: ContinuousClock.Instant?
@@ -82,38 +86,45 @@ extension RemoteConnection {
             let frame = Frame(kind: .request, id: id, number: request.number)
             try transmit(frame, body, descriptors, before: deadline)
         } catch {
-            let wasWaiting = state.withLock { $0.requests.giveUp(request) }
-            seeThatSomebodyReads()
-            // Else it was decided meanwhile: by the end, or by a port that answers what it was not asked.
+            let wasWaiting = state.withLock { $0.requests.abandon(request) }
+            ensureReader()
+            // If not, the request was decided meanwhile: by the end, or by a port that replies to a request that it did not
+            // get.
             if wasWaiting { throw error }
         }
     }
 
-    /// Begins a thread's wait for a reply, unless this thread is the one to give it.
+    /// Begins a thread's wait for a reply.
+    ///
+    /// Throws if this thread is the one that serves the port.
     func beginWait(
         for request: PendingRequest, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) -> ThreadWait? {
         try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
-    /// Nobody waits for a request any more, for this reason.
+    /// Ends the wait for a request, which fails for a reason unless it was decided meanwhile.
     ///
-    /// - Returns: What it comes to: it may have been decided meanwhile.
+    /// - Returns: The outcome.
     @discardableResult
-    func giveUp(_ request: PendingRequest, _ reason: MessagePortError) -> PendingRequest.Outcome {
+    func abandon(_ request: PendingRequest, _ reason: MessagePortError) -> PendingRequest.Outcome {
         let waiter = state.withLock { state in
-            state.requests.giveUp(request) ? request.decide(.failure(reason)) : nil
+            state.requests.abandon(request) ? request.decide(.failure(reason)) : nil
         }
         waiter?.wake()
-        // Until now it was in the table, and its thread may have been taken for one that could read for the others.
-        if !request.isTask { seeThatSomebodyReads() }
-        guard let outcome = request.outcome else { preconditionFailure("what is in no table is decided") }
+        // While the request was in the table, its thread may have been chosen as the next reader.
+        if !request.isTask { ensureReader() }
+        guard let outcome = request.outcome else {
+            preconditionFailure("a request that is in no table is decided")
+        }
         return outcome
     }
 
-    /// Waits, on a thread, until a request is decided, and reads meanwhile if nobody else does.
+    /// Waits, on a thread, until a request is decided.
     ///
-    /// - Returns: What was decided; nil if the deadline passed first.
+    /// The thread reads meanwhile if the role of the reader is free.
+    ///
+    /// - Returns: The outcome, or nil if the deadline passed first.
     func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) throws(SystemError)
         -> PendingRequest.Outcome?
     {
@@ -127,19 +138,19 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads until a request is decided, for all who wait.
+    /// Reads until a request is decided, for all requests.
     private func read(
         for request: PendingRequest, until end: Moment
     ) throws(SystemError) -> PendingRequest.Outcome? {
         defer { stopReading() }
         if end == .never {
-            // The call that reads is the one that waits: the end of the connection wakes it, and decides the request.
+            // The call that reads also waits. The end of the connection wakes it, and decides the request.
             while !request.isDecided { _ = readOne(waits: true) }
             return request.outcome
         }
         while !request.isDecided, try socket.wait(for: .read, before: end.instant) {
             _ = readOne()
-            // Looked at here as well: where there is always something to be read, nobody waits for it.
+            // Checked here, too: if there is always something to read, the call above never waits.
             if end.instant <= .now { break }
         }
         return request.outcome

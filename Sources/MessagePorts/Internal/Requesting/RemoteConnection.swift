@@ -1,13 +1,15 @@
 internal import RunLoops
 
-/// The sender's end of a connection with a port: it sends, and hears replies, for any number of threads and tasks.
+/// The sender's end of a connection with a port.
+///
+/// It sends messages and receives replies for any number of threads and tasks.
 final class RemoteConnection: Sendable {
     let socket: PacketSocket
     /// The descriptors that the port has sent and that are neither taken nor closed.
-    let account: DescriptorAccount
-    /// Who has the port.
+    let quota: DescriptorQuota
+    /// The process that has the port.
     let peer: PeerCredentials
-    /// What the port takes.
+    /// The port's limits.
     let limits: Frame.Limits
     /// The number of descriptors that a reply may carry.
     let mostDescriptors: Int
@@ -16,34 +18,35 @@ final class RemoteConnection: Sendable {
     /// The port, if it is one of this process.
     let local: LocalPort?
     let pool: PacketPool
-    let reports = RateLimitedLog()
+    let log = RateLimitedLog()
     let state: Guarded<State>
 
     struct State: Sendable {
-        var life: ConnectionLife
+        /// The state that decides which frames may arrive.
+        var connection: ConnectionState
         var requests = RequestTable()
         var role = ReaderRole()
         var watchers = EndWatchers()
-        /// Where the service knows this connection; nil until it is needed.
+        /// The service that watches this connection, or nil until it is needed.
         var watch: Watch?
-        /// Why nothing can be sent any more.
+        /// The reason that nothing can be sent any more, or nil while the connection is open.
         var ended: MessagePortError?
 
-        /// What a thread does next that waits for a reply.
+        /// The next step of a thread that waits for a reply.
         enum Turn {
-            /// Nothing: it is decided.
+            /// Return: the request is decided.
             case leave
-            /// Reads, for all who wait.
+            /// Read, for all requests.
             case read
-            /// Waits until it is decided, or it is to look again.
+            /// Wait until the request is decided, or the thread is woken to check again.
             case wait(ThreadGate)
         }
 
-        /// Whose turn it is to read: this thread's if nobody else has it.
+        /// Returns the next step of a request's thread, which reads if the role of the reader is free.
         mutating func turn(of request: PendingRequest) -> Turn {
             if request.isDecided { return .leave }
-            if role.takeForThread() {
-                _ = request.attach(.nobody)
+            if role.acquireForThread() {
+                _ = request.attach(.noWaiter)
                 return .read
             }
             let gate = ThreadGate()
@@ -51,11 +54,11 @@ final class RemoteConnection: Sendable {
             return .wait(gate)
         }
 
-        /// What the service is needed for.
-        var wish: ReaderRole.Wish {
-            var wish: ReaderRole.Wish = watchers.isEmpty ? [] : .end
-            if requests.taskCount > 0 { wish.insert(.replies) }
-            return wish
+        /// The events that the service is needed for.
+        var serviceInterest: ReaderRole.ServiceInterest {
+            var interest: ReaderRole.ServiceInterest = watchers.isEmpty ? [] : .end
+            if requests.taskCount > 0 { interest.insert(.replies) }
+            return interest
         }
     }
 
@@ -77,15 +80,15 @@ final class RemoteConnection: Sendable {
         local = LocalPort.find(name, names)
         let wait = try local?.beginWait(in: "RemotePort.init", origin, before: deadline)
         defer { wait?.end() }
-        let told = Frame.Limits(bodyLength: UInt32(largestReply), descriptorCount: UInt32(descriptors))
-        var life = ConnectionLife(.client, limits: told)
+        let ownLimits = Frame.Limits(bodyLength: UInt32(largestReply), descriptorCount: UInt32(descriptors))
+        var connection = ConnectionState(.client, limits: ownLimits)
         pool = PacketPool(forBodiesOf: largestReply)
         do {
             socket = try names.connect(to: name, before: deadline)
-            account = socket.account ?? DescriptorAccount(of: nil)
+            quota = socket.quota ?? DescriptorQuota(of: nil)
             peer = try socket.peer
-            try RemoteConnection.sayHello(socket, told, deadline)
-            limits = try RemoteConnection.awaitWelcome(socket, &life, pool, deadline)
+            try RemoteConnection.sendHello(socket, ownLimits, deadline)
+            limits = try RemoteConnection.receiveWelcome(socket, &connection, pool, deadline)
         } catch let error as PortNameError {
             switch error {
             case .timedOut: throw .timedOut
@@ -98,58 +101,11 @@ final class RemoteConnection: Sendable {
         } catch {
             preconditionFailure("nothing else is thrown: \(error)")
         }
-        state = Guarded(State(life: life))
+        state = Guarded(State(connection: connection))
     }
 
     deinit {
         end(.ended)
-    }
-
-    private static func sayHello(
-        _ socket: borrowing PacketSocket, _ limits: Frame.Limits, _ deadline: ContinuousClock.Instant?
-    ) throws {
-        var pause = ExponentialBackoff.sending
-        while true {
-            switch socket.send(Frame(.hello, limits: limits)) {
-            // Closed: the refusal may be there to be read.
-            case .sent, .closed: return
-            case .lacksMeans:
-                if let deadline, deadline <= .now { throw MessagePortError.timedOut }
-                let next = ContinuousClock.now + pause.begin()
-                // Gone: it may have said why.
-                if try socket.wait(for: .end, before: min(next, deadline ?? next)) { return }
-            case .wouldBlock, .tooLarge:
-                preconditionFailure("a new connection has room for its first packet")
-            case .failed(let error): throw error
-            }
-        }
-    }
-
-    private static func awaitWelcome(
-        _ socket: borrowing PacketSocket, _ life: inout ConnectionLife, _ pool: PacketPool,
-        _ deadline: ContinuousClock.Instant?
-    ) throws -> Frame.Limits {
-        let packet = pool.take()
-        defer { pool.give(packet) }
-        while true {
-            // Safe: the packet is ours.
-            switch unsafe socket.receive(into: packet.memory, .atMost(0)) {
-            case .packet(let length, let descriptors):
-                do { try packet.fill(length: length, descriptors) } catch { throw MessagePortError.notAPort }
-                switch life.receive(packet.frame) {
-                case .greet: return packet.frame.limits
-                case .close(let refusal): throw MessagePortError(refusal)
-                case .refuse, .drop, .answer, .deliver: throw MessagePortError.notAPort
-                }
-            case .wouldBlock:
-                if try !socket.wait(for: .read, before: deadline) { throw MessagePortError.timedOut }
-            case .end: throw MessagePortError.ended
-            case .tooLong: throw MessagePortError.notAPort
-            case .exceedsAllowance: throw MessagePortError.notAPort
-            case .lacksDescriptors: throw MessagePortError.notAPort
-            case .failed(let error): throw error
-            }
-        }
     }
 
     var isEnded: Bool { state.withLock { $0.ended != nil } }
@@ -157,17 +113,19 @@ final class RemoteConnection: Sendable {
 
     // MARK: - End
 
-    /// Ends the connection, and tells whoever waits.
+    /// Ends the connection.
     ///
-    /// Any thread; again is harmless.
+    /// Every pending request fails with the reason, and watchers of the end are notified.
+    ///
+    /// Any thread may call this, and calling it twice is harmless.
     func end(_ reason: MessagePortError) {
-        // In a forked child the connection is its parent's, and so is what the service watches.
+        // In a forked child the connection is its parent's, and so are the descriptors that the service watches.
         if Fork.isChild { return }
         let ended = state.withLock {
             state -> (waiters: [PendingRequest.Waiter], watchers: EndWatchers, watch: Watch?)? in
             if state.ended != nil { return nil }
             state.ended = reason
-            _ = state.life.end()
+            _ = state.connection.end()
             defer {
                 state.watchers = EndWatchers()
                 state.watch = nil
@@ -177,31 +135,19 @@ final class RemoteConnection: Sendable {
         }
         guard let ended else { return }
         if let watch = ended.watch { watch.service.remove(watch.token, socket.descriptor) }
-        // Wakes the thread that reads, which finds the end.
+        // Wakes the thread that reads, which finds that the connection has ended.
         socket.shutDown()
         for waiter in ended.waiters { waiter.wake() }
         ended.watchers.tell()
     }
 
-    /// Has a loop's handler called when the connection ends, which may be now.
+    /// Has a loop's handler called when the connection ends, or at once if it has ended.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = state.withLock { state in
             if state.ended == nil { state.watchers.add(watcher) }
             return state.ended != nil
         }
         if isNow { return watcher.tell() }
-        seeThatSomebodyReads()
-    }
-}
-
-extension MessagePortError {
-    /// What a port has said when it closed the connection.
-    init(_ refusal: Frame.Refusal) {
-        switch refusal {
-        case .notAdmitted: self = .notAdmitted
-        case .malformed, .tooLarge: self = .notAPort
-        case .tooManyConnections: self = .tooManyConnections
-        case .tooSlow, .outOfResources: self = .ended
-        }
+        ensureReader()
     }
 }

@@ -3,28 +3,30 @@ internal import RunLoops
 
 /// The requests of one connection that wait for a reply, by number.
 struct RequestTable: Sendable {
-    /// In the order of their numbers, which they were given in: most replies are for one of the first.
+    /// In the order of their numbers, in which they were added.
+    ///
+    /// Most replies are for one of the first.
     private var waiting: Deque<PendingRequest> = []
     private var last: UInt64 = 0
-    /// How many of them are tasks', which cannot read for themselves.
+    /// The number of requests of tasks, which cannot read for themselves.
     private(set) var taskCount = 0
 
-    /// How many replies came to requests that nobody waited for any more.
+    /// The number of replies that arrived for requests that were no longer waited for.
     private(set) var lateCount = 0
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Where a thread waits that could read for itself and the others; the one with the oldest request.
+    /// The gate of a waiting thread that could read for itself and the others: the one with the oldest request.
     ///
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
-        // As a rule, and to go through the list would count a reference to it.
+        // The usual case. Iterating over the list would count a reference to it.
         if waiting.isEmpty { return nil }
         for request in waiting { if let gate = request.gate { return gate } }
         return nil
     }
 
-    /// Notes a request, and gives it the next number.
+    /// Adds a request, and gives it the next number.
     mutating func add(_ request: PendingRequest) {
         last += 1
         request.number = last
@@ -32,27 +34,25 @@ struct RequestTable: Sendable {
         if request.isTask { taskCount += 1 }
     }
 
-    /// A reply has come, or word that there will be none.
+    /// Takes out the request that a reply, or the notice that there is none, is for.
     ///
-    /// O(*n*), *n* requests, unless it is for one of the first or the last.
+    /// O(*n*), *n* requests, unless it is one of the first or the last.
     ///
-    /// - Returns: Who waits for it; nil if nobody does, and then it is counted as late.
+    /// - Returns: The request, or nil if it is no longer waited for. Then the reply is counted as late.
     mutating func take(_ number: UInt64) -> PendingRequest? {
         let request = remove(number)
         if request == nil { lateCount += 1 }
         return request
     }
 
-    /// Nobody waits for a request any more.
+    /// Takes out a request that is no longer waited for.
     ///
     /// O(*n*), *n* requests, unless it is one of the first or the last.
     ///
-    /// - Returns: False if it was decided meanwhile.
-    mutating func giveUp(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
+    /// - Returns: False if the request was decided meanwhile.
+    mutating func abandon(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
 
-    /// The connection is over.
-    ///
-    /// - Returns: Who waits in vain.
+    /// Takes out all requests: the connection is over.
     mutating func removeAll() -> [PendingRequest] {
         defer {
             waiting = []

@@ -1,11 +1,11 @@
 internal import RunLoops
 
-// What a port does with what its set reports; by the loop that has the claim.
+// Serving the events that the port's set reports, on the thread of the loop that has the claim.
 
 extension MessagePortCore {
-    /// Serves one thing that is ready: one message at most.
+    /// Serves one event: one message at most.
     ///
-    /// - Returns: Whether a handler was called.
+    /// - Returns: True if a handler was called.
     func serve(_ report: EpollSet.Report, for input: MessagePortInput) -> Bool {
         switch report.token {
         case MessagePortCore.listenerToken:
@@ -13,25 +13,27 @@ extension MessagePortCore {
             return false
         case MessagePortCore.alarmToken: return alarmFired(input)
         default:
-            // Reported before it was removed.
+            // Nil if the connection was removed after it was reported.
             guard let connection = connection(report.token) else { return false }
             if report.readiness.contains(.writing) {
-                sendKept(of: connection)
+                sendBacklog(of: connection)
                 if report.readiness == .writing { return false }
             }
             return receive(from: connection, input)
         }
     }
 
-    /// Sends replies that were kept, or has it tried again where the kernel has no means for it.
-    private func sendKept(of connection: PortConnection) {
-        let receiving = unsafe self.receiving
+    /// Sends the replies of a connection's backlog.
+    ///
+    /// If the kernel is out of resources, they are sent again later.
+    private func sendBacklog(of connection: PortConnection) {
+        let deadlines = unsafe self.deadlines
         let now = Moment.now()
-        switch connection.sendKept(now: now, { receiving.resends.hasSucceeded() }) {
+        switch connection.sendBacklog(now: now, { deadlines.replyWasSent() }) {
         case .done: break
-        case .lacksMeans:
+        case .outOfKernelResources:
             counters.add { $0.postponedReplies += 1 }
-            _ = receiving.alarm.set(receiving.resends.append(connection.token, now: now))
+            deadlines.resendReplies(of: connection.token, now: now)
         case .failed: log("cannot send a reply to \(connection.peer.credentials)")
         }
     }
@@ -39,35 +41,32 @@ extension MessagePortCore {
     // MARK: - Time
 
     private func alarmFired(_ input: MessagePortInput) -> Bool {
-        let receiving = unsafe self.receiving
-        receiving.alarm.hasFired()
+        let deadlines = unsafe self.deadlines
+        deadlines.alarmFired()
         let now = Moment.now()
         var calledHandler = false
-        while let token = receiving.greetings.takeLate(now: now) {
-            if isAskedAbout(token) {
-                // The filter takes its time, which is not the connection's.
+        while let token = deadlines.takeLateGreeting(now: now) {
+            if isUndecided(token) {
+                // The time that the filter takes does not count against the connection.
                 expectGreeting(of: token, now: now)
                 continue
             }
             guard let connection = connection(token) else { continue }
-            // What came in time may not have been read yet: the loop may have been busy, or may not have run.
-            if unsafe connection.life.isConnecting, receive(from: connection, input) {
+            // A packet that arrived in time may not have been read yet: the loop may have been busy, or may not have run.
+            if unsafe connection.state.isConnecting, receive(from: connection, input) {
                 calledHandler = true
             }
-            if unsafe connection.life.isConnecting, !isClosed {
+            if unsafe connection.state.isConnecting, !isClosed {
                 counters.add { $0.silentPeers += 1 }
                 refuse(connection, .tooSlow, input)
             }
         }
-        if let end = receiving.pauseEnd, end <= now { listenAgain() }
-        for token in receiving.resends.takeDue(now: now) {
-            if let connection = connection(token) { sendKept(of: connection) }
+        if let moment = deadlines.listenAgain, moment <= now { listenAgain() }
+        for token in deadlines.takeDueResends(now: now) {
+            if let connection = connection(token) { sendBacklog(of: connection) }
         }
-        for token in receiving.heldBack.takeDue(now: now) { connection(token)?.readOn() }
-        if let next = receiving.greetings.nextDeadline { _ = receiving.alarm.set(next) }
-        if let next = receiving.pauseEnd { _ = receiving.alarm.set(next) }
-        if let next = receiving.resends.due { _ = receiving.alarm.set(next) }
-        if let next = receiving.heldBack.due { _ = receiving.alarm.set(next) }
+        for token in deadlines.takeDueHeldBack(now: now) { connection(token)?.resumeReading() }
+        deadlines.rearm()
         return calledHandler
     }
 
@@ -75,83 +74,62 @@ extension MessagePortCore {
 
     /// Reads one packet.
     ///
-    /// - Returns: Whether a handler was called.
-    private func receive(
-        from connection: PortConnection, _ input: MessagePortInput
-    ) -> Bool {
-        let allowance = connection.account.allowance(
+    /// - Returns: True if a handler was called.
+    private func receive(from connection: PortConnection, _ input: MessagePortInput) -> Bool {
+        let allowance = connection.quota.allowance(
             limit: limits.descriptors, untaken: limits.untakenDescriptors)
-        // With something left to close, which is not the rule.
-        if allowance != .any, connection.account.isStuck { return cutOff(connection, input) }
-        let packet = pool.take()
-        // Safe: the packet is ours until it is handed on.
-        switch unsafe connection.socket.receive(into: packet.memory, allowance) {
-        case .packet(let length, let descriptors):
-            if !descriptors.isEmpty { unsafe receiving.heldBack.hasSucceeded() }
-            do { try packet.fill(length: length, descriptors) } catch {
-                pool.give(packet)
-                return turnAway(connection, .malformed, "\(error)", input)
-            }
-            return receive(packet, from: connection, input)
-        case .wouldBlock:
-            pool.give(packet)
-            return false
-        case .end:
-            pool.give(packet)
-            return drop(connection, input)
-        case .tooLong(let length, _):
-            pool.give(packet)
-            return turnAway(connection, .tooLarge, "a packet of \(length) bytes", input)
+        // Checked only while there are descriptors, which is rare.
+        if allowance != .any, connection.quota.isStuck { return cutOff(connection, input) }
+        switch pool.receive(from: connection.socket, allowance, limit: limits.descriptors) {
+        case .packet(let packet):
+            if !packet.descriptors.isEmpty { unsafe deadlines.descriptorsWereReceived() }
+            return handle(packet, from: connection, input)
+        case .wouldBlock: return false
+        case .end: return disconnect(connection, input)
+        case .violation(let violation): return turnAway(connection, violation, input)
         case .exceedsAllowance:
-            pool.give(packet)
-            if allowance == .atMost(limits.descriptors) {
-                let what = "a packet with more than \(limits.descriptors) descriptors"
-                return turnAway(connection, .tooLarge, what, input)
-            }
-            holdBack(connection)
+            // The sender blocks as it does while the port is not served.
+            if connection.holdBack() { unsafe deadlines.holdBack(connection.token, now: Moment.now()) }
             return false
-        case .lacksDescriptors:
-            pool.give(packet)
+        case .outOfDescriptors:
             counters.add { $0.lackingDescriptors += 1 }
-            log("no room for the descriptors of \(connection.peer.credentials)")
+            log("cannot open the descriptors of a message of \(connection.peer.credentials)")
             return refuse(connection, .outOfResources, input)
         case .failed(let error):
-            pool.give(packet)
             log("cannot read from \(connection.peer.credentials): \(error)")
-            return drop(connection, input)
+            return disconnect(connection, input)
         }
     }
 
-    private func receive(
+    private func handle(
         _ packet: Packet, from connection: PortConnection, _ input: MessagePortInput
     ) -> Bool {
-        switch unsafe connection.life.receive(packet.frame) {
-        case .deliver:
-            if packet.frame.kind == .request { packet.requester = connection }
-            return deliver(packet, from: connection, input)
+        let frame = packet.frame
+        let action = unsafe connection.state.receive(frame)
+        if action == .deliver { return deliver(packet, from: connection, input) }
+        pool.give(packet)
+        switch action {
         case .greet:
-            connection.greeted(packet.frame.limits)
-            // Before the welcome, after which they may come.
-            if limits.descriptors > 0 { connection.socket.admitDescriptors() }
-            counters.add { $0.admittedPeers += 1 }
-            pool.give(packet)
-            do {
-                try connection.send(Frame(.welcome, limits: limits.told))
-            } catch {
-                // It is gone already, which the next look at it tells.
-            }
+            welcome(connection, frame.limits)
             return false
-        case .close:
-            pool.give(packet)
-            return drop(connection, input)
-        case .refuse(let refusal):
-            let what = "a \(packet.frame.kind) of \(packet.frame.bodyLength) bytes"
-            pool.give(packet)
-            return turnAway(connection, refusal, what, input)
-        case .drop:
-            pool.give(packet)
-            return false
-        case .answer: preconditionFailure("a port makes no requests")
+        case .close: return disconnect(connection, input)
+        case .refuse(let refusal): return turnAway(connection, PacketViolation(frame, refusal), input)
+        case .drop: return false
+        case .deliver, .answer:
+            preconditionFailure("a message was delivered above, and a port makes no requests")
+        }
+    }
+
+    /// Lets a peer in that has greeted.
+    private func welcome(_ connection: PortConnection, _ peerLimits: Frame.Limits) {
+        connection.greeted(peerLimits)
+        // Before the welcome, after which the peer may send descriptors.
+        if limits.descriptors > 0 { connection.socket.allowDescriptors() }
+        counters.add { $0.admittedPeers += 1 }
+        do {
+            try connection.send(Frame(.welcome, limits: limits.advertised))
+        } catch {
+            // The peer is gone already. The next read of its connection finds that.
         }
     }
 
@@ -162,26 +140,18 @@ extension MessagePortCore {
             preconditionFailure("a port has a handler for each mode it is in")
         }
         counters.messages.add()
-        let isStream = packet.frame.kind == .message
+        let isRequest = packet.frame.kind == .request
         input.input.countMessage()
         input.input.callHandler(origin) {
-            handler.deliver(MessagePort.Message(packet, from: connection.peer, pool: pool))
+            handler.deliver(
+                MessagePort.Message(
+                    packet, from: connection.peer, requester: isRequest ? connection : nil, pool: pool))
         }
-        // The handler may have had another loop take the port, whose thread has the claim then.
+        // The handler may have had another loop take over the port, whose thread has the claim then.
         if !input.isInLoop { return true }
-        unsafe receiving.stream = isStream ? connection.token : nil
-        unsafe receiving.asker = isStream ? nil : connection.token
+        unsafe reads.lastSender = isRequest ? nil : connection.token
+        unsafe reads.lastRequester = isRequest ? connection.token : nil
         return true
-    }
-
-    /// Reads nothing from a connection for now: its next packet carries descriptors, and too many are neither taken nor
-    /// closed.
-    ///
-    /// Its sender waits as it does when the port is not served.
-    private func holdBack(_ connection: PortConnection) {
-        if !connection.holdBack() { return }
-        let receiving = unsafe self.receiving
-        _ = receiving.alarm.set(receiving.heldBack.append(connection.token, now: Moment.now()))
     }
 
     // MARK: - Ending connections
@@ -194,37 +164,35 @@ extension MessagePortCore {
         return refuse(connection, .outOfResources, input)
     }
 
-    /// Ends a connection on which something came that breaks the rules.
+    /// Ends a connection on which a packet arrived that breaks the rules.
     private func turnAway(
-        _ connection: PortConnection, _ refusal: Frame.Refusal, _ what: String, _ input: MessagePortInput
+        _ connection: PortConnection, _ violation: PacketViolation, _ input: MessagePortInput
     ) -> Bool {
         counters.add { $0.malformedPackets += 1 }
-        log("closes the connection of \(connection.peer.credentials): \(what)")
-        return refuse(connection, refusal, input)
+        log("closes the connection of \(connection.peer.credentials): \(violation)")
+        return refuse(connection, violation.refusal, input)
     }
 
-    /// Says why, if there is room, and closes the connection.
+    /// Sends the reason, if there is room, and closes the connection.
     @discardableResult
     private func refuse(
         _ connection: PortConnection, _ refusal: Frame.Refusal, _ input: MessagePortInput
     ) -> Bool {
         _ = connection.socket.send(Frame(kind: .refusal, id: refusal.rawValue))
-        return drop(connection, input)
+        return disconnect(connection, input)
     }
 
-    /// Forgets a connection, and tells whoever wants to know.
+    /// Closes and removes a connection, and calls the handler for the ends of peers.
     ///
-    /// - Returns: Whether a handler was called.
-    private func drop(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {
+    /// - Returns: True if a handler was called.
+    private func disconnect(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {
         let wasAdmitted = connection.wasAdmitted
         if !remove(connection) { return false }
-        // There is room for another one, and perhaps a descriptor.
-        unsafe receiving.pause.reset()
+        // There is room for another connection, and perhaps a descriptor.
+        unsafe deadlines.resetAcceptBackoff()
         listenAgain()
         guard wasAdmitted, let peerEnded = input.peerEnded else { return false }
         input.input.callHandler(origin) { peerEnded(connection.peer) }
         return true
     }
-
-    func log(_ line: @autoclosure () -> String) { reports.report("MessagePort \"\(name)\" \(line())") }
 }

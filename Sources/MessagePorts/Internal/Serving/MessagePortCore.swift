@@ -2,15 +2,17 @@ internal import CThreads
 internal import Glibc
 internal import RunLoops
 
-/// What a port between processes is: its name, its connections, and what waits to be read.
+/// The inside of a port between processes: its name, its connections, and the order in which they are read.
 ///
 /// Everything that can become ready is in one ``EpollSet``, behind one descriptor that the port's loop watches. So the port
 /// keeps its connections while it is in no loop, and nothing is read then.
 final class MessagePortCore: Sendable {
-    /// What the set reports the listener and the alarm by; connections have the numbers from here on.
+    /// The tokens by which the set reports the listener and the alarm.
+    ///
+    /// Connections have the numbers above.
     static let listenerToken: UInt64 = 0
     static let alarmToken: UInt64 = 1
-    private static let firstConnection: UInt64 = 2
+    private static let numberBelowConnections: UInt64 = 2
 
     let name: PortName
     private let names: PortNames
@@ -20,26 +22,24 @@ final class MessagePortCore: Sendable {
     let set: EpollSet
     let pool: PacketPool
     let counters = PortCounters()
-    let reports = RateLimitedLog()
+    private let reports = RateLimitedLog()
 
-    /// Which loop reads: only that loop's thread touches `receiving` and `input`.
+    /// The loop that reads.
+    ///
+    /// Only that loop's thread touches `reads`, `deadlines` and `input`.
     let claim = SharedClaim()
 
-    /// `nonisolated(unsafe)`, these two: guarded by ``claim``.
-    nonisolated(unsafe) let receiving: PortReceiving
+    /// `nonisolated(unsafe)`, these three: guarded by ``claim``.
+    nonisolated(unsafe) let reads = ReadQueue()
+    nonisolated(unsafe) let deadlines: PortDeadlines
     nonisolated(unsafe) var input: MessagePortInput?
 
-    private let life: Guarded<Life>
+    private let state: Guarded<State>
 
-    private struct Life: Sendable {
-        /// The name and the listener; nil once the port has ended.
-        var registration: Registration?
-        var connections: [UInt64: PortConnection] = [:]
-        /// The numbers of those that the filter is being asked about, or that are not watched yet.
-        var asked: Set<UInt64> = []
-        /// Whose they all are.
-        var shares: PeerShares
-        var lastConnection = MessagePortCore.firstConnection
+    private struct State: Sendable {
+        /// The name and the listener, or nil once the port has ended.
+        var listener: PortListener?
+        var connections: ConnectionTable
         /// The loop that the port is in.
         var loop: RunLoop?
         var watchers = EndWatchers()
@@ -61,13 +61,15 @@ final class MessagePortCore: Sendable {
         do {
             try PacketSocket.checkRoom(forBodiesOf: limits.body)
             set = try EpollSet()
-            let receiving = try PortReceiving()
-            unsafe self.receiving = receiving
-            let registration = Registration(try names.register(name))
-            life = Guarded(Life(registration: registration, shares: PeerShares(limits, ownUser: geteuid())))
-            try registration.watch(in: set)
-            try set.add(
-                receiving.alarm.descriptor, [.reading, .edge], token: MessagePortCore.alarmToken)
+            let deadlines = try PortDeadlines()
+            unsafe self.deadlines = deadlines
+            let listener = PortListener(try names.register(name))
+            let connections = ConnectionTable(
+                ConnectionQuota(limits, ownUser: geteuid()),
+                numbersAbove: MessagePortCore.numberBelowConnections)
+            state = Guarded(State(listener: listener, connections: connections))
+            try listener.watch(in: set)
+            try set.add(deadlines.descriptor, [.reading, .edge], token: MessagePortCore.alarmToken)
         } catch let error as SystemError {
             throw .system(error)
         } catch let error as PortNameError {
@@ -77,13 +79,13 @@ final class MessagePortCore: Sendable {
         } catch {
             preconditionFailure("nothing else is thrown: \(error)")
         }
-        LocalPort.add(self, name, names)
+        LocalPort.add(claim, name, names)
     }
 
-    var isClosed: Bool { life.withLock { $0.registration == nil } }
+    var isClosed: Bool { state.withLock { $0.listener == nil } }
 
-    /// The name and the listener, unless the port has ended.
-    var registration: Registration? { life.withLock { $0.registration } }
+    /// The name and the listener, or nil once the port has ended.
+    var listener: PortListener? { state.withLock { $0.listener } }
 
     var statistics: MessagePort.Statistics {
         var statistics = counters.statistics
@@ -91,180 +93,99 @@ final class MessagePortCore: Sendable {
         return statistics
     }
 
+    func log(_ line: @autoclosure () -> String) { reports.report("MessagePort \"\(name)\" \(line())") }
+
     // MARK: - Connections
 
-    var connectionCount: Int { life.withLock { $0.connections.count } }
+    var connectionCount: Int { state.withLock { $0.connections.count } }
 
-    /// Whether there is no place for one more connection, those counted that the filter is being asked about.
-    var isFull: Bool {
-        life.withLock { life in
-            let coming = life.asked.count { life.connections[$0] == nil }
-            return life.connections.count + coming >= limits.connections
-        }
-    }
-
-    func connection(_ token: UInt64) -> PortConnection? { life.withLock { $0.connections[token] } }
-
-    /// Takes a place for a connection, about which the filter is asked next.
+    /// True if there is no place for one more connection.
     ///
-    /// - Returns: The connection's number; nil if its process or its user has as many as it may.
-    func takePlace(for peer: PeerCredentials) -> UInt64? {
-        life.withLock { life in
-            if !life.shares.take(peer) { return nil }
-            life.lastConnection += 1
-            life.asked.insert(life.lastConnection)
-            return life.lastConnection
-        }
-    }
+    /// Connections that the filter is deciding about count.
+    var isFull: Bool { state.withLock { $0.connections.countWithUndecided >= limits.connections } }
 
-    /// Gives the place of a connection back that has not come about.
-    func giveBackPlace(_ number: UInt64, of peer: PeerCredentials) {
-        life.withLock { life in
-            life.asked.remove(number)
-            life.shares.giveBack(peer)
-        }
-    }
+    func connection(_ token: UInt64) -> PortConnection? { state.withLock { $0.connections[token] } }
 
-    /// Whether the filter is being asked about a connection, or it is not watched yet.
-    func isAskedAbout(_ number: UInt64) -> Bool { life.withLock { $0.asked.contains(number) } }
-
-    /// The connection is watched now, or has come to nothing.
-    func endAsking(about number: UInt64) { life.withLock { _ = $0.asked.remove(number) } }
-
-    /// Notes a connection, for which there is a place.
+    /// Reserves a place for a connection that the filter decides about next.
     ///
-    /// - Returns: Nil if the port has ended meanwhile: the connection is closed.
+    /// - Returns: The connection's number, or nil if its process or its user has as many connections as it may.
+    func reservePlace(for peer: PeerCredentials) -> UInt64? {
+        state.withLock { $0.connections.reserve(for: peer) }
+    }
+
+    /// Releases the place of a connection that is not let in.
+    func cancelPlace(_ number: UInt64, of peer: PeerCredentials) {
+        state.withLock { $0.connections.cancel(number, of: peer) }
+    }
+
+    /// True while the filter is deciding about a connection, or the connection is not watched yet.
+    func isUndecided(_ number: UInt64) -> Bool { state.withLock { $0.connections.isUndecided(number) } }
+
+    /// Ends the decision about a connection, which is watched now or is not to be.
+    func decide(_ number: UInt64) { state.withLock { $0.connections.decide(number) } }
+
+    /// Adds a connection in its reserved place.
+    ///
+    /// - Returns: Nil if the port has ended meanwhile. The connection is closed then.
     func add(
         _ socket: consuming PacketSocket, _ number: UInt64, of credentials: PeerCredentials
     ) -> PortConnection? {
         let peer = MessagePort.Peer(connection: number, credentials: credentials)
         let connection = PortConnection(socket, peer, limits, set, counters)
-        let isOpen = life.withLock { life in
-            if life.registration == nil {
-                life.asked.remove(number)
-                life.shares.giveBack(credentials)
+        let isOpen = state.withLock { state in
+            if state.listener == nil {
+                state.connections.cancel(number, of: credentials)
                 return false
             }
-            life.connections[number] = connection
+            state.connections.add(connection)
             return true
         }
         return isOpen ? connection : nil
     }
 
-    /// Forgets a connection, and closes it.
+    /// Removes a connection, and closes it.
     ///
-    /// - Returns: Whether it was there.
+    /// - Returns: True if the port had the connection until now.
     func remove(_ connection: PortConnection) -> Bool {
-        let known = life.withLock { life in
-            let known = life.connections.removeValue(forKey: connection.token)
-            if known != nil { life.shares.giveBack(connection.peer.credentials) }
-            return known
-        }
+        let wasKnown = state.withLock { $0.connections.remove(connection) }
         _ = connection.end()
-        if known != nil { set.remove(connection.socket.descriptor) }
-        return known != nil
-    }
-
-    // MARK: - Place in a loop
-
-    /// Puts the port into a mode.
-    func join(
-        _ loop: RunLoop, _ mode: RunLoop.Mode, port: AnyObject,
-        deliver: @escaping (consuming MessagePort.Message) -> Void
-    ) throws(SystemError) {
-        if loop.hasEnded || isClosed { return }
-        guard claim.take(for: loop) else {
-            misuse("RunLoop.add(port): the port made at \(origin) is in another loop; remove it there first")
-        }
-        let joined = unsafe input ?? MessagePortInput(port, self, loop)
-        do { try joined.input.join(mode, server: joined) } catch {
-            if unsafe input == nil { claim.release() }
-            throw error
-        }
-        unsafe input = joined
-        life.withLock { $0.loop = loop }
-        joined.add(deliver, for: mode)
-        joined.resume()
-        // It may have been closed by another thread since it was looked at, which then found no loop to tell.
-        if isClosed { joined.input.leave() }
-    }
-
-    /// Takes the port out of a mode.
-    ///
-    /// What was sent waits.
-    func leave(_ mode: RunLoop.Mode) {
-        guard claim.loopHere != nil, let input = unsafe input else { return }
-        let removed = input.removeHandlers(for: mode)
-        input.input.leave(mode)
-        withExtendedLifetime(removed) {}
-    }
-
-    /// The port has left its loop.
-    func hasLeft() {
-        life.withLock { $0.loop = nil }
-        unsafe input = nil
-        claim.release()
-    }
-
-    /// Has the loop that the port is in call a handler when a sender has gone.
-    func onPeerEnd(_ handler: @escaping (MessagePort.Peer) -> Void) {
-        Fork.check("MessagePort.onPeerEnd")
-        guard claim.loopHere != nil, let input = unsafe input else {
-            // A port that has ended, and every port in a loop that has, leaves it without being asked.
-            if isClosed || RunLoop.existing?.hasEnded == true { return }
-            misuse(
-                "MessagePort.onPeerEnd: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
-            )
-        }
-        let replaced = input.peerEnded
-        input.peerEnded = handler
-        // Not in the change itself: what it holds may come back here.
-        withExtendedLifetime(replaced) {}
+        if wasKnown { set.remove(connection.socket.descriptor) }
+        return wasKnown
     }
 
     // MARK: - End
 
-    /// Gives up the name, and closes every connection.
+    /// Releases the name, and closes every connection.
     ///
-    /// Any thread; again is harmless.
+    /// Any thread may call this, and calling it twice is harmless.
     func close() {
         // In a forked child, the name and the connections are its parent's.
         if Fork.isChild { return }
-        let ended = life.withLock { life -> Life? in
-            if life.registration == nil { return nil }
-            defer {
-                life.registration = nil
-                for connection in life.connections.values {
-                    life.shares.giveBack(connection.peer.credentials)
-                }
-                life.connections = [:]
-                life.watchers = EndWatchers()
-            }
-            return life
+        typealias Ended = (
+            listener: PortListener, connections: [PortConnection], loop: RunLoop?, watchers: EndWatchers
+        )
+        let ended = state.withLock { state -> Ended? in
+            guard let listener = state.listener else { return nil }
+            let watchers = state.watchers
+            state.listener = nil
+            state.watchers = EndWatchers()
+            return (listener, state.connections.removeAll(), state.loop, watchers)
         }
         guard let ended else { return }
-        LocalPort.remove(self, name, names)
-        // Before the connections, so that the name is free for whoever hears of their end.
-        ended.registration?.giveUp(set)
-        for connection in ended.connections.values {
+        LocalPort.remove(claim, name, names)
+        // Before the connections, so that a peer that notices its end finds the name free.
+        ended.listener.release(set)
+        for connection in ended.connections {
             _ = connection.end()
             set.remove(connection.socket.descriptor)
         }
         if claim.loopHere != nil {
             leaveLoop()
         } else if let loop = ended.loop {
-            // In whatever mode it runs: it is not to be kept alive by a port that has ended.
+            // In whichever mode the loop runs: a port that has ended must not keep a mode alive.
             loop.performInEveryMode { self.leaveLoop() }
         }
         ended.watchers.tell()
-    }
-
-    /// A place has become free that a filter gives back after the port has left the loop in which it was asked.
-    func placeBecameFreeElsewhere() {
-        // In no loop, the port listens when it is in one again.
-        life.withLock { $0.loop }?.performInEveryMode { [self] in
-            if claim.loopHere != nil { listenAgain() }
-        }
     }
 
     private func leaveLoop() {
@@ -272,12 +193,20 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Has a loop's handler called when the port ends, which may be now.
+    /// Has a loop's handler called when the port ends, or at once if it has ended.
     func onInvalidation(_ watcher: EndWatcher) {
-        let isNow = life.withLock { life in
-            if life.registration != nil { life.watchers.add(watcher) }
-            return life.registration == nil
+        let isNow = state.withLock { state in
+            if state.listener != nil { state.watchers.add(watcher) }
+            return state.listener == nil
         }
         if isNow { watcher.tell() }
     }
+
+    // MARK: - The loop
+
+    /// The loop that the port is in.
+    var loop: RunLoop? { state.withLock { $0.loop } }
+
+    /// Notes the loop that the port is in, or nil.
+    func setLoop(_ loop: RunLoop?) { state.withLock { $0.loop = loop } }
 }

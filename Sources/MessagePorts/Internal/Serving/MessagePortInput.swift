@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A port between processes in one loop, with its handlers.
 ///
-/// The loop watches the port's set. When something in it is ready, the port waits in line with the other ports and is served in the
-/// same step. So a run inside a handler goes on with the next message.
+/// The loop watches the port's set. When something in it is ready, the port waits in line with the other ports and is served in
+/// the same step. So a run inside a handler goes on with the next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {
@@ -14,10 +14,10 @@ final class MessagePortInput: InputServer {
     private let port: AnyObject
     /// Read for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
-    /// Called when an admitted peer has ended.
+    /// The handler for the ends of admitted peers.
     var peerEnded: ((MessagePort.Peer) -> Void)?
 
-    /// A type of its own: a function in a tuple or an optional is wrapped anew each time it is taken out.
+    /// A type of its own: a function in a tuple or an optional is wrapped again each time it is taken out.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (consuming MessagePort.Message) -> Void
@@ -32,10 +32,12 @@ final class MessagePortInput: InputServer {
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
     }
 
-    /// Serves in this loop what was reported in another one: the kernel may not report it twice.
+    /// Serves in this loop the events that were reported in another one.
+    ///
+    /// The kernel may not report them twice.
     func resume() {
         core.listenAgain()
-        if unsafe !core.receiving.reports.isEmpty { input.becameReady() }
+        if unsafe !core.reads.reports.isEmpty { input.becameReady() }
     }
 
     /// Keeps a handler for a mode, or for the common ones, unless there is one.
@@ -58,43 +60,43 @@ final class MessagePortInput: InputServer {
     var isInLoop: Bool { input.isInLoop }
 
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
-        let receiving = unsafe core.receiving
-        // All that was reported is served before the kernel is asked again, which then begins with the senders that were served
+        let reads = unsafe core.reads
+        // All reported events are served before the kernel is asked again, which then begins with the senders that were served
         // least recently. So each sender has its turn.
         var served = Served()
-        if receiving.reports.isEmpty {
-            // The sender that was just answered is likely to have asked again. A look at its connection costs less than asking
-            // the kernel for all that are ready, which follows if there is nothing.
-            if core.connectionCount == 1, let asker = receiving.takeAsker() {
-                receiving.reports.append(EpollSet.Report(token: asker, readiness: .reading))
+        if reads.reports.isEmpty {
+            // The requester that was just answered is likely to have sent another request. A look at its connection costs less
+            // than asking the kernel for all that are ready, which follows if there is nothing.
+            if core.connectionCount == 1, let requester = reads.takeLastRequester() {
+                reads.reports.append(EpollSet.Report(token: requester, readiness: .reading))
                 serveReports(in: mode, &budget, &served)
             }
-            if !served.calledHandler, receiving.reports.isEmpty { core.set.report(to: &receiving.reports) }
+            if !served.calledHandler, reads.reports.isEmpty { core.set.report(to: &reads.reports) }
         }
         serveReports(in: mode, &budget, &served)
-        served.hasMore = isInLoop && !receiving.reports.isEmpty
+        served.hasMore = isInLoop && !reads.reports.isEmpty
         return served
     }
 
-    /// Serves what was reported.
+    /// Serves the reported events.
     private func serveReports(in mode: RunLoop.Mode, _ budget: inout Budget, _ served: inout Served) {
         if !isInLoop { return }
-        let receiving = unsafe core.receiving
-        var rest = receiving.reports.count
+        let reads = unsafe core.reads
+        var rest = reads.reports.count
         var inARow = 1
         // A handler may remove the port, or change its modes, or run the loop, which serves on.
-        while rest > 0, input.isServed(in: mode), budget.spend(), let report = receiving.reports.popFirst() {
+        while rest > 0, input.isServed(in: mode), budget.spend(), let report = reads.reports.popFirst() {
             rest -= 1
-            receiving.stream = nil
+            reads.lastSender = nil
             if core.serve(report, for: self) { served.calledHandler = true }
-            // No other sender has anything, and this one waits for no reply, so it may have sent more. A look costs less than a
-            // report of the kernel, and only so a stream does not put the loop to sleep after each message.
-            if isInLoop, let stream = receiving.stream, inARow < MessagePortInput.mostInARow,
-                receiving.reports.isEmpty
+            // No other sender has anything, and this one waits for no reply, so it may have sent more. Reading costs less than
+            // asking the kernel. Without it, the loop would go to sleep after each message of a stream.
+            if isInLoop, let sender = reads.lastSender, inARow < MessagePortInput.mostInARow,
+                reads.reports.isEmpty
             {
                 inARow += 1
                 rest += 1
-                receiving.reports.append(EpollSet.Report(token: stream, readiness: .reading))
+                reads.reports.append(EpollSet.Report(token: sender, readiness: .reading))
             }
         }
     }
@@ -103,7 +105,7 @@ final class MessagePortInput: InputServer {
         let handler = peerEnded
         peerEnded = nil
         core.hasLeft()
-        // The handler may hold the last reference to the user's objects: it is released when everything is in order.
+        // The handler may hold the last reference to the user's objects, so it is released when the change is complete.
         withExtendedLifetime(handler) {}
     }
 }

@@ -1,40 +1,43 @@
 internal import CThreads
 internal import RunLoops
 
-/// The port's end of one connection: what came is read by the port's loop, replies are sent by any thread.
+/// The port's end of one connection.
+///
+/// The port's loop reads it, and any thread sends replies.
 final class PortConnection: Sendable {
     let peer: MessagePort.Peer
     let socket: PacketSocket
     /// The descriptors that the peer has sent and that are neither taken nor closed.
-    let account: DescriptorAccount
+    let quota: DescriptorQuota
 
-    /// What may come, and when.
+    /// The state that decides which frames may arrive.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
-    nonisolated(unsafe) var life: ConnectionLife
+    nonisolated(unsafe) var state: ConnectionState
 
     private let set: EpollSet
     private let counters: PortCounters
     private let outbox: Guarded<Outbox>
 
-    /// For how long the kernel may have no means to send a reply until the connection is given up: the requester hears of
-    /// its end then, and would wait for ever otherwise.
+    /// The time that the kernel may be out of resources for a reply before the connection is closed.
+    ///
+    /// The requester notices the end then, and would wait for ever otherwise.
     static let patience = Duration.seconds(60)
 
-    /// Since when the kernel has had no means for the first reply that is kept; nil if it has not been tried in vain.
+    /// The moment since which the kernel has been out of resources for the first reply of the backlog, or nil if it is not.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
-    nonisolated(unsafe) private var lackingSince: Moment?
+    nonisolated(unsafe) private var refusedSince: Moment?
 
     private struct Outbox: Sendable {
-        var kept: KeptReplies
-        /// True while the set reports that there is room for a reply: kept ones wait for that.
+        var backlog: ReplyBacklog
+        /// True while the set reports that there is room for a reply, which the backlog waits for.
         var awaitsRoom = false
-        /// True while nothing is read: the next packet carries descriptors, and none may come now.
+        /// True while the connection is not read: the next packet carries descriptors, and none may arrive now.
         var isHeldBack = false
-        /// What the set reports of the connection.
+        /// The events that the set reports of the connection.
         var interest = EpollSet.Interest.reading
-        /// What the other end takes; nil until it has said so.
+        /// The limits of the other end, or nil until it has stated them.
         var limits: Frame.Limits?
         var isEnded = false
     }
@@ -44,35 +47,35 @@ final class PortConnection: Sendable {
         _ set: EpollSet,
         _ counters: PortCounters
     ) {
-        account = socket.account ?? DescriptorAccount(of: peer.credentials)
+        quota = socket.quota ?? DescriptorQuota(of: peer.credentials)
         self.socket = socket
         self.peer = peer
         self.set = set
         self.counters = counters
-        unsafe life = ConnectionLife(.server, limits: limits.told)
-        outbox = Guarded(Outbox(kept: KeptReplies(limit: limits.keptReplies)))
+        unsafe state = ConnectionState(.server, limits: limits.advertised)
+        outbox = Guarded(Outbox(backlog: ReplyBacklog(limit: limits.keptReplies)))
     }
 
-    /// What the set reports this connection by.
+    /// The token by which the set reports this connection.
     var token: UInt64 { peer.connection }
 
-    /// Whether the other end has said what it is.
+    /// True once the other end has greeted.
     var wasAdmitted: Bool { outbox.withLock { $0.limits != nil } }
 
     var isEnded: Bool { outbox.withLock { $0.isEnded } }
 
-    /// The other end has said what it takes.
+    /// Notes the limits of the other end, which has greeted.
     func greeted(_ limits: Frame.Limits) {
         outbox.withLock { $0.limits = limits }
     }
 
     // MARK: - Reading
 
-    /// Has the set report nothing that can be read, until ``readOn()``.
+    /// Has the set report no packets to read, until ``resumeReading()``.
     ///
-    /// The loop that has the port's claim only.
+    /// Only the loop that has the port's claim calls this.
     ///
-    /// - Returns: False if that was so already, or the connection has ended.
+    /// - Returns: False if the connection was held back already, or has ended.
     func holdBack() -> Bool {
         outbox.withLock { outbox in
             if outbox.isEnded || outbox.isHeldBack { return false }
@@ -82,8 +85,8 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Has the set report again what can be read.
-    func readOn() {
+    /// Has the set report packets to read again.
+    func resumeReading() {
         outbox.withLock { outbox in
             outbox.isHeldBack = false
             watch(&outbox)
@@ -96,141 +99,143 @@ final class PortConnection: Sendable {
         to request: UInt64, _ body: RawSpan, id: UInt32, descriptors: [CInt]
     ) throws(MessagePortError) {
         Fork.check("MessagePort.ReplyRight.reply")
-        let (limits, isFree) = outbox.withLock { ($0.isEnded ? nil : $0.limits, $0.kept.isEmpty) }
+        let (limits, isFree) = outbox.withLock { ($0.isEnded ? nil : $0.limits, $0.backlog.isEmpty) }
         guard let limits else { throw .ended }
         try limits.check(body, descriptors)
         try send(Frame(kind: .reply, id: id, number: request), body, descriptors, atOnce: isFree)
     }
 
-    /// A right to reply has gone unused.
-    func tellThatThereIsNoReply(to request: UInt64) {
+    /// Tells the requester that there will be no reply: its right to a reply was released unused.
+    func declineReply(to request: UInt64) {
         if Fork.isChild { return }
-        // Where that cannot be said any more, the connection is over, which says the same.
+        // If this cannot be sent, the connection is over, which the requester notices as well.
         do { try send(Frame(kind: .noReply, number: request)) } catch {}
     }
 
-    /// Sends a packet without a body, or keeps it until there is room.
+    /// Sends a packet without a body, or adds it to the backlog.
     func send(_ frame: Frame) throws(MessagePortError) {
-        let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.kept.isEmpty) }
+        let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.backlog.isEmpty) }
         if isEnded { throw .ended }
         try send(frame, RawSpan(), [], atOnce: isFree)
     }
 
-    /// Sends a packet at once, if none is kept and there is room, or keeps it.
+    /// Sends a packet at once if the backlog is empty and there is room, or adds it to the backlog.
     private func send(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], atOnce: Bool
     ) throws(MessagePortError) {
-        // The right to reply is used up: a thread that ended in here would leave the requester waiting.
+        // The right to reply is used up. If the thread ended in here, the requester would wait for ever.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         if atOnce {
             switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
             case .sent: return
-            // Means are waited for as room is: the loop finds that there is room, tries again, and takes it from there.
-            case .wouldBlock, .lacksMeans: break
+            // Out of resources is handled like no room: the loop finds that there is room, tries again, and goes on from there.
+            case .wouldBlock, .outOfKernelResources: break
             case .closed: throw .ended
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
             case .failed(let error): throw .system(error)
             }
         }
-        let reply: KeptReply
-        do { reply = try KeptReply(frame, body, descriptors) } catch { throw .system(error) }
-        try keep(reply)
+        let reply: BackloggedReply
+        do { reply = try BackloggedReply(frame, body, descriptors) } catch { throw .system(error) }
+        try addToBacklog(reply)
     }
 
-    private func keep(_ reply: KeptReply) throws(MessagePortError) {
-        enum Kept { case kept, ended, overflowing }
-        let kept: Kept = outbox.withLock { outbox in
+    private func addToBacklog(_ reply: BackloggedReply) throws(MessagePortError) {
+        enum Result { case kept, ended, overflowing }
+        let result: Result = outbox.withLock { outbox in
             if outbox.isEnded { return .ended }
-            let wasEmpty = outbox.kept.isEmpty
-            if !outbox.kept.keep(reply) { return .overflowing }
+            let wasEmpty = outbox.backlog.isEmpty
+            if !outbox.backlog.append(reply) { return .overflowing }
             if wasEmpty { awaitRoom(true, &outbox) }
             return .kept
         }
-        switch kept {
+        switch result {
         case .kept: return
         case .ended: throw .ended
         case .overflowing:
-            // The loop finds the connection hung up, and lets go of it.
+            // The loop finds the connection hung up, and removes it.
             if end() { counters.add { $0.unreadPeers += 1 } }
             throw .ended
         }
     }
 
-    /// Has the set report that there is room for a reply, or report that no more.
+    /// Has the set report when there is room for a reply, or report that no more.
     private func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)
     }
 
-    /// States what the set is to report.
+    /// Sets the events that the set reports.
     ///
-    /// The one system call that is made under the lock of the outbox. If it was made afterwards, a thread that keeps the first
-    /// reply could say "writing" after the loop has sent that reply and said "no more"; or the other way round, and the
-    /// reply would never leave.
+    /// This is the one system call that is made under the lock of the outbox. If it was made after unlocking, a thread that
+    /// adds the first reply could ask for `.writing` after the loop has sent that reply and asked for no more events. Or the
+    /// two calls could be made the other way round, and the reply would never be sent.
     private func watch(_ outbox: inout Outbox) {
         var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
-        // The kernel always reports the end. While nothing is read that would be without end, unless it is reported once.
+        // The kernel always reports the end. While the connection is not read it would do so in every pass, so then it reports
+        // each event only once.
         interest.formUnion(outbox.isHeldBack ? .edge : .reading)
         if outbox.isEnded || outbox.interest == interest { return }
         outbox.interest = interest
         do { try set.change(socket.descriptor, interest, token: token) } catch {
-            preconditionFailure("what is in the set can be changed there: \(error)")
+            preconditionFailure("the interest of a watched descriptor can be changed: \(error)")
         }
     }
 
-    /// What has become of the kept replies.
+    /// The result of sending the backlog.
     enum Resent: Equatable {
-        /// They are sent, or wait for room, which the set reports; or the connection is over.
+        /// All replies are sent, or they wait for room, which the set reports, or the connection is over.
         case done
-        /// The kernel has had no means: to be tried again.
-        case lacksMeans
-        /// That was so for too long, or the kernel has refused: the connection is over.
+        /// The kernel was out of resources. Try again.
+        case outOfKernelResources
+        /// The kernel was out of resources for too long, or has refused. The connection is over.
         case failed
     }
 
-    /// Sends what was kept, as far as there is room now.
+    /// Sends the replies of the backlog, as far as there is room.
     ///
-    /// By whoever has the port's claim.
+    /// Only the loop that has the port's claim calls this.
     ///
     /// - Parameters:
-    ///   - now: When that is.
+    ///   - now: The current time.
     ///   - sent: Called for each reply that was sent.
-    /// - Returns: What has become of them.
-    func sendKept(now: Moment, _ sent: () -> Void = {}) -> Resent {
-        while let reply = outbox.withLock({ $0.kept.first }) {
-            // Only this thread takes replies out, so the first one stays the first.
+    /// - Returns: The result.
+    func sendBacklog(now: Moment, _ sent: () -> Void = {}) -> Resent {
+        while let reply = outbox.withLock({ $0.backlog.first }) {
+            // Only this thread removes replies, so the first one stays the first.
             let bytes = reply.bytes
-            // Safe: bytes have nothing between them.
+            // Safe: bytes have no padding.
             let body = unsafe bytes.span.bytes
             switch socket.sendMakingRoom(reply.frame, body: body, descriptors: reply.descriptors) {
             case .wouldBlock:
                 outbox.withLock { awaitRoom(true, &$0) }
                 return .done
-            case .lacksMeans:
-                let since = unsafe lackingSince ?? now
-                unsafe lackingSince = since
+            case .outOfKernelResources:
+                let since = unsafe refusedSince ?? now
+                unsafe refusedSince = since
                 if since.advanced(by: PortConnection.patience.nanosecondsRoundedUp) <= now {
                     _ = end()
                     return .failed
                 }
-                // There is room, which would be reported without end.
+                // There is room, which the set would report in every pass.
                 outbox.withLock { awaitRoom(false, &$0) }
-                return .lacksMeans
+                return .outOfKernelResources
             case .closed:
                 _ = end()
                 return .done
-            // What cannot be sent now cannot be later: the requester would wait for ever, unless it hears of its end.
+            // A reply that cannot be sent now cannot be sent later. The requester would wait for ever, unless its connection
+            // ends.
             case .tooLarge, .failed:
                 _ = end()
                 return .failed
             case .sent:
-                unsafe lackingSince = nil
+                unsafe refusedSince = nil
                 sent()
                 outbox.withLock { outbox in
                     if outbox.isEnded { return }
-                    outbox.kept.removeFirst()
-                    if outbox.kept.isEmpty { awaitRoom(false, &outbox) }
+                    outbox.backlog.removeFirst()
+                    if outbox.backlog.isEmpty { awaitRoom(false, &outbox) }
                 }
             }
         }
@@ -239,42 +244,20 @@ final class PortConnection: Sendable {
 
     // MARK: - End
 
-    /// Ends the connection for both ends; its descriptor is closed when the last right to reply has gone.
+    /// Ends the connection for both ends.
     ///
-    /// - Returns: Whether it was there until now.
+    /// Its descriptor is closed when the last right to reply is released.
+    ///
+    /// - Returns: True if the connection was open until now.
     func end() -> Bool {
-        let replies = outbox.withLock { outbox -> (wasOpen: Bool, kept: KeptReplies) in
+        let replies = outbox.withLock { outbox -> (wasOpen: Bool, backlog: ReplyBacklog) in
             defer {
                 outbox.isEnded = true
-                _ = outbox.kept.removeAll()
+                _ = outbox.backlog.removeAll()
             }
-            return (!outbox.isEnded, outbox.kept)
+            return (!outbox.isEnded, outbox.backlog)
         }
         if replies.wasOpen { socket.shutDown() }
         return replies.wasOpen
-    }
-}
-
-extension Frame.Limits {
-    /// Throws if the other end would not take this.
-    func check(_ body: RawSpan, _ descriptors: [CInt]) throws(MessagePortError) {
-        if body.byteCount > Int(bodyLength) { throw .tooLarge(limit: Int(bodyLength)) }
-        if descriptors.count > Int(descriptorCount) { throw .tooManyDescriptors(limit: Int(descriptorCount)) }
-    }
-}
-
-/// What a port counts.
-final class PortCounters: Sendable {
-    private let counts = Guarded(MessagePort.Statistics())
-
-    /// Those of the statistics: counted without the lock, by the thread that has the port's claim.
-    let messages = Counter()
-
-    func add(_ change: (inout MessagePort.Statistics) -> Void) { counts.withLock { change(&$0) } }
-
-    var statistics: MessagePort.Statistics {
-        var statistics = counts.withLock { $0 }
-        statistics.messages = messages.value
-        return statistics
     }
 }

@@ -1,28 +1,28 @@
 internal import RunLoops
 
-/// The connections that wait to be tried again, for something that the kernel offers no readiness event for.
+/// The connections that wait for another try at something for which the kernel offers no readiness event.
 ///
-/// What is lacking is lacking for all of them, so all are tried at once.
+/// If the kernel is out of a resource for one of them, it is for all, so all are tried at the same time.
 struct RetryQueue: Sendable {
     private var waiting: [UInt64] = []
-    private var pause: ExponentialBackoff
+    private var backoff: ExponentialBackoff
 
-    init(_ pause: ExponentialBackoff = .resending) { self.pause = pause }
+    init(_ backoff: ExponentialBackoff) { self.backoff = backoff }
 
-    /// When they are tried again; nil if there is none.
+    /// The moment of the next try, or nil if no connection waits.
     private(set) var due: Moment?
 
-    /// Adds a connection for which it was in vain.
+    /// Adds a connection whose try has failed.
     ///
-    /// - Returns: When it is tried again.
+    /// - Returns: The moment of the next try.
     mutating func append(_ connection: UInt64, now: Moment) -> Moment {
         waiting.append(connection)
-        let due = due ?? now.advanced(by: pause.begin().nanosecondsRoundedUp)
+        let due = due ?? now.advanced(by: backoff.begin().nanosecondsRoundedUp)
         self.due = due
         return due
     }
 
-    /// Takes out all, if it is time.
+    /// Takes out all connections, if the moment of the next try has come.
     mutating func takeDue(now: Moment) -> [UInt64] {
         guard let due, due <= now else { return [] }
         self.due = nil
@@ -30,6 +30,6 @@ struct RetryQueue: Sendable {
         return waiting
     }
 
-    /// It was not in vain once.
-    mutating func hasSucceeded() { pause.reset() }
+    /// Notes that a try has succeeded: the next pause is short again.
+    mutating func hasSucceeded() { backoff.reset() }
 }

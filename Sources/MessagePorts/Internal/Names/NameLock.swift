@@ -1,41 +1,43 @@
 internal import Glibc
 internal import RunLoops
 
-/// A plain name that this process has, and nobody else: a lock on a file beside it.
+/// A plain name that this process has to itself: a lock on a file beside the name's socket.
 ///
-/// The kernel gives the lock up when the process ends, however it ends, so what is left of a killed owner is in nobody's way.
-/// Who has the lock may do with the name's files what it likes.
-struct NameHold: ~Copyable, Sendable {
+/// The kernel releases the lock when the process ends, for any reason, so the files of a killed owner are in no successor's
+/// way. The process that has the lock may do with the name's files as it likes.
+struct NameLock: ~Copyable, Sendable {
     private let directory: NameDirectory
     private let name: PortName
     private let lock: OwnedDescriptor
-    /// Who took it: a forked child ends its copy without touching the files.
+    /// The process that took the name.
+    ///
+    /// A forked child ends its copy without touching the files.
     private let processID = getpid()
 
     /// Takes a name.
     ///
     /// - Parameters:
-    ///   - name: Which.
-    ///   - directory: Where.
-    ///   - midway: What a test does between finding the lock and taking it.
-    /// - Throws: ``PortNameError/taken(_:)`` if a port that is alive has it.
+    ///   - name: The name.
+    ///   - directory: The directory that the name is in.
+    ///   - midway: Called between finding the lock and taking it, for tests.
+    /// - Throws: ``PortNameError/taken(_:)`` if a live port has the name.
     init(
         _ name: PortName, in directory: consuming NameDirectory, midway: () -> Void = {}
     ) throws(PortNameError) {
-        let file = NameHold.lockFile(of: name)
+        let file = NameLock.lockFile(of: name)
         while true {
-            let lock = try NameHold.open(file, in: directory)
+            let lock = try NameLock.open(file, in: directory)
             midway()
             if flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
                 if code == EINTR { continue }
                 throw code == EWOULDBLOCK ? .taken(name) : .refused(SystemError(call: "flock", code: code))
             }
-            // Its last owner may have removed it between our two calls; then the lock is one on nothing.
-            if NameHold.isInPlace(lock.descriptor, file, directory.descriptor) {
-                // If somebody has cleaned the directory, a port may have the name all the same. Then its socket is not ours to
-                // remove, so this comes before there is a value that would.
-                if try NameHold.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
+            // The last owner may have removed the file between our two calls. Then the lock protects nothing.
+            if NameLock.isInPlace(lock.descriptor, file, directory.descriptor) {
+                // If the directory was cleaned, a port may have the name although the file is new. Its socket is not ours to
+                // remove, so this check comes before there is a value that would remove it.
+                if try NameLock.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
                 self.lock = lock
                 break
             }
@@ -45,43 +47,43 @@ struct NameHold: ~Copyable, Sendable {
     }
 
     deinit {
-        // Only while the lock is that of the file that others see: if somebody has cleaned the directory meanwhile, the name
-        // may be another port's by now.
-        let file = NameHold.lockFile(of: name)
-        if getpid() != processID || !NameHold.isInPlace(lock.descriptor, file, directory.descriptor) {
+        // Only while the lock is on the file that other processes see. If the directory was cleaned meanwhile, another port may
+        // have the name by now.
+        let file = NameLock.lockFile(of: name)
+        if getpid() != processID || !NameLock.isInPlace(lock.descriptor, file, directory.descriptor) {
             return
         }
-        NameHold.remove(name.bytes, in: directory.descriptor)
-        // Last, while it is still locked: who opens it from now on finds out, and makes another one.
-        NameHold.remove(file, in: directory.descriptor)
+        NameLock.remove(name.bytes, in: directory.descriptor)
+        // Last, while it is still locked: a process that opens it from now on notices, and makes another file.
+        NameLock.remove(file, in: directory.descriptor)
     }
 
-    /// Listens under the name.
+    /// Makes the listener of the name.
     borrowing func listen() throws(PortNameError) -> PacketListener {
         let provisional = Array(".".utf8) + name.bytes + Array(".new".utf8)
-        NameHold.remove(provisional, in: directory.descriptor)
+        NameLock.remove(provisional, in: directory.descriptor)
         let listener: PacketListener
         do { listener = try PacketListener(directory.address(of: provisional)) } catch {
-            // It may have been bound before it was refused.
-            NameHold.remove(provisional, in: directory.descriptor)
+            // The socket may have been bound before the kernel refused.
+            NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
-        // At once in the place of what a killed owner has left, and only now that it listens: who looks the name up finds
-        // either somebody or nobody.
+        // The rename replaces a killed owner's socket in one step, and only now that the new one listens. So a look-up finds
+        // either a port that listens or none.
         let number = directory.descriptor
         do {
             _ = try systemCall("renameat") {
                 // Safe: the kernel reads the strings, and no more.
-                unsafe renameat(number, NameHold.path(provisional), number, NameHold.path(name.bytes))
+                unsafe renameat(number, NameLock.path(provisional), number, NameLock.path(name.bytes))
             }
         } catch {
-            NameHold.remove(provisional, in: directory.descriptor)
+            NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
         return listener
     }
 
-    /// Whether somebody listens there.
+    /// True if a port listens at an address.
     private static func isAnswered(_ address: PacketListener.Address) throws(PortNameError) -> Bool {
         do {
             _ = try PacketSocket(address, before: .now)
@@ -112,7 +114,7 @@ struct NameHold: ~Copyable, Sendable {
         } catch { throw .refused(error) }
     }
 
-    /// Whether a file is still the one that its name leads to.
+    /// True if a file is still the one that its name leads to.
     private static func isInPlace(_ lock: CInt, _ file: [UInt8], _ directory: CInt) -> Bool {
         var opened = stat()
         var found = stat()
@@ -122,14 +124,14 @@ struct NameHold: ~Copyable, Sendable {
         return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     ///
-    /// Where that is refused it stays, and who takes the name next replaces it.
+    /// If the kernel refuses, the file stays, and the next owner of the name replaces it.
     private static func remove(_ file: [UInt8], in directory: CInt) {
         // Safe: the kernel reads the string, and no more.
         _ = unsafe unlinkat(directory, path(file), 0)
     }
 
-    /// A file's name for the kernel: ends with a zero.
+    /// The name of a file for the kernel, which ends with a zero.
     private static func path(_ file: [UInt8]) -> [CChar] { file.map { CChar(bitPattern: $0) } + [0] }
 }

@@ -3,8 +3,8 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Who may have how many connections.
-@Suite struct PeerSharesTests {
+/// The number of connections that each process and each user may have.
+@Suite struct ConnectionQuotaTests {
     private static func limits() -> MessagePort.Limits {
         var limits = MessagePort.Limits()
         limits.connectionsPerProcess = 2
@@ -16,8 +16,8 @@ import Testing
         PeerCredentials(processID: process, userID: user, groupID: 0)
     }
 
-    @Test func `a process has its share, whatever the others have`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+    @Test func `a process has its own quota, whatever the others use`() {
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [1, 1, 1, 2, 2, 2, 3].map { shares.take(Self.peer($0, of: 7)) }
         #expect(taken == [true, true, false, true, true, false, true])
         shares.giveBack(Self.peer(1, of: 7))
@@ -25,11 +25,11 @@ import Testing
         #expect(again == [true, false])
     }
 
-    @Test func `another user has its share, however many processes it has`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+    @Test func `another user has one quota, however many processes it has`() {
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [1, 2, 3, 4].map { shares.take(Self.peer($0, of: 8)) }
         #expect(taken == [true, true, true, false])
-        // What was refused is not counted, and others have theirs.
+        // A refused connection is not counted, and others have their own quota.
         let others: [UInt32] = [9, 7]
         let takenByOthers = others.map { shares.take(Self.peer(4, of: $0)) }
         #expect(takenByOthers == [true, true])
@@ -38,14 +38,14 @@ import Testing
         #expect(again == [true, false])
     }
 
-    @Test func `a number that is another user's process is another process`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+    @Test func `the same process number of another user is another process`() {
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [8, 8, 8, 9, 7].map { shares.take(Self.peer(1, of: $0)) }
         #expect(taken == [true, true, false, true, true])
     }
 
-    @Test func `who has no connection is not remembered`() {
-        var shares = PeerShares(Self.limits(), ownUser: 7)
+    @Test func `a process without connections is not kept in the quota`() {
+        var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let peers = [Self.peer(1, of: 7), Self.peer(1, of: 8), Self.peer(2, of: 8)]
         let taken = peers.map { shares.take($0) }
         #expect(taken == [true, true, true])

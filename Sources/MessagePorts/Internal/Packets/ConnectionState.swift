@@ -1,48 +1,47 @@
-/// Where one end of a connection is in its life: which frames may come, and what each asks for.
+/// The state of one end of a connection: which frames may arrive, and what each of them asks for.
 ///
-/// A client says hello, and may send on at once; a server welcomes it, or refuses it. Until then the kernel may keep out the
-/// client's descriptors. Messages and requests go one way, and replies the other. What comes out of place ends the
-/// connection.
-struct ConnectionLife: Sendable {
-    /// Which end this is.
+/// A client says hello, and may send on at once. A server welcomes the client, or refuses it. Until then the kernel may keep
+/// out the client's descriptors. Messages and requests go one way, and replies the other. A frame that arrives out of place
+/// ends the connection.
+struct ConnectionState: Sendable {
+    /// The two ends of a connection.
     enum Role: Sendable {
-        /// The one with the port, which receives messages and requests.
+        /// The end with the port, which receives messages and requests.
         case server
-        /// The one that has looked the port up, which receives replies.
+        /// The end that has looked the port up, which receives replies.
         case client
     }
 
     private enum State {
-        /// Nothing has come from the other end yet.
+        /// Nothing has arrived from the other end yet.
         case connecting
-        /// The two have greeted each other.
+        /// The two ends have greeted each other.
         case admitted
-        /// Final: one of the two has said why it ends.
+        /// Final: one of the two ends has said why it ends the connection.
         case refused(Frame.Refusal)
-        /// Final: it is over without a word.
+        /// Final: the connection ended without a reason given.
         case ended
     }
 
-    /// What the caller does next, once it holds no lock.
+    /// The caller's next step, once it holds no lock.
     enum Action: Hashable, Sendable {
-        /// Note the other end's limits, ``Frame/limits``; a server answers with its own.
+        /// Note the other end's limits, ``Frame/limits``. A server answers with its own.
         case greet
         /// Give the message, or the request, to the handler.
         case deliver
-        /// Give the reply, or that there is none, to who waits for it. Where nobody does, count it as late: a request that
-        /// was given up may be answered all the same.
+        /// Give the reply, or the notice that there is none, to its requester. If no requester waits, count the reply as late:
+        /// a request that was abandoned can still be answered.
         case answer
-        /// The other end has refused: tell who uses the connection, and close it.
+        /// The other end has refused. Report that to the users of the connection, and close it.
         case close(Frame.Refusal)
-        /// What has come breaks the rules: count it, tell the other end this reason if there is room, and close the
-        /// connection.
+        /// The frame breaks the rules. Count it, send the other end this reason if there is room, and close the connection.
         case refuse(Frame.Refusal)
-        /// The connection is over already: drop what has come, and close what has come with it.
+        /// The connection is over already. Discard the frame, and close its descriptors.
         case drop
     }
 
     let role: Role
-    /// What this end can receive.
+    /// The limits of what this end can receive.
     let limits: Frame.Limits
     private var state = State.connecting
 
@@ -51,7 +50,7 @@ struct ConnectionLife: Sendable {
         self.limits = limits
     }
 
-    /// Whether frames may still come and go.
+    /// True if frames may still arrive and be sent.
     var isOpen: Bool {
         switch state {
         case .connecting, .admitted: true
@@ -59,7 +58,7 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// Whether the other end's first frame is still awaited.
+    /// True until the other end's first frame has arrived, or the connection is over.
     var isConnecting: Bool {
         switch state {
         case .connecting: true
@@ -67,7 +66,7 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// Why it was refused, by whichever end.
+    /// The reason of a refusal by either end, or nil.
     var refusal: Frame.Refusal? {
         switch state {
         case .refused(let refusal): refusal
@@ -75,7 +74,7 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// A well-formed frame has come.
+    /// Decides what a well-formed frame that has arrived asks for.
     mutating func receive(_ frame: Frame) -> Action {
         switch (state, role, frame.kind) {
         case (.refused, _, _), (.ended, _, _): return .drop
@@ -96,18 +95,19 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// This end refuses to go on for what has come: what is malformed, out of place, or beyond the limits.
+    /// Refuses the other end for a packet that is malformed, out of place, or beyond the limits.
     ///
-    /// Who is refused for something else, such as who it is or its silence, is told so and closed without being asked here.
+    /// A refusal for another reason, such as the peer's user or its silence, does not pass through here: the port sends it and
+    /// closes the connection.
     mutating func refuse(_ refusal: Frame.Refusal) -> Action {
         if !isOpen { return .drop }
         state = .refused(refusal)
         return .refuse(refusal)
     }
 
-    /// The other end is gone, or this one has closed the connection.
+    /// Ends the connection: the other end is gone, or this end has closed it.
     ///
-    /// - Returns: Whether it was open until now, so that who uses it is told once.
+    /// - Returns: True if the connection was open until now. So its users are notified only once.
     mutating func end() -> Bool {
         if !isOpen { return false }
         state = .ended

@@ -1,7 +1,8 @@
-/// How many connections each process has to a port, and each other user, so that none of them takes those of all.
+/// The number of connections that each process and each other user has with a port, so that none of them takes the connections
+/// of all.
 ///
-/// A process that the kernel cannot name here is one with all others of which that is so.
-struct PeerShares: Sendable {
+/// All processes that the kernel cannot name here count as one process.
+struct ConnectionQuota: Sendable {
     private struct Process: Hashable {
         let user: UInt32
         let number: CInt
@@ -12,19 +13,19 @@ struct PeerShares: Sendable {
     private var processes: [Process: Int] = [:]
     private var users: [UInt32: Int] = [:]
 
-    /// Notes that nobody has a connection.
+    /// Makes a quota of which nothing is used.
     ///
     /// - Parameters:
-    ///   - limits: How many each may have.
-    ///   - ownUser: The port's, which has a share of everything.
+    ///   - limits: The limits for each process and each user.
+    ///   - ownUser: The port's user, which is limited for each process only.
     init(_ limits: MessagePort.Limits, ownUser: UInt32) {
         self.limits = limits
         self.ownUser = ownUser
     }
 
-    /// Counts a connection, if its process and its user have not as many as they may.
+    /// Counts a connection, unless its process or its user has as many as it may.
     ///
-    /// - Returns: Whether it is counted.
+    /// - Returns: True if the connection is counted.
     mutating func take(_ peer: PeerCredentials) -> Bool {
         let process = Process(user: peer.userID, number: peer.processID)
         let (ofProcess, ofUser) = (processes[process, default: 0], users[peer.userID, default: 0])
@@ -35,15 +36,19 @@ struct PeerShares: Sendable {
         return true
     }
 
-    /// A connection that was counted is no more.
+    /// Subtracts a connection that was counted.
     mutating func giveBack(_ peer: PeerCredentials) {
-        PeerShares.countDown(Process(user: peer.userID, number: peer.processID), in: &processes)
-        PeerShares.countDown(peer.userID, in: &users)
+        ConnectionQuota.countDown(Process(user: peer.userID, number: peer.processID), in: &processes)
+        ConnectionQuota.countDown(peer.userID, in: &users)
     }
 
-    /// Nobody is remembered who has none.
+    /// Subtracts one.
+    ///
+    /// A key without connections is removed.
     private static func countDown<Key: Hashable>(_ key: Key, in counts: inout [Key: Int]) {
-        guard let count = counts[key] else { preconditionFailure("what is given back was taken") }
+        guard let count = counts[key] else {
+            preconditionFailure("a connection is counted before it is given back")
+        }
         counts[key] = count == 1 ? nil : count - 1
     }
 

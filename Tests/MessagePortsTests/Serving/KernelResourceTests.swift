@@ -6,11 +6,12 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// What the kernel has no means for, because memory is short or too many descriptors are under way, is tried again.
-@Suite struct MessagePortMeansTests {
+/// If the kernel is out of memory, or too many descriptors are in flight, sending is tried again.
+@Suite struct KernelResourceTests {
     private static let codes = [ENOBUFS, ENOMEM, ETOOMANYREFS]
 
-    @Test(arguments: codes) func `a message for which there are no means is sent when there are`(code: CInt)
+    @Test(arguments: codes)
+    func `a message for which the kernel is out of resources is sent when it has them`(code: CInt)
         throws
     {
         let log = Log<UInt32>()
@@ -23,7 +24,9 @@ import Testing
         waitUntil("both have come") { log.entries == [1, 2] }
     }
 
-    @Test(arguments: codes) func `until its deadline, and then it was not sent`(code: CInt) throws {
+    @Test(arguments: codes) func `a message the kernel keeps refusing times out and is not sent`(code: CInt)
+        throws
+    {
         let log = Log<UInt32>()
         let server = try PortServer { log.add($0.id) }
         let remote = try server.connect()
@@ -32,7 +35,7 @@ import Testing
             let deadline = ContinuousClock.now + .milliseconds(20)
             let late = refusal { () throws(MessagePortError) in try remote.send(id: 1, before: deadline) }
             #expect(late == .timedOut && ContinuousClock.now >= deadline)
-            // With a pause in between: it does not spin.
+            // With a pause in between, so it does not spin.
             #expect(1_000_000 - Faults.refusedSendsLeft < 30)
             let past = refusal { () throws(MessagePortError) in try remote.send(id: 2, before: .distantPast) }
             #expect(past == .timedOut)
@@ -46,7 +49,7 @@ import Testing
         waitUntil("the last has come") { log.entries == [4] }
     }
 
-    @Test func `a connection is made when there are means for its first packet`() throws {
+    @Test func `a connection is made when the kernel has resources for its first packet`() throws {
         let server = try PortServer { message in
             do { try message.reply() } catch { Issue.record(error) }
         }
@@ -58,7 +61,7 @@ import Testing
         Faults.refuseSends(0, times: 0)
     }
 
-    @Test func `who waits for means hears of the port's end`() throws {
+    @Test func `a sender that waits for kernel resources fails when the port ends`() throws {
         let server = try PortServer()
         let remote = try server.connect()
         let isSending = Gate()
@@ -73,8 +76,9 @@ import Testing
     }
 
     @Test(arguments: codes)
-    func `replies for which there are no means are kept, in order, and sent when there are`(code: CInt) throws
-    {
+    func `replies for which the kernel is out of resources are kept, in order, and sent when it has them`(
+        code: CInt
+    ) throws {
         let server = try PortServer { message in
             let id = message.id
             if id == 1 { Faults.refuseSends(code, times: 6) }
@@ -89,18 +93,18 @@ import Testing
             #expect(isItsOwn)
         }
         try asking.join()
-        // One try was the handler's; the loop has slept between the others.
+        // One try was the handler's. The loop has slept between the others.
         waitUntil("all tries are counted") { server.port.statistics.postponedReplies >= 1 }
         #expect(server.port.statistics.postponedReplies <= 5)
         #expect(remote.isValid && server.port.statistics.unreadPeers == 0)
     }
 
-    @Test func `a reply for which there are never means ends its connection, and nobody else's`() throws {
-        var queue = RetryQueue()
-        // It takes a minute: the clock is the test's.
+    @Test func `a reply that the kernel refuses for a minute ends its connection, and no other`() throws {
+        var queue = RetryQueue(.resending)
+        // This takes a minute, on the test's own clock.
         let start = Moment.now()
         var now = start
-        let receiving = try PortReceiving()
+        let reads = ReadQueue()
         let pair = try PacketSocket.pair()
         let set = try EpollSet()
         let near = OwnedDescriptor(dup(pair.near.descriptor))
@@ -113,10 +117,10 @@ import Testing
         Faults.refuseSends(ENOBUFS, times: 1_000)
         defer { Faults.refuseSends(0, times: 0) }
         try connection.reply(to: 1, RawSpan(), id: 0, descriptors: [])
-        while connection.sendKept(now: now) == .lacksMeans {
-            // There is room, and nothing reports it.
-            set.report(to: &receiving.reports)
-            #expect(receiving.reports.isEmpty)
+        while connection.sendBacklog(now: now) == .outOfKernelResources {
+            // There is room, and the set does not report it.
+            set.report(to: &reads.reports)
+            #expect(reads.reports.isEmpty)
             now = queue.append(7, now: now)
             #expect(queue.takeDue(now: now.advanced(by: -1)) == [] && queue.takeDue(now: now) == [7])
         }
@@ -125,13 +129,13 @@ import Testing
         #expect(pair.far.take() == .end)
     }
 
-    @Test func `pauses between tries grow, and are short again when something was sent`() {
-        var queue = RetryQueue()
+    @Test func `pauses between tries grow, and are short again after a reply was sent`() {
+        var queue = RetryQueue(.resending)
         let start = Moment.now()
         var pauses: [Int64] = []
         for _ in 0..<12 {
             let due = queue.append(1, now: start)
-            // All wait for the same moment.
+            // All connections wait for the same moment.
             #expect(queue.append(2, now: start.advanced(by: 100)) == due && queue.due == due)
             pauses.append((due.nanoseconds - start.nanoseconds) / 1_000_000)
             #expect(queue.takeDue(now: due) == [1, 2] && queue.due == nil)
@@ -141,8 +145,8 @@ import Testing
         #expect(queue.append(1, now: start) == start.advanced(by: 1_000_000))
     }
 
-    @Test func `a user who has too many descriptors under way waits until some have arrived`() async throws {
-        // Only the administrator can become somebody whom the kernel counts.
+    @Test func `a user with too many descriptors in flight waits until some have arrived`() async throws {
+        // Only the administrator can become a user whose descriptors the kernel counts.
         if !Child.canChangeUser { return }
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 200)
@@ -151,7 +155,7 @@ import Testing
             try #require(setuid(54_321) == 0)
             var sent = 0
             while ends.near.give([1], descriptors: most) == .sent, sent < 100 { sent += 1 }
-            #expect(sent < 100 && ends.near.give([1], descriptors: most) == .lacksMeans)
+            #expect(sent < 100 && ends.near.give([1], descriptors: most) == .outOfKernelResources)
             #expect(ends.near.give([1]) == .sent)
             for _ in 0..<sent { #expect(ends.far.take() == .packet([1], descriptors: 100)) }
             #expect(ends.near.give([1], descriptors: most) == .sent)

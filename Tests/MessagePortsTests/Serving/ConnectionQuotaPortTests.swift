@@ -6,9 +6,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A process that takes all the connections that it gets leaves some to the others.
-@Suite struct MessagePortShareTests {
-    @Test func `a process that connects without end has its share, and others are let in and answered`()
+/// A process that takes all connections that it gets leaves some for others.
+@Suite struct ConnectionQuotaPortTests {
+    @Test func `a process that keeps connecting gets its quota, and others are let in and answered`()
         throws
     {
         let names = try OwnNames()
@@ -18,7 +18,7 @@ import Testing
         let (greedyWaits, mayEnd) = (RightHolder(), Gate())
         let server = try PortServer(names, limits: limits) { message in
             var message = message
-            // The greedy one asks on a connection, when it has no more to gain.
+            // The greedy client sends a request when it gets no more connections.
             if message.id == 1 { return greedyWaits.keep(message.takeReplyRight()) }
             do { try message.reply() } catch { Issue.record(error) }
         }
@@ -31,7 +31,7 @@ import Testing
         #expect(server.port.statistics.connections == 5 && server.port.statistics.excessConnections == 20)
         let honest = try (0..<3).map { _ in try server.connect() }
         for remote in honest { _ = try remote.request(before: .hang) }
-        // The rest is taken, too: who comes now waits, as before.
+        // The rest is used up, too. Further clients wait, as before.
         #expect(throws: MessagePortError.timedOut) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
@@ -44,7 +44,7 @@ import Testing
         withExtendedLifetime(honest) {}
     }
 
-    @Test func `whom the filter refuses, and who is gone, takes nothing of a share`() throws {
+    @Test func `rejected and closed connections do not count against a process's quota`() throws {
         var limits = MessagePort.Limits()
         limits.connectionsPerProcess = 1
         let count = Shared()
@@ -62,15 +62,15 @@ import Testing
         #expect(server.port.statistics.excessConnections == 10 && server.port.statistics.refusedPeers == 10)
     }
 
-    @Test func `a port lets one process have sixty-four connections unless it says otherwise`() throws {
+    @Test func `a port lets one process have 64 connections by default`() throws {
         let server = try PortServer()
         let remotes = try (0..<64).map { _ in try server.connect() }
         #expect(throws: MessagePortError.tooManyConnections) { _ = try server.connect() }
         #expect(remotes.allSatisfy { $0.isValid })
     }
 
-    @Test func `processes of another user have a share together`() async throws {
-        // Only the administrator can make one.
+    @Test func `processes of another user share one quota`() async throws {
+        // Only the administrator can start a process of another user.
         if !Child.canChangeUser { return }
         let name = try PortName("@share-of-user-\(getpid())")
         var limits = MessagePort.Limits()
@@ -87,10 +87,10 @@ import Testing
             let name = try PortName("@share-of-user-\(getppid())")
             let remotes = try (0..<3).map { _ in try RemotePort(named: name, before: .hang) }
             let child = Child {
-                // A connection of another process of the same user, by the kernel's own word.
+                // A connection of another process of the same user, as the kernel reports it.
                 do {
                     let socket = try PortNames.user.connect(to: name, before: .hang)
-                    // It may be refused before it has said anything.
+                    // It may be refused before it has sent anything.
                     _ = socket.send(Frame(.hello, limits: .init(bodyLength: 0, descriptorCount: 0)))
                     _ = try socket.wait(for: .read, before: .hang)
                     guard case .packet(let packet, _) = socket.take() else { return 100 }

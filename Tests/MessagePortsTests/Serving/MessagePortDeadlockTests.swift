@@ -5,8 +5,8 @@ import Testing
 @testable import RunLoops
 
 /// Waits for ports of the same process that would never end.
-@Suite struct MessagePortCircleTests {
-    @Test func `a thread that is to serve the port does not wait for it`() throws {
+@Suite struct MessagePortDeadlockTests {
+    @Test func `a thread that serves a port does not block on it`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
             let port = try MessagePort(name: PortName("own"), in: names.names)
@@ -21,7 +21,7 @@ import Testing
                     #expect(throws: MessagePortError.wouldDeadlock) {
                         while true { try remote.send([UInt8](repeating: 0, count: 10_000)) }
                     }
-                    // With a deadline that has passed it tries, and waits for nobody.
+                    // With a deadline that has passed it tries once, and does not wait.
                     #expect(throws: MessagePortError.timedOut) {
                         _ = try remote.request(before: .distantPast)
                     }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `of two threads that ask each other the second one is refused`() throws {
+    @Test func `of two threads that send requests to each other, the second fails`() throws {
         let names = try OwnNames()
         let first = try PortServer(names, nil)
         let second = try RunLoopThread(name: "second")
@@ -41,7 +41,7 @@ import Testing
         let asked = Gate()
         try first.serve { message in
             asked.open()
-            // The one who asks waits for this thread, which now would wait for it.
+            // The requester waits for this thread, which would now wait for the requester.
             #expect(throws: PerformError.self) { try second.runLoop.performAndWait {} }
             do { try message.reply() } catch { Issue.record(error) }
         }

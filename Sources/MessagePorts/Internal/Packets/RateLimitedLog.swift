@@ -1,6 +1,8 @@
 internal import RunLoops
 
-/// Reports the packets and peers that a port has turned away, but only the first ones: the peers decide how many there are.
+/// Reports the packets and peers that a port or connection has turned away.
+///
+/// Only the first ones are reported, because the peers decide how many there are.
 final class RateLimitedLog: Sendable {
     /// The number of lines that are reported.
     static let mostLines = 16
@@ -17,7 +19,7 @@ final class RateLimitedLog: Sendable {
         }
         if number < RateLimitedLog.mostLines { RunLoopDiagnostics.report(line()) }
         if number == RateLimitedLog.mostLines {
-            RunLoopDiagnostics.report("\(line()); more of this port is counted, and not reported")
+            RunLoopDiagnostics.report("\(line()); further events of this port are counted, and not reported")
         }
     }
 }

@@ -1,0 +1,29 @@
+internal import CSockets
+internal import Synchronization
+
+/// A check that this process can surely open the descriptors of a packet.
+///
+/// If no number is free for a descriptor, the kernel closes it at once, on the thread that receives. The check costs a system
+/// call, so its answer is used for some time.
+enum DescriptorHeadroom {
+    /// The time for which an answer is used.
+    ///
+    /// The answer is wrong if other code opens all but 252 of the free descriptors within that time.
+    private static let nanosecondsOfAnswer: Int64 = 10_000_000
+
+    /// The coarse time until which the last answer, which was "yes", is used.
+    private static let ampleUntil = Atomic<Int64>(0)
+
+    static var isAmple: Bool {
+        let now = runloops_coarse_time()
+        if now < ampleUntil.load(ordering: .relaxed) { return true }
+        return check(now)
+    }
+
+    @inline(never)
+    private static func check(_ now: Int64) -> Bool {
+        let isAmple = runloops_has_free_descriptors()
+        if isAmple { ampleUntil.store(now + nanosecondsOfAnswer, ordering: .relaxed) }
+        return isAmple
+    }
+}

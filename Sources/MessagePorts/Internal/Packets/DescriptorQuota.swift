@@ -1,0 +1,131 @@
+internal import CSockets
+internal import RunLoops
+
+/// The count of descriptors that one connection's peer has sent and that are neither taken nor closed, with its bounds.
+///
+/// Each descriptor is counted for the connection, for its ``PeerGroup``, and for the whole process, and each of the three has a
+/// bound. So no peer, and not all peers together, can use up the descriptors that this process needs.
+///
+/// > Thread safety: any thread.
+final class DescriptorQuota: Sendable {
+    /// The number of descriptors at which a group may send no more.
+    static let mostOfGroup = 128
+
+    /// The number of descriptors that all peers together can have here, if half of this process's limit is not less.
+    private static let mostOfProcess = 1_024
+
+    /// The descriptors of all peers.
+    private static let process = DescriptorCounter()
+
+    let group: PeerGroup
+    private let counter = DescriptorCounter()
+
+    /// Makes the quota of a connection.
+    ///
+    /// - Parameter peer: The peer, or nil if the kernel does not report it.
+    init(of peer: PeerCredentials?) {
+        group = PeerGroup.join(peer.map { PeerGroup.Key($0) } ?? .unknown)
+    }
+
+    deinit {
+        // In a forked child a thread that does not exist there may hold the lock, and nothing is received.
+        if !Fork.isChild { group.leave() }
+    }
+
+    // MARK: - Counting
+
+    func receive(_ count: Int) {
+        counter.receive(count)
+        group.counter.receive(count)
+        DescriptorQuota.process.receive(count)
+    }
+
+    func take(_ count: Int) {
+        counter.take(count)
+        group.counter.take(count)
+        DescriptorQuota.process.take(count)
+    }
+
+    func beginClosing(_ count: Int, wereCounted: Bool) {
+        counter.beginClosing(count, wereCounted: wereCounted)
+        group.counter.beginClosing(count, wereCounted: wereCounted)
+        DescriptorQuota.process.beginClosing(count, wereCounted: wereCounted)
+    }
+
+    func endClosing(_ count: Int) {
+        counter.endClosing(count)
+        group.counter.endClosing(count)
+        DescriptorQuota.process.endClosing(count)
+    }
+
+    /// The number of this connection's descriptors that are neither taken nor closed.
+    var total: Int { counter.total }
+
+    /// The number of all peers' descriptors that are neither taken nor closed, for tests.
+    static var totalOfProcess: Int { process.total }
+
+    // MARK: - Bounds
+
+    /// The descriptors that the next packet may bring.
+    enum Allowance: Equatable {
+        /// Any number. One system call receives the packet.
+        case any
+        /// At most this number. The kernel is asked for the packet's number before the packet is received.
+        case atMost(Int)
+    }
+
+    /// Returns the descriptors that the next packet of this connection may bring to a port.
+    ///
+    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a look at the coarse clock. A
+    /// packet can then bring more than the limits allow, 253, but only one packet for each thread that reads at that moment.
+    ///
+    /// - Parameters:
+    ///   - limit: The number of descriptors that a permitted message may carry.
+    ///   - untaken: The number of the connection's descriptors at which the connection may send no more.
+    /// - Returns: The descriptors that the packet may bring.
+    func allowance(limit: Int, untaken: Int) -> Allowance {
+        if DescriptorQuota.process.isEmpty, DescriptorHeadroom.isAmple { return .any }
+        return strictAllowance(limit: limit, untaken: untaken)
+    }
+
+    @inline(never)
+    private func strictAllowance(limit: Int, untaken: Int) -> Allowance {
+        DescriptorCloser.retryThread()
+        let total = DescriptorQuota.process.total
+        if counter.total >= untaken || group.counter.total >= DescriptorQuota.mostOfGroup {
+            return .atMost(0)
+        }
+        if total > 0, total + limit > DescriptorQuota.processBound { return .atMost(0) }
+        // Descriptors that the program keeps are no sign of an attack.
+        let isQuiet = DescriptorQuota.process.closing == 0 && DescriptorHeadroom.isAmple
+        if isQuiet, total + PacketSocket.mostDescriptors <= DescriptorQuota.processBound { return .any }
+        return .atMost(limit)
+    }
+
+    /// Returns the descriptors that the next reply may bring.
+    ///
+    /// The program asked for the descriptors that it keeps, so only those count that are being closed.
+    func allowanceOfReply(limit: Int) -> Allowance {
+        let closing = DescriptorQuota.process.closing
+        if closing == 0, DescriptorHeadroom.isAmple { return .any }
+        DescriptorCloser.retryThread()
+        if group.counter.closing >= DescriptorQuota.mostOfGroup { return .atMost(0) }
+        if closing > 0, closing + limit > DescriptorQuota.processBound { return .atMost(0) }
+        return .atMost(limit)
+    }
+
+    /// True if the peer may open no more connections: descriptors of its group cannot be closed, or not as fast as they arrive.
+    ///
+    /// Messages alone do not take a group this far. Connections that end with unread packets do.
+    var isGroupOverLimit: Bool {
+        group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
+    }
+
+    /// True if this connection has sent descriptors that cannot be closed in time.
+    var isStuck: Bool { counter.closing > 0 && DescriptorCloser.isStuck(group) }
+
+    /// True if all peers together have as many descriptors here as they may.
+    static var isProcessAtLimit: Bool { process.total >= processBound }
+
+    private static var processBound: Int { min(mostOfProcess, runloops_descriptor_limit() / 2) }
+}

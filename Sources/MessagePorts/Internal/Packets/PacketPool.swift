@@ -1,0 +1,24 @@
+internal import RunLoops
+
+/// The free packets of one size, so that receiving a message allocates nothing.
+final class PacketPool: Sendable {
+    /// The number of packets that are kept: as many as handlers may have on the stack, and a few that were passed on.
+    private static let most = 8
+
+    private let size: Int
+    private let free = Guarded<[Packet]>([])
+
+    /// Makes a pool.
+    ///
+    /// - Parameter body: The length of the largest body that a packet has room for.
+    init(forBodiesOf body: Int) { size = Frame.headLength + body }
+
+    /// Returns a packet for the kernel to fill.
+    func take() -> Packet { free.withLock { $0.popLast() } ?? Packet(size: size) }
+
+    /// Takes a packet back.
+    func give(_ packet: Packet) {
+        packet.clear()
+        free.withLock { if $0.count < PacketPool.most { $0.append(packet) } }
+    }
+}

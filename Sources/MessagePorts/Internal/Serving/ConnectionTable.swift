@@ -1,0 +1,71 @@
+/// The connections of a port by their numbers, and the places of those that are being decided about.
+///
+/// A connection reserves its place before the filter decides about it, because the filter may run the loop, which accepts more.
+struct ConnectionTable: Sendable {
+    private var connections: [UInt64: PortConnection] = [:]
+    /// The numbers of the connections that the filter is deciding about, or that are not watched yet.
+    private var undecided: Set<UInt64> = []
+    private var quota: ConnectionQuota
+    private var lastNumber: UInt64
+
+    /// Makes an empty table.
+    ///
+    /// - Parameters:
+    ///   - quota: The quota, of which nothing is used.
+    ///   - number: A number below those of all connections.
+    init(_ quota: ConnectionQuota, numbersAbove number: UInt64) {
+        self.quota = quota
+        lastNumber = number
+    }
+
+    var count: Int { connections.count }
+
+    /// The number of connections, with those that the filter is deciding about.
+    var countWithUndecided: Int { connections.count + undecided.count { connections[$0] == nil } }
+
+    subscript(number: UInt64) -> PortConnection? { connections[number] }
+
+    /// Reserves a place for a connection that the filter decides about next.
+    ///
+    /// - Returns: The connection's number, or nil if its process or its user has as many connections as it may.
+    mutating func reserve(for peer: PeerCredentials) -> UInt64? {
+        if !quota.take(peer) { return nil }
+        lastNumber += 1
+        undecided.insert(lastNumber)
+        return lastNumber
+    }
+
+    /// Releases a reserved place: there will be no connection.
+    mutating func cancel(_ number: UInt64, of peer: PeerCredentials) {
+        undecided.remove(number)
+        quota.giveBack(peer)
+    }
+
+    /// Adds a connection in its reserved place.
+    mutating func add(_ connection: PortConnection) { connections[connection.token] = connection }
+
+    /// True while the filter is deciding about a connection, or the connection is not watched yet.
+    func isUndecided(_ number: UInt64) -> Bool { undecided.contains(number) }
+
+    /// Ends the decision about a connection, which is watched now or is not to be.
+    mutating func decide(_ number: UInt64) { undecided.remove(number) }
+
+    /// Removes a connection.
+    ///
+    /// - Returns: True if it was in the table.
+    mutating func remove(_ connection: PortConnection) -> Bool {
+        if connections.removeValue(forKey: connection.token) == nil { return false }
+        quota.giveBack(connection.peer.credentials)
+        return true
+    }
+
+    /// Removes all connections.
+    ///
+    /// Reserved places stay, until their filters have decided.
+    mutating func removeAll() -> [PortConnection] {
+        let removed = Array(connections.values)
+        connections = [:]
+        for connection in removed { quota.giveBack(connection.peer.credentials) }
+        return removed
+    }
+}

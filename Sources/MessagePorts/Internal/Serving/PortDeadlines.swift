@@ -1,0 +1,98 @@
+internal import RunLoops
+
+/// The moments at which a port has something to do, behind one alarm that the port's set watches.
+///
+/// A moment is due when a peer is late with its greeting, when the port is to accept again, when replies are to be sent again,
+/// or when descriptors may be received again.
+///
+/// Not thread-safe: guarded by the port's claim. It stays with the port when the port changes its loop.
+final class PortDeadlines {
+    private var alarm: Alarm
+    private var greetings = GreetingQueue()
+    /// The connections with replies that the kernel had no resources for.
+    private var resends = RetryQueue(.resending)
+    /// The connections that are not read, because their next packet carries descriptors and none may arrive now.
+    private var heldBack = RetryQueue(.holdingBack)
+    private var acceptBackoff = ExponentialBackoff.accepting
+    /// The moment to listen again, if the port stopped because it was out of descriptors or memory.
+    private(set) var listenAgain: Moment?
+    /// False while the listener is not watched: there are enough connections, or no descriptors.
+    private(set) var isListening = true
+
+    init() throws(SystemError) { alarm = try Alarm() }
+
+    /// The descriptor that the set watches.
+    var descriptor: CInt { alarm.descriptor }
+
+    private func arm(_ moment: Moment) { _ = alarm.set(moment) }
+
+    /// Notes that the alarm has fired.
+    func alarmFired() { alarm.hasFired() }
+
+    /// Arms the alarm again for everything that is still to come.
+    func rearm() {
+        for moment in [greetings.nextDeadline, listenAgain, resends.due, heldBack.due] {
+            if let moment { arm(moment) }
+        }
+    }
+
+    // MARK: - Greetings
+
+    /// Expects the first packet of a connection until a deadline.
+    func expectGreeting(of connection: UInt64, before deadline: Moment) {
+        greetings.append(connection, deadline: deadline)
+        arm(deadline)
+    }
+
+    /// Expects the first packet of a connection no more.
+    func cancelGreeting(of connection: UInt64) { greetings.remove(connection) }
+
+    /// Takes out the next connection whose greeting is late, unless it greeted in time.
+    func takeLateGreeting(now: Moment) -> UInt64? { greetings.takeLate(now: now) }
+
+    var nextGreetingDeadline: Moment? { greetings.nextDeadline }
+
+    // MARK: - Accepting
+
+    /// Notes that the listener is watched no more: until a connection ends, or if there is a pause to make, until that is over.
+    func stopListening(pausing: Bool) {
+        isListening = false
+        if pausing { pauseListening() }
+    }
+
+    /// Sets the moment to listen again, after a longer pause each time.
+    func pauseListening() {
+        let end = Moment.now().advanced(by: acceptBackoff.begin().nanosecondsRoundedUp)
+        listenAgain = end
+        arm(end)
+    }
+
+    /// Notes that the listener is watched again.
+    func startedListening() {
+        isListening = true
+        listenAgain = nil
+    }
+
+    /// Makes the next pause short again: a connection was accepted, or has ended and released its descriptor.
+    func resetAcceptBackoff() { acceptBackoff.reset() }
+
+    // MARK: - Retries
+
+    /// Has the replies of a connection sent again later.
+    func resendReplies(of connection: UInt64, now: Moment) { arm(resends.append(connection, now: now)) }
+
+    /// Makes the next pause between tries to send replies short again.
+    func replyWasSent() { resends.hasSucceeded() }
+
+    /// Takes out the connections whose replies are to be sent again now.
+    func takeDueResends(now: Moment) -> [UInt64] { resends.takeDue(now: now) }
+
+    /// Has a connection read again later.
+    func holdBack(_ connection: UInt64, now: Moment) { arm(heldBack.append(connection, now: now)) }
+
+    /// Makes the next pause before a connection is read again short.
+    func descriptorsWereReceived() { heldBack.hasSucceeded() }
+
+    /// Takes out the connections that are to be read again now.
+    func takeDueHeldBack(now: Moment) -> [UInt64] { heldBack.takeDue(now: now) }
+}

@@ -1,0 +1,71 @@
+internal import RunLoops
+
+/// The name of a port, and the socket that listens under it, until the port releases both.
+///
+/// When ``release(_:)`` has returned, the name is free, whatever the port's loop is doing. To make that so, the loop uses the
+/// listener under the lock only, and holds nothing of it while the filter runs. The system calls that it makes under the lock
+/// never wait.
+final class PortListener: Sendable {
+    private let lock = Guarded(())
+    /// Nil once the name was released.
+    ///
+    /// `nonisolated(unsafe)`: touched under the lock. Not a counted reference: the loop could be the last to release that, a
+    /// moment after the port has ended.
+    nonisolated(unsafe) private var held: PortRegistration?
+
+    /// True if a connection that was not let in holds no descriptors.
+    let blocksDescriptors: Bool
+
+    init(_ held: consuming PortRegistration) {
+        blocksDescriptors = held.listener.blocksDescriptors
+        unsafe self.held = consume held
+    }
+
+    /// Accepts one connection, without waiting, and none once the name was released.
+    func accept() -> PacketListener.Accepted {
+        var accepted: PacketListener.Accepted?
+        // The loop's thread must not end while it holds the lock.
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
+        lock.withLock { _ in
+            switch unsafe held {
+            case .some(let held): accepted = held.listener.accept()
+            case .none: break
+            }
+        }
+        return accepted ?? .none
+    }
+
+    /// Has a set report connections that wait to be accepted.
+    func watch(in set: EpollSet) throws(SystemError) {
+        try lock.withLock { _ throws(SystemError) in
+            switch unsafe held {
+            case .some(let held):
+                try set.add(held.listener.descriptor, .reading, token: MessagePortCore.listenerToken)
+            case .none: break
+            }
+        }
+    }
+
+    /// Has a set report them no more.
+    func unwatch(in set: EpollSet) {
+        lock.withLock { _ in
+            switch unsafe held {
+            case .some(let held): set.remove(held.listener.descriptor)
+            case .none: break
+            }
+        }
+    }
+
+    /// Releases the name, and turns away the processes that wait to connect.
+    ///
+    /// Calling this twice is harmless.
+    ///
+    /// - Parameter set: The set that may watch the listener.
+    func release(_ set: EpollSet) {
+        unwatch(in: set)
+        var ended: PortRegistration?
+        lock.withLock { _ in ended = unsafe held.take() }
+        _ = consume ended
+    }
+}

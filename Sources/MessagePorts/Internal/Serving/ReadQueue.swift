@@ -1,0 +1,54 @@
+internal import DequeModule
+internal import RunLoops
+
+/// The connections that a port reads next: those that its set has reported, and those that are likely to have sent more.
+///
+/// Not thread-safe: guarded by the port's claim. It stays with the port when the port changes its loop.
+final class ReadQueue {
+    /// Read for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let state = ExclusivityUnchecked(State())
+
+    private struct State {
+        var reports: Deque<EpollSet.Report> = []
+        var lastSender: UInt64?
+        var lastRequester: UInt64?
+        /// The number of times that the last requester may still be read before the kernel is asked for other ready
+        /// connections.
+        var guesses = 0
+
+        mutating func takeLastRequester() -> UInt64? {
+            guard let requester = lastRequester, guesses > 0 else {
+                guesses = 16
+                return nil
+            }
+            guesses -= 1
+            lastRequester = nil
+            return requester
+        }
+    }
+
+    /// The events that the set has reported and that were not served yet.
+    var reports: Deque<EpollSet.Report> {
+        @inline(__always) _read { yield state.value.reports }
+        @inline(__always) _modify { yield &state.value.reports }
+    }
+
+    /// The connection whose message was just served, if the message was no request: its sender waits for nothing, and may have
+    /// sent more.
+    var lastSender: UInt64? {
+        @inline(__always) get { state.value.lastSender }
+        @inline(__always) set { state.value.lastSender = newValue }
+    }
+
+    /// The connection whose request was just served.
+    var lastRequester: UInt64? {
+        @inline(__always) get { state.value.lastRequester }
+        @inline(__always) set { state.value.lastRequester = newValue }
+    }
+
+    /// Takes out the last requester, which may have sent its next request.
+    ///
+    /// - Returns: The connection, or nil if there is none, or if it was read 16 times in a row: then the kernel is asked, so
+    ///   that processes that want to connect have their turn, too.
+    func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
+}

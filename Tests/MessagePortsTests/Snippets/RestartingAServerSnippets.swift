@@ -1,0 +1,56 @@
+import Glibc
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// The code of the article "Restarting a server", in a process of its own, which has the user's names to
+/// itself.
+@Suite struct RestartingAServerSnippets {
+    private let print = Printed()
+
+    @Test func `a new server takes over the listener, the state and the name`() async {
+        await #expect(processExitsWith: .success) {
+            try withOwnNames { try RestartingAServerSnippets().restart() }
+        }
+    }
+
+    private func restart() throws {
+        let old = try RunLoopThread(name: "old server")
+        let state = Array("7 clients served".utf8)
+        // Stands for a listening socket.
+        let listener = dup(STDERR_FILENO)
+        @Sendable func serve() throws {
+            let handOver: UInt32 = 1
+            let control = try MessagePort(name: PortName("org.example.server"))
+            try RunLoop.current.add(control, forMode: .common) { message in
+                guard message.id == handOver else { return }
+                do { try message.reply(state, descriptors: [listener]) } catch {
+                    return print("not handed over:", error)
+                }
+                close(listener)
+                control.invalidate()
+                RunLoop.current.stop()
+            }
+        }
+        try old.runLoop.performAndWait { try serve() }
+        let new = try Threads(1) { _ in try takeOver(state) }
+        try new.join()
+        old.stop()
+    }
+
+    private func takeOver(_ state: [UInt8]) throws {
+        let handOver: UInt32 = 1
+        let predecessor = try RemotePort(named: PortName("org.example.server"), mostDescriptors: 253)
+        var reply = try predecessor.request(id: handOver)
+        guard let listener = reply.descriptors.takeFirst() else { return }
+        try predecessor.onInvalidation { RunLoop.current.stop() }
+        RunLoop.current.run()
+        let successor = try MessagePort(name: PortName("org.example.server"))
+        let isOpen = fcntl(listener.descriptor, F_GETFD) != -1
+        let bytes = reply.bytes
+        #expect(isOpen && bytes == state && successor.isValid && print.lines.isEmpty)
+    }
+}
