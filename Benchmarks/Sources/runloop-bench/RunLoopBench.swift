@@ -15,8 +15,56 @@ struct RunLoopBench: ParsableCommand {
         discussion: "Times are compared within one run only. The program fails if a count misses its "
             + "target or a message is lost, never because something took long.",
         subcommands: families.map { $0.command } + [
-            AllCommand.self, SoakCommand.self, ServePacketsCommand.self, BurnCommand.self,
+            AllCommand.self, ServePacketsCommand.self, BurnCommand.self,
             HopsCommand.self,
         ],
         defaultSubcommand: AllCommand.self)
+}
+
+/// A group of measurements that share a sub-command; its properties are its options.
+///
+/// A new one is a file of its own, and a name in ``RunLoopBench/families``.
+protocol Family: ParsableArguments {
+    /// The sub-command's name.
+    static var name: String { get }
+    /// One sentence for the help page.
+    static var summary: String { get }
+
+    /// Takes all measurements of the family.
+    func measure(in session: Session) throws -> Chapter
+}
+
+extension Family {
+    /// The sub-command that measures this family alone.
+    static var command: any ParsableCommand.Type { FamilyCommand<Self>.self }
+}
+
+/// Measures one family.
+struct FamilyCommand<Measured: Family>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(commandName: Measured.name, abstract: Measured.summary)
+    }
+
+    @OptionGroup var options: SharedOptions
+    @OptionGroup var family: Measured
+
+    func run() throws {
+        try options.report { session in [try family.measure(in: session)] }
+    }
+}
+
+/// Measures every family, with its usual options.
+struct AllCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "all", abstract: "Measure everything, in under two minutes.")
+
+    @OptionGroup var options: SharedOptions
+
+    func run() throws {
+        try options.report { session in
+            try RunLoopBench.families.map { family in
+                try family.parse([]).measure(in: session)
+            }
+        }
+    }
 }

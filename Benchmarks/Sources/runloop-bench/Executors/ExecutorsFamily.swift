@@ -12,22 +12,22 @@ struct ExecutorsFamily: Family {
         var chapter = Chapter(name: Self.name)
         ThreadNumber.current.pin(to: session.machine.processors)
         session.progress.begin("executors")
-        let grounds = try Grounds()
+        let executors = try HopExecutors()
         var hops = Hops()
         for (index, path) in HopPath.allCases.enumerated() {
-            let walks = grounds.walks(path)
-            grounds.place(for: path, on: session.machine)
+            let workloads = executors.workloads(path)
+            executors.place(for: path, on: session.machine)
             for round in -1..<session.rounds {
                 session.progress.step(
                     max(0, round) + index * session.rounds, of: HopPath.allCases.count * session.rounds)
-                for offset in walks.indices {
+                for offset in workloads.indices {
                     // Each round begins with another subject, so that none always follows the same one.
-                    let walk = walks[(offset + max(0, round)) % walks.count]
+                    let workload = workloads[(offset + max(0, round)) % workloads.count]
                     do throws(Miscount) {
-                        try measure(walk, round: round, on: grounds, in: session, &hops)
+                        try measure(workload, round: round, on: executors, in: session, &hops)
                     } catch {
                         chapter.failures.append(
-                            "executors, \(path.rawValue), \(walk.key.subject.rawValue): \(error)")
+                            "executors, \(path.rawValue), \(workload.key.subject.rawValue): \(error)")
                         return chapter
                     }
                 }
@@ -41,22 +41,23 @@ struct ExecutorsFamily: Family {
     }
 
     private func measure(
-        _ walk: Walk, round: Int, on grounds: Grounds, in session: Session, _ hops: inout Hops
+        _ workload: HopWorkload, round: Int, on executors: HopExecutors, in session: Session,
+        _ hops: inout Hops
     ) throws(Miscount) {
         let length = session.length(.milliseconds(12), quick: .milliseconds(5))
         let processors = session.machine.processors
-        let outcome = waitForTask(preferring: grounds.preference(walk.key.path)) {
+        let outcome = waitForTask(preferring: executors.preference(workload.key.path)) {
             () async -> Result<Double, Miscount> in
-            if walk.key.path == .pool { await Hops.freeDefaultThreads(processors) }
+            if workload.key.path == .pool { await Hops.freeDefaultThreads(processors) }
             // The first round warms up, and does what needs to be done only once.
-            if round < 0 { return await Hops.allocations(of: walk) }
-            return await Hops.time(of: walk, length: length)
+            if round < 0 { return await Hops.allocations(of: workload) }
+            return await Hops.time(of: workload, length: length)
         }
         let figure = try outcome.get()
         if round < 0 {
-            hops.add(allocations: figure, of: walk.key)
+            hops.add(allocations: figure, of: workload.key)
         } else {
-            hops.add(time: figure, of: walk.key)
+            hops.add(time: figure, of: workload.key)
         }
     }
 }

@@ -1,19 +1,19 @@
 internal import CAllocationCounter
 internal import CThreadControl
 
-/// What the rounds of all walks add up to.
+/// What the rounds of all workloads add up to.
 struct Hops {
     /// What each hop or task took, in nanoseconds, or how much it allocated.
-    private var times = RoundFigures<Walk.Key>()
-    private var allocations = RoundFigures<Walk.Key>()
+    private var times = RoundFigures<HopWorkload.Key>()
+    private var allocations = RoundFigures<HopWorkload.Key>()
 
-    mutating func add(time: Double, of key: Walk.Key) { times.add(time, of: key) }
+    mutating func add(time: Double, of key: HopWorkload.Key) { times.add(time, of: key) }
 
-    mutating func add(allocations count: Double, of key: Walk.Key) { allocations.add(count, of: key) }
+    mutating func add(allocations count: Double, of key: HopWorkload.Key) { allocations.add(count, of: key) }
 
     /// Walks for so long: nanoseconds, the median of chunks, so that what interrupts a few does not show.
-    static func time(of walk: Walk, length: Duration) async -> Result<Double, Miscount> {
-        let before = await walk.stops()
+    static func time(of workload: HopWorkload, length: Duration) async -> Result<Double, Miscount> {
+        let before = await workload.stops()
         var steps = 0
         var chunk = 16
         var chunks: [Double] = []
@@ -21,44 +21,46 @@ struct Hops {
         let end = now + length.nanoseconds
         repeat {
             let start = now
-            await walk.take(chunk)
+            await workload.take(chunk)
             now = bench_now()
             steps += chunk
-            chunks.append(Double(now - start) / Double(chunk * walk.key.path.unitsPerStep))
-            // Long enough that the clock and the way to the walk's beginning cost nothing.
+            chunks.append(Double(now - start) / Double(chunk * workload.key.path.unitsPerStep))
+            // Long enough that the clock and the way to the workload's beginning cost nothing.
             if now - start < 100_000 { chunk *= 2 }
         } while now < end
-        return await check(walk, steps, since: before).map {
+        return await check(workload, steps, since: before).map {
             Spread(chunks.suffix(max(1, chunks.count - 8)))?.median ?? 0
         }
     }
 
-    /// Walks to count mallocs: those of a long walk less those of a short one, which begins and ends alike.
+    /// Walks to count mallocs: those of a long workload less those of a short one, which begins and ends alike.
     ///
     /// The least of several, because threads that have nothing to do with it are not always quiet.
-    static func allocations(of walk: Walk) async -> Result<Double, Miscount> {
+    static func allocations(of workload: HopWorkload) async -> Result<Double, Miscount> {
         let steps = 500
         let attempts = 16
-        let before = await walk.stops()
+        let before = await workload.stops()
         var (short, long) = (Int.max, Int.max)
         for _ in 0..<attempts {
-            short = min(short, await allocations(of: walk, steps: steps))
-            long = min(long, await allocations(of: walk, steps: 2 * steps))
+            short = min(short, await allocations(of: workload, steps: steps))
+            long = min(long, await allocations(of: workload, steps: 2 * steps))
         }
-        return await check(walk, 3 * attempts * steps, since: before).map {
-            Double(long - short) / Double(steps * walk.key.path.unitsPerStep)
+        return await check(workload, 3 * attempts * steps, since: before).map {
+            Double(long - short) / Double(steps * workload.key.path.unitsPerStep)
         }
     }
 
-    private static func check(_ walk: Walk, _ steps: Int, since before: Int) async -> Result<Void, Miscount> {
-        let found = await walk.stops() - before
+    private static func check(_ workload: HopWorkload, _ steps: Int, since before: Int) async -> Result<
+        Void, Miscount
+    > {
+        let found = await workload.stops() - before
         return found == 2 * steps ? .success(()) : .failure(Miscount(expected: 2 * steps, found: found))
     }
 
-    private static func allocations(of walk: Walk, steps: Int) async -> Int {
+    private static func allocations(of workload: HopWorkload, steps: Int) async -> Int {
         let before = bench_allocations()
         bench_allocations_count(true)
-        await walk.take(steps)
+        await workload.take(steps)
         bench_allocations_count(false)
         return Int(bench_allocations() - before)
     }
@@ -92,7 +94,7 @@ struct Hops {
                     .init("mallocs", "allocations", .perMessage),
                 ])
             table.rows = path.subjects.map { subject in
-                let key = Walk.Key(path: path, subject: subject)
+                let key = HopWorkload.Key(path: path, subject: subject)
                 var row = Table.Row(name: subject.rawValue)
                 row.add(times.spread(key), as: "time")
                 row.add(ratio(path, subject), as: "ratio")
@@ -113,7 +115,7 @@ struct Hops {
                     + "of the rounds.",
                 unit: "M/s",
                 groups: path.subjects.compactMap { subject in
-                    times.spread(Walk.Key(path: path, subject: subject)) { 1e9 / $0 }.map {
+                    times.spread(HopWorkload.Key(path: path, subject: subject)) { 1e9 / $0 }.map {
                         Chart.BarGroup(
                             name: subject.rawValue, role: subject.role,
                             bars: [Chart.Bar(name: "1 task", value: $0)])
@@ -126,10 +128,12 @@ struct Hops {
         [
             TargetRow(
                 "B-E1", "mallocs a hop, actors of one loop", .atMost(0),
-                figure: allocations.spread(Walk.Key(path: .sameExecutor, subject: .runLoops)), isCount: true),
+                figure: allocations.spread(HopWorkload.Key(path: .sameExecutor, subject: .runLoops)),
+                isCount: true),
             TargetRow(
                 "B-E2", "mallocs a hop, actors of two loops", .atMost(0),
-                figure: allocations.spread(Walk.Key(path: .twoExecutors, subject: .runLoops)), isCount: true),
+                figure: allocations.spread(HopWorkload.Key(path: .twoExecutors, subject: .runLoops)),
+                isCount: true),
             TargetRow(
                 "B-E3", "hop between actors of two loops, parked ÷ SwiftNIO", .atMost(1.1),
                 stretch: .below(1),
@@ -137,12 +141,13 @@ struct Hops {
             TargetRow(
                 "B-E4", "hop between actors of one loop ÷ default executor", .below(1),
                 figure: times.ratio(
-                    Walk.Key(path: .sameExecutor, subject: .runLoops),
-                    to: Walk.Key(path: .sameExecutor, subject: .standard))),
+                    HopWorkload.Key(path: .sameExecutor, subject: .runLoops),
+                    to: HopWorkload.Key(path: .sameExecutor, subject: .standard))),
         ]
     }
 
     private func ratio(_ path: HopPath, _ subject: HopSubject) -> Spread? {
-        times.ratio(Walk.Key(path: path, subject: subject), to: Walk.Key(path: path, subject: .nio))
+        times.ratio(
+            HopWorkload.Key(path: path, subject: subject), to: HopWorkload.Key(path: path, subject: .nio))
     }
 }

@@ -4,20 +4,20 @@ internal import RunLoops
 /// Isolates what a timer and a descriptor see of a loop that is never out of messages, and of the same loop at rest.
 ///
 /// Read "passes without a read" first: it is a count, and 0 on every machine. Then how much later the timer is.
-struct Fairness: Part {
+struct Fairness: Measurement {
     private let thread: RunLoopThread
     private let number: ThreadNumber
-    private let feeder: Feeder
-    private let busyThread = BusyThread()
+    private let generator: LoadGenerator
+    private let clockReader = ClockReader()
     /// The 99th percentile of each round, in nanoseconds.
     private var ninetyNinths = RoundFigures<Key>()
-    private var delays: [Situation: Histogram<UInt32>] = [:]
+    private var delays: [LoopCondition: Histogram<UInt32>] = [:]
     private var totals: [Load: Totals] = [:]
 
     /// A round of the loop under a load is compared with one at rest right before.
     private struct Key: Hashable {
         let load: Load
-        let situation: Situation
+        let condition: LoopCondition
     }
 
     /// What all rounds of a load add up to.
@@ -36,22 +36,22 @@ struct Fairness: Part {
             RunLoop.current.waitPolicy = .park
             return ThreadNumber.current
         }
-        feeder = try Feeder(loop: thread.runLoop)
+        generator = try LoadGenerator(loop: thread.runLoop)
     }
 
     mutating func measure(round: Int, in session: Session) throws {
         let processors = session.machine.processors
         let others = processors.count > 1 ? Array(processors.dropFirst()) : processors
         number.pin(to: [processors[0]])
-        busyThread.number.pin(to: [processors[0]])
+        clockReader.number.pin(to: [processors[0]])
         let length = session.length(.milliseconds(100), quick: .milliseconds(30))
         for load in Load.allCases {
             stage = load.rawValue
-            let idle = try FairnessWatch(thread.runLoop, length: length, feeder: nil)
-            feeder.start(load, on: others)
-            let busy = Result { try FairnessWatch(thread.runLoop, length: length, feeder: feeder) }
-            try feeder.stop(load)
-            let machine = busyThread.delays(length: length)
+            let idle = try TimerWatch(thread.runLoop, length: length, generator: nil)
+            generator.start(load, on: others)
+            let busy = Result { try TimerWatch(thread.runLoop, length: length, generator: generator) }
+            try generator.stop(load)
+            let machine = clockReader.delays(length: length)
             let watch = try busy.get()
             totals[load, default: Totals()].passesWithoutRead += watch.passesWithoutRead
             // The first round warms up; but unread is unread.
@@ -63,21 +63,21 @@ struct Fairness: Part {
         }
     }
 
-    private mutating func add(_ busy: FairnessWatch, to load: Load) {
+    private mutating func add(_ busy: TimerWatch, to load: Load) {
         totals[load, default: Totals()].reads += busy.reads
         totals[load, default: Totals()].messages += busy.messages
         totals[load, default: Totals()].passes += busy.passes
     }
 
-    private mutating func add(_ found: [Int64], _ load: Load, _ situation: Situation) {
+    private mutating func add(_ found: [Int64], _ load: Load, _ condition: LoopCondition) {
         var round = Self.histogram()
         for delay in found {
             // The fires that one late one has kept from being made were late as well.
             round.recordCorrectedValue(UInt64(max(1, delay)), expectedInterval: 1_000_000)
         }
         ninetyNinths.add(
-            Double(round.valueAtPercentile(99)), of: Key(load: load, situation: situation))
-        delays[situation, default: Self.histogram()].add(round)
+            Double(round.valueAtPercentile(99)), of: Key(load: load, condition: condition))
+        delays[condition, default: Self.histogram()].add(round)
     }
 
     private static func histogram() -> Histogram<UInt32> {
@@ -107,13 +107,13 @@ struct Fairness: Part {
                 .init("passes", "passes", .whole), .init("messages a pass", "messages", .ratio),
                 .init("reads", "reads", .whole), .init("passes without a read", "unread", .whole),
             ])
-        table.rows = Situation.all.map { situation in
-            var row = Table.Row(name: situation.description)
-            guard let delays = delays[situation] else { return row }
+        table.rows = LoopCondition.all.map { condition in
+            var row = Table.Row(name: condition.description)
+            guard let delays = delays[condition] else { return row }
             for (key, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("max", 100)] {
                 row.figures[key] = Double(delays.valueAtPercentile(percentile))
             }
-            if case .busy(let load) = situation, let totals = totals[load] {
+            if case .busy(let load) = condition, let totals = totals[load] {
                 row.figures["passes"] = Double(totals.passes)
                 row.figures["messages"] = Double(totals.messages) / Double(totals.passes)
                 row.figures["reads"] = Double(totals.reads)
@@ -130,10 +130,10 @@ struct Fairness: Part {
             reading:
                 "Further left is sooner, on a scale where each line is ten times the one before; ▲ marks the median and "
                 + "│ the 99th percentile, which should stay under a millisecond.",
-            series: Situation.all.compactMap { situation in
-                delays[situation].map { delays in
+            series: LoopCondition.all.compactMap { condition in
+                delays[condition].map { delays in
                     Chart.Distribution(
-                        name: situation.name, role: situation == .thread ? .yardstick : .ours,
+                        name: condition.name, role: condition == .thread ? .yardstick : .ours,
                         median: Double(delays.valueAtPercentile(50)),
                         ninetyNinth: Double(delays.valueAtPercentile(99)), bins: delays.bins())
                 }
@@ -151,9 +151,9 @@ struct Fairness: Part {
             return TargetRow(
                 "B-F1", what, .atMost(1),
                 figure: ninetyNinths.difference(
-                    Key(load: load, situation: .busy(load)), less: Key(load: load, situation: .rest)
+                    Key(load: load, condition: .busy(load)), less: Key(load: load, condition: .rest)
                 ) { $0 / 1e6 },
-                note: ninetyNinths.spread(Key(load: load, situation: .thread)).map {
+                note: ninetyNinths.spread(Key(load: load, condition: .thread)).map {
                     "a busy thread without a loop: \(NumberFormat.ratio.text($0.median / 1e6))"
                 })
         } + [
@@ -161,5 +161,51 @@ struct Fairness: Part {
                 "B-F1", "passes of a busy loop that left a ready descriptor unread", .atMost(0),
                 figure: unread.flatMap { Spread([Double($0)]) }, isCount: true)
         ]
+    }
+}
+
+/// What keeps a loop busy.
+enum Load: String, CaseIterable {
+    case perform = "blocks that other threads perform"
+    case port = "messages that other threads send"
+    case own = "blocks that perform themselves again"
+
+    /// The short form, for a chart.
+    var name: String {
+        switch self {
+        case .perform: "perform from elsewhere"
+        case .port: "port from elsewhere"
+        case .own: "blocks, again and again"
+        }
+    }
+}
+
+/// What a timer's loop is doing meanwhile.
+enum LoopCondition: Hashable {
+    /// Nothing.
+    case rest
+    /// What keeps it busy.
+    case busy(Load)
+    /// It is not a loop, but a thread that watches the timer.
+    case thread
+
+    static let all: [LoopCondition] = [.thread, .rest] + Load.allCases.map { .busy($0) }
+
+    /// What a table says.
+    var description: String {
+        switch self {
+        case .rest: "at rest"
+        case .busy(let load): load.rawValue
+        case .thread: "no loop: a thread that only reads the clock"
+        }
+    }
+
+    /// What a chart says.
+    var name: String {
+        switch self {
+        case .rest: "at rest"
+        case .busy(let load): load.name
+        case .thread: "only reads the clock"
+        }
     }
 }

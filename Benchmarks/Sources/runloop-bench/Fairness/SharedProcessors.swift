@@ -4,8 +4,8 @@ internal import RunLoops
 /// one that would spin from each tick to the next.
 ///
 /// Read "delivered" first: the kernel decides how many a loop that sleeps gets, and one that spins should get as many.
-struct SharedProcessors: Part {
-    private enum Way: String, CaseIterable {
+struct SharedProcessors: Measurement {
+    private enum Policy: String, CaseIterable {
         case park = "park"
         case spin = "spin(for: 2 ms)"
 
@@ -15,16 +15,16 @@ struct SharedProcessors: Part {
     private static let processes = 8
 
     /// A loop for each, because a loop learns from what it has met.
-    private let threads: [Way: RunLoopThread]
-    private let numbers: [Way: ThreadNumber]
-    private var delivered = RoundFigures<Way>()
+    private let threads: [Policy: RunLoopThread]
+    private let numbers: [Policy: ThreadNumber]
+    private var delivered = RoundFigures<Policy>()
 
     private(set) var stage = ""
 
     init() throws {
-        var threads: [Way: RunLoopThread] = [:]
-        var numbers: [Way: ThreadNumber] = [:]
-        for way in Way.allCases {
+        var threads: [Policy: RunLoopThread] = [:]
+        var numbers: [Policy: ThreadNumber] = [:]
+        for way in Policy.allCases {
             let thread = try RunLoopThread(name: "ticks")
             threads[way] = thread
             numbers[way] = try thread.runLoop.performAndWait {
@@ -42,10 +42,10 @@ struct SharedProcessors: Part {
         let busy = try BusyProcesses(Self.processes, on: processors)
         defer { busy.stop() }
         let length = session.length(.seconds(2), quick: .milliseconds(500))
-        for way in round % 2 == 0 ? Way.allCases : Way.allCases.reversed() {
+        for way in round % 2 == 0 ? Policy.allCases : Policy.allCases.reversed() {
             stage = way.rawValue
             guard let thread = threads[way] else { continue }
-            let watch = try FairnessWatch(thread.runLoop, length: length, feeder: nil)
+            let watch = try TimerWatch(thread.runLoop, length: length, generator: nil)
             // The first round warms up: the loop that spins finds out that it is disturbed.
             if round >= 0 { delivered.add(Double(watch.fires) / Double(watch.points), of: way) }
         }
@@ -64,7 +64,7 @@ struct SharedProcessors: Part {
         var table = Table(
             title: "Ticks of 1 ms that are delivered beside eight busy processes on two processors",
             columns: [.init("delivered", "delivered", .ratio)])
-        table.rows = Way.allCases.map { way in
+        table.rows = Policy.allCases.map { way in
             var row = Table.Row(name: way.rawValue)
             row.add(delivered.spread(way), as: "delivered")
             return row

@@ -16,8 +16,8 @@ struct LatencyFamily: Family {
     }
 
     func measure(in session: Session) throws -> Chapter {
-        let rally = Rally()
-        let subjects = try PingPongSubject.allCases.map { (subject: $0, player: try $0.make(rally: rally)) }
+        let timer = RoundTripTimer()
+        let subjects = try PingPongSubject.allCases.map { (subject: $0, player: try $0.make(timer: timer)) }
         var chapter = Chapter(name: Self.name)
         var results: [Placement: [PingPongSubject: LatencyResult]] = [:]
         for placement in Placement.possible(on: session.machine) {
@@ -30,14 +30,14 @@ struct LatencyFamily: Family {
                     let (subject, player) = subjects[(index + round) % subjects.count]
                     if !subject.isPossible(in: placement) { continue }
                     player.place(placement, on: session.machine)
-                    rally.prepare(
+                    timer.prepare(
                         length: session.length(.milliseconds(40), quick: .milliseconds(15)),
                         gap: .microseconds(gap))
                     var failure: String?
                     let hits = player.spinHits
                     let usage = Usage.of {
                         player.start()
-                        failure = rally.wait()
+                        failure = timer.wait()
                     }
                     if let failure {
                         chapter.failures.append(
@@ -46,7 +46,7 @@ struct LatencyFamily: Family {
                     }
                     found[subject, default: LatencyResult(subject: subject)]
                         .add(
-                            rally.samples, gap: .microseconds(gap), usage: usage,
+                            timer.samples, gap: .microseconds(gap), usage: usage,
                             spinHits: hits.flatMap { before in player.spinHits.map { $0 - before } })
                 }
             }

@@ -3,12 +3,12 @@ internal import CThreadControl
 /// Isolates leaving a notification with a queue in which a hundred wait already, or a hundred thousand.
 ///
 /// Read the quotient of the two first: it says whether the queue looks for what is alike, or knows.
-struct Enqueueing: Part {
+struct Enqueueing: Measurement {
     /// How many wait.
     private static let few = 100
     private static let many = 100_000
     /// What becomes of a notification that is enqueued.
-    private enum Fate: String, CaseIterable {
+    private enum Kind: String, CaseIterable {
         case mergedWithFew = "merged with one of 32 of those that wait"
         case mergedWithAny = "merged with any of those that wait"
         case added = "like none of those that wait"
@@ -16,7 +16,7 @@ struct Enqueueing: Part {
 
     private struct Key: Hashable {
         let subject: EnqueueSubject
-        let fate: Fate
+        let kind: Kind
         let pending: Int
     }
 
@@ -45,28 +45,29 @@ struct Enqueueing: Part {
             let (subject, pending, queue) = queues[(index + max(0, round)) % queues.count]
             queue.thread.number.pin(to: [session.machine.processors[0]])
             let batch = subject == .foundation ? 1 : 32
-            for fate in Self.fates(of: subject) {
-                stage = "\(subject.rawValue), \(pending) waiting, \(fate.rawValue)"
+            for kind in Self.kinds(of: subject) {
+                stage = "\(subject.rawValue), \(pending) waiting, \(kind.rawValue)"
                 let time = try onThread(of: queue) { [count] () throws(Miscount) in
-                    switch fate {
+                    switch kind {
                     case .mergedWithFew:
                         Self.timeMerging(
-                            with: queue, Scatter(count: 32, in: pending), count: count, batch: batch)
+                            with: queue, ScatteredIndices(count: 32, in: pending), count: count, batch: batch)
                     case .mergedWithAny:
                         Self.timeMerging(
-                            with: queue, Scatter(count: pending, in: pending), count: count, batch: batch)
+                            with: queue, ScatteredIndices(count: pending, in: pending), count: count,
+                            batch: batch)
                     case .added: try Self.timeAdding(to: queue, pending: pending, count: count)
                     }
                 }
-                if round >= 0 { times.add(time, of: Key(subject: subject, fate: fate, pending: pending)) }
+                if round >= 0 { times.add(time, of: Key(subject: subject, kind: kind, pending: pending)) }
             }
         }
     }
 
     /// Which of them are measured.
-    private static func fates(of subject: EnqueueSubject) -> [Fate] {
+    private static func kinds(of subject: EnqueueSubject) -> [Kind] {
         switch subject {
-        case .own: Fate.allCases
+        case .own: Kind.allCases
         // It does the same for all, and cannot be filled anew each round.
         case .foundation: [.mergedWithAny]
         case .dictionary: [.mergedWithFew, .mergedWithAny]
@@ -96,7 +97,7 @@ struct Enqueueing: Part {
 
     /// Nanoseconds an enqueue of so many, or of as many as a few milliseconds allow.
     private static func timeMerging(
-        with queue: any Enqueuer, _ scatter: consuming Scatter, count: Int, batch: Int
+        with queue: any Enqueuer, _ scatter: consuming ScatteredIndices, count: Int, batch: Int
     ) -> Double {
         var scatter = scatter
         return timeEach(of: count, inBatchesOf: batch) { queue.merge(batch, &scatter) }
@@ -150,14 +151,14 @@ struct Enqueueing: Part {
                 .init("to", "ratioHigh", .ratio),
             ])
         for subject in EnqueueSubject.allCases {
-            for fate in Fate.allCases {
-                guard let few = times.spread(Key(subject: subject, fate: fate, pending: Self.few)) else {
+            for kind in Kind.allCases {
+                guard let few = times.spread(Key(subject: subject, kind: kind, pending: Self.few)) else {
                     continue
                 }
-                var row = Table.Row(name: "\(subject.rawValue), \(fate.rawValue)")
+                var row = Table.Row(name: "\(subject.rawValue), \(kind.rawValue)")
                 row.add(few, as: "few")
-                row.add(times.spread(Key(subject: subject, fate: fate, pending: Self.many)), as: "many")
-                row.add(ratio(subject, fate), as: "ratio")
+                row.add(times.spread(Key(subject: subject, kind: kind, pending: Self.many)), as: "many")
+                row.add(ratio(subject, kind), as: "ratio")
                 table.rows.append(row)
             }
         }
@@ -176,7 +177,7 @@ struct Enqueueing: Part {
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,
                     bars: [(Self.few, "100 wait"), (Self.many, "100,000 wait")].compactMap { pending, name in
-                        times.spread(Key(subject: subject, fate: .mergedWithAny, pending: pending)) {
+                        times.spread(Key(subject: subject, kind: .mergedWithAny, pending: pending)) {
                             1e9 / $0
                         }
                         .map { Chart.Bar(name: name, value: $0) }
@@ -185,18 +186,69 @@ struct Enqueueing: Part {
     }
 
     func targets(on machine: Machine) -> [TargetRow] {
-        Fate.allCases.map { fate in
-            let memory = ratio(.dictionary, fate)?.median
+        Kind.allCases.map { kind in
+            let memory = ratio(.dictionary, kind)?.median
             return TargetRow(
-                "B-N3", "enqueue with coalescing, \(fate.rawValue), 100,000 ÷ 100", .atMost(2),
-                stretch: .atMost(1.2), figure: ratio(.own, fate),
+                "B-N3", "enqueue with coalescing, \(kind.rawValue), 100,000 ÷ 100", .atMost(2),
+                stretch: .atMost(1.2), figure: ratio(.own, kind),
                 note: memory.map { "a dictionary's look-up: \(NumberFormat.ratio.text($0))" })
         }
     }
 
-    private func ratio(_ subject: EnqueueSubject, _ fate: Fate) -> Spread? {
+    private func ratio(_ subject: EnqueueSubject, _ kind: Kind) -> Spread? {
         times.ratio(
-            Key(subject: subject, fate: fate, pending: Self.many),
-            to: Key(subject: subject, fate: fate, pending: Self.few))
+            Key(subject: subject, kind: kind, pending: Self.many),
+            to: Key(subject: subject, kind: kind, pending: Self.few))
+    }
+}
+
+/// A queue in which many notifications wait, each with a name of its own.
+///
+/// Everything is called on the queue's thread.
+protocol Enqueuer: AnyObject, Sendable {
+    /// The queue's thread.
+    var thread: WorkerThread { get }
+
+    /// Fills the empty queue.
+    func fill()
+
+    /// Enqueues so many that are each like one that waits, and are merged with it.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - scatter: Which of those that wait.
+    func merge(_ count: Int, _ scatter: inout ScatteredIndices)
+
+    /// Enqueues so many that are like none that waits.
+    func add(_ count: Int)
+
+    /// Lets the loop run until nothing waits.
+    ///
+    /// - Throws: If other notifications were posted than waited.
+    func empty() throws(Miscount)
+}
+
+/// The queues that are compared.
+enum EnqueueSubject: String, CaseIterable {
+    case own = "RunLoops queue"
+    case foundation = "Foundation queue"
+    case dictionary = "look-up in a Swift Dictionary"
+
+    /// Ours, theirs or neither.
+    var role: Chart.Role {
+        switch self {
+        case .own: .ours
+        case .foundation: .peer
+        case .dictionary: .yardstick
+        }
+    }
+
+    /// Makes a queue in which so many will wait.
+    func make(pending: Int, others: Int) -> any Enqueuer {
+        switch self {
+        case .own: QueueEnqueuer(pending: pending, others: others)
+        case .foundation: FoundationEnqueuer(pending: pending)
+        case .dictionary: DictionaryEnqueuer(pending: pending)
+        }
     }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Isolates what threads that post different names to one center take from each other.
 ///
 /// Read the quotient of four threads and one: on two processors it can be two at most.
-struct ParallelPosting: Part {
+struct ParallelPosting: Measurement {
     /// Whose center.
     enum Subject: String, CaseIterable {
         case own = "RunLoops post"
@@ -13,7 +13,7 @@ struct ParallelPosting: Part {
         fileprivate var role: Chart.Role { self == .own ? .ours : .peer }
 
         /// Makes a center whose names have one observer each.
-        fileprivate func make(names: [String], calls: [Calls]) -> [any Poster] {
+        fileprivate func make(names: [String], calls: [CallCounter]) -> [any Poster] {
             switch self {
             case .own: NamePoster.several(names: names, calls: calls)
             case .foundation: FoundationNamePoster.several(names: names, calls: calls)
@@ -46,7 +46,7 @@ struct ParallelPosting: Part {
             // Names of its own for each round: where two names meet in a table is a matter of luck, which has
             // to be different each time.
             let names = threads.indices.map { "name \($0) of round \(round)" }
-            let calls = names.map { _ in Calls() }
+            let calls = names.map { _ in CallCounter() }
             let posters = subject.make(names: names, calls: calls)
             for count in Self.threadCounts {
                 stage = "\(subject.rawValue), threads: \(count)"
@@ -60,10 +60,10 @@ struct ParallelPosting: Part {
 
     /// Has each poster post on a thread of its own for so long: posts a second.
     private func rate(
-        _ posters: [any Poster], _ calls: [Calls], length: Duration
+        _ posters: [any Poster], _ calls: [CallCounter], length: Duration
     ) throws(Miscount) -> Double {
         let before = calls.map(\.count)
-        let start = Start()
+        let start = StartingGate()
         let posted = Mutex([Int](repeating: 0, count: calls.count))
         for (index, poster) in posters.enumerated() {
             threads[index].run {

@@ -4,7 +4,7 @@ internal import CThreadControl
 /// Isolates a post: the time until it returns, in which it has called every observer, and nothing else runs.
 ///
 /// Read "÷ Foundation" of "RunLoops post" with one observer first.
-struct Posting: Part {
+struct Posting: Measurement {
     /// With how many observers each subject is measured.
     static let observerCounts = [0, 1, 10, 100]
 
@@ -16,11 +16,11 @@ struct Posting: Part {
     private struct Subject {
         let key: Key
         let poster: any Poster
-        let calls: Calls
+        let calls: CallCounter
 
         init(_ key: Key) {
             self.key = key
-            calls = Calls()
+            calls = CallCounter()
             poster = key.subject.make(observers: key.observers, calls: calls)
         }
     }
@@ -122,7 +122,7 @@ struct Posting: Part {
         }
     }
 
-    /// Calls a second as bars.
+    /// CallCounter a second as bars.
     private var chart: Chart {
         let counts = Self.observerCounts.filter { $0 > 0 }
         let groups = PostSubject.allCases.map { subject in
@@ -158,5 +158,49 @@ struct Posting: Part {
         times.ratio(
             Key(subject: subject, observers: observers),
             to: Key(subject: subject.yardstick, observers: observers))
+    }
+}
+
+/// One way to call observers at once, on the thread that posts.
+protocol Poster: AnyObject, Sendable {
+    /// Posts so many times; one call for many, so that calling through the protocol costs nothing.
+    ///
+    /// On one thread at a time.
+    func post(_ count: Int)
+}
+
+/// The ways that are compared.
+enum PostSubject: String, CaseIterable {
+    case name = "RunLoops post"
+    case message = "RunLoops typed message"
+    case foundationName = "Foundation post"
+    case foundationMessage = "Foundation typed message (‡)"
+
+    /// Ours or theirs.
+    var role: Chart.Role {
+        switch self {
+        case .name, .message: .ours
+        case .foundationName, .foundationMessage: .peer
+        }
+    }
+
+    /// What it is compared with.
+    var yardstick: PostSubject {
+        switch self {
+        case .name, .foundationName: .foundationName
+        case .message, .foundationMessage: .foundationMessage
+        }
+    }
+}
+
+extension PostSubject {
+    /// Makes a center with so many observers that count in `calls`, and what posts to it.
+    func make(observers: Int, calls: CallCounter) -> any Poster {
+        switch self {
+        case .name: NamePoster(name: "posted", observers: observers, calls: calls)
+        case .message: MessagePoster(observers: observers, calls: calls)
+        case .foundationName: FoundationNamePoster(name: "posted", observers: observers, calls: calls)
+        case .foundationMessage: FoundationMessagePoster(observers: observers, calls: calls)
+        }
     }
 }

@@ -1,9 +1,9 @@
 /// Isolates notifications from one thread to an observer on another thread's loop.
 ///
 /// Read "÷ Foundation" of the redirected notification first.
-struct Redirecting: Part {
+struct Redirecting: Measurement {
     private let window: Int
-    private let rig: Rig
+    private let runner: ThroughputRunner
     private let subjects: [(subject: RedirectSubject, channel: any MessageChannel)]
     /// Messages a second.
     private var rates = RoundFigures<RedirectSubject>()
@@ -17,27 +17,28 @@ struct Redirecting: Part {
     /// - Throws: What the system said when it gave no thread or descriptor.
     init(window: Int) throws {
         self.window = window
-        rig = Rig(window: window)
-        subjects = try RedirectSubject.allCases.map { [rig] in ($0, try $0.make(sink: rig.sink)) }
+        runner = ThroughputRunner(window: window)
+        subjects = try RedirectSubject.allCases.map { [runner] in ($0, try $0.make(sink: runner.sink)) }
     }
 
-    mutating func measure(round: Int, in session: Session) throws(Rig.Failure) {
+    mutating func measure(round: Int, in session: Session) throws(ThroughputRunner.Failure) {
         for index in subjects.indices {
             let (subject, channel) = subjects[(index + max(0, round)) % subjects.count]
             stage = subject.rawValue
-            rig.place(channel, on: session.machine)
-            let found = try rig.round(
+            runner.place(channel, on: session.machine)
+            let found = try runner.round(
                 channel, producers: 1, length: session.length(.milliseconds(20), quick: .milliseconds(8)))
             if round >= 0 { rates.add(found.rate, of: subject) }
         }
     }
 
-    /// Counts what a message allocates.
-    mutating func end(in session: Session) throws(Rig.Failure) {
+    /// ThroughputCounts what a message allocates.
+    mutating func end(in session: Session) throws(ThroughputRunner.Failure) {
         for (subject, channel) in subjects {
             stage = "allocations, \(subject.rawValue)"
-            rig.place(channel, on: session.machine)
-            allocations[subject] = Spread(try rig.allocations(channel, stretches: 5, messages: 512))?.median
+            runner.place(channel, on: session.machine)
+            allocations[subject] =
+                Spread(try runner.allocations(channel, stretches: 5, messages: 512))?.median
         }
     }
 
@@ -99,5 +100,34 @@ struct Redirecting: Part {
                 "drain, redirected notification, one observer ÷ \(RedirectSubject.foundation.rawValue)",
                 .atLeast(10), stretch: .atLeast(25), figure: rates.ratio(.redirected, to: .foundation))
         ]
+    }
+}
+
+/// The ways to have a thread's loop learn of something that are compared.
+enum RedirectSubject: String, CaseIterable {
+    case list = "list (C, malloc per message)"
+    case redirected = "RunLoops redirected notification"
+    case perform = "RunLoops perform"
+    case foundation = "Foundation perform + wake"
+    case foundationQueue = "Foundation notification to a queue (†)"
+
+    /// Ours, theirs or neither.
+    var role: Chart.Role {
+        switch self {
+        case .list: .yardstick
+        case .redirected, .perform: .ours
+        case .foundation, .foundationQueue: .peer
+        }
+    }
+
+    /// Starts this subject's consumer.
+    func make(sink: Sink) throws -> any MessageChannel {
+        switch self {
+        case .list: ListChannel(sink: sink)
+        case .redirected: try RedirectedChannel(sink: sink)
+        case .perform: try PerformChannel(sink: sink)
+        case .foundation: FoundationChannel(sink: sink)
+        case .foundationQueue: FoundationQueueChannel(sink: sink)
+        }
     }
 }

@@ -3,7 +3,7 @@ internal import RunLoops
 /// Isolates a stream of typed messages from one thread to another, sent one at a time.
 ///
 /// Read "÷ loop" first: what a receiver without a loop, and a limit, cost beside a loop and an unlimited port.
-struct PortStreams: Part {
+struct PortStreams: Measurement {
     private enum Subject: String, CaseIterable {
         case loop = "to a loop, unlimited"
         case boundedLoop = "to a loop, default limit"
@@ -11,7 +11,7 @@ struct PortStreams: Part {
         case boundedSet = "to a port set, default limit"
     }
 
-    private let rig = Rig(window: 4096)
+    private let runner = ThroughputRunner(window: 4096)
     private let subjects: [(subject: Subject, channel: any MessageChannel)]
     /// Nanoseconds a message.
     private var times = RoundFigures<Subject>()
@@ -19,7 +19,7 @@ struct PortStreams: Part {
 
     /// Starts the consumers.
     init() throws {
-        let sink = rig.sink
+        let sink = runner.sink
         subjects = try Subject.allCases.map { subject in
             switch subject {
             case .loop: (subject, try PortChannel(.init(queueLimit: .unlimited), sink: sink))
@@ -34,8 +34,8 @@ struct PortStreams: Part {
         for offset in subjects.indices {
             let (subject, channel) = subjects[(offset + max(0, round)) % subjects.count]
             stage = "streams, \(subject.rawValue)"
-            rig.place(channel, on: session.machine)
-            let found = try rig.round(
+            runner.place(channel, on: session.machine)
+            let found = try runner.round(
                 channel, producers: 1, length: session.length(.milliseconds(20), quick: .milliseconds(8)))
             // The first round warms up.
             if round >= 0 { times.add(1e9 / found.rate, of: subject) }

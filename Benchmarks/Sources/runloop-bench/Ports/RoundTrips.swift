@@ -1,16 +1,18 @@
+internal import RunLoops
+
 /// Isolates a round trip between two threads: nothing is queued, and both sides sleep.
 ///
 /// Read "÷ raw" on two CPUs first: raw is two parked wake-ups, which is the least that there and back can cost.
-struct RoundTrips: Part {
-    private let rally = Rally()
+struct RoundTrips: Measurement {
+    private let timer = RoundTripTimer()
     private let subjects: [(subject: RoundTripSubject, player: any PingPong)]
     private var trips = TripFigures<RoundTripSubject>()
     private(set) var stage = ""
 
     /// Starts all threads.
     init() throws {
-        let rally = rally
-        subjects = try RoundTripSubject.allCases.map { (subject: $0, player: try $0.make(rally: rally)) }
+        let timer = timer
+        subjects = try RoundTripSubject.allCases.map { (subject: $0, player: try $0.make(timer: timer)) }
     }
 
     mutating func measure(round: Int, in session: Session) throws {
@@ -22,7 +24,7 @@ struct RoundTrips: Part {
                 stage = "round trips, \(placement.rawValue), \(subject.rawValue)"
                 player.place(placement, on: session.machine)
                 let length = session.length(.milliseconds(20), quick: .milliseconds(8))
-                let found = try rally.play(player, length: length)
+                let found = try timer.time(player, length: length)
                 // The first round warms up.
                 if round >= 0 { trips.add(found, of: .init(placement: placement, subject: subject)) }
             }
@@ -60,5 +62,135 @@ struct RoundTrips: Part {
                 stretch: .atMost(1.25), figure: trips.ratio(.twoProcessors, subject, to: .raw),
                 note: machine.processors.count > 1 ? nil : "needs two CPUs")
         }
+    }
+}
+
+/// The ways of sending something to another thread of the process and having something back.
+enum RoundTripSubject: String, TripSubject {
+    case raw = "raw eventfd + epoll (C), twice"
+    case messages = "a message each way, two loops"
+    case sets = "a message each way, two port sets"
+    case asking = "request, from a loop's thread"
+    case askingPlain = "request, from a plain thread"
+    case awaiting = "request, awaited by an actor on a loop"
+    case awaitingPool = "request, awaited on the default executor"
+
+    /// Whether it can be measured there: the default executor's threads cannot be told where to be.
+    func isPossible(in placement: Placement) -> Bool { self != .awaitingPool || placement == .unpinned }
+
+    /// Ours or the yardstick.
+    var role: Chart.Role { self == .raw ? .yardstick : .ours }
+
+    /// Starts this subject's threads.
+    func make(timer: RoundTripTimer) throws -> any PingPong {
+        switch self {
+        case .raw: RawPingPong(timer: timer)
+        case .messages: try RunLoopPingPong(policy: .park, usesPorts: true, timer: timer)
+        case .sets: PortSetPingPong(timer: timer)
+        case .asking: try RequestPingPong(from: .loop, timer: timer)
+        case .askingPlain: try RequestPingPong(from: .plainThread, timer: timer)
+        case .awaiting: try RequestPingPong(from: .actor, timer: timer)
+        case .awaitingPool: try RequestPingPong(from: .pool, timer: timer)
+        }
+    }
+}
+
+/// What is compared by its round trips.
+protocol TripSubject: Hashable, CaseIterable, RawRepresentable<String> {
+    var role: Chart.Role { get }
+}
+
+/// The round trips of several subjects at several placements: the median and the tail of each round, in nanoseconds.
+struct TripFigures<Subject: TripSubject> {
+    /// A subject at a placement.
+    struct Key: Hashable {
+        let placement: Placement
+        let subject: Subject
+    }
+
+    private var medians = RoundFigures<Key>()
+    private var tails = RoundFigures<Key>()
+
+    /// Adds the next round's; once a round for each subject at each placement.
+    mutating func add(_ trips: RoundTripTimer.Trips, of key: Key) {
+        medians.add(trips.median, of: key)
+        tails.add(trips.tail, of: key)
+    }
+
+    /// The quotients of two subjects' medians of the same rounds; `nil` if there was none.
+    func ratio(_ placement: Placement, _ subject: Subject, to yardstick: Subject) -> Spread? {
+        medians.ratio(
+            Key(placement: placement, subject: subject), to: Key(placement: placement, subject: yardstick))
+    }
+
+    /// A table for each placement at which anything was measured.
+    ///
+    /// - Parameters:
+    ///   - title: What is in the table; the placement follows, and then the unit.
+    ///   - unit: The unit.
+    ///   - columns: The columns behind those for p50 and p99.
+    ///   - fill: Fills those.
+    /// - Returns: The tables.
+    func tables(
+        _ title: String, unit: String, columns: [Table.Column], _ fill: (inout Table.Row, Key) -> Void
+    ) -> [Table] {
+        Placement.allCases.compactMap { placement in
+            var table = Table(
+                title: "\(title), \(placement.rawValue)\(unit.isEmpty ? "" : " (\(unit))")",
+                columns: [
+                    .init(unit.isEmpty ? "p50 µs" : "p50", "p50", .microseconds),
+                    .init(unit.isEmpty ? "p99 µs" : "p99", "p99", .microseconds),
+                ] + columns)
+            table.rows = Subject.allCases.compactMap { subject in
+                let key = Key(placement: placement, subject: subject)
+                guard let median = medians.spread(key), let tail = tails.spread(key) else { return nil }
+                var row = Table.Row(name: subject.rawValue)
+                row.figures = ["p50": median.median, "p99": tail.median]
+                fill(&row, key)
+                return row
+            }
+            return table.rows.isEmpty ? nil : table
+        }
+    }
+
+    /// The rates as bars.
+    func chart(_ title: String) -> Chart {
+        .bars(
+            title: title,
+            reading:
+                "Longer is faster: millions of round trips a second, the median of all rounds; the thin line spans "
+                + "half of the rounds.",
+            unit: "M/s",
+            groups: Subject.allCases.map { subject in
+                Chart.BarGroup(
+                    name: subject.rawValue, role: subject.role,
+                    bars: Placement.allCases.compactMap { placement in
+                        medians.spread(Key(placement: placement, subject: subject)) { 1e9 / $0 }
+                            .map { Chart.Bar(name: placement.rawValue, value: $0) }
+                    })
+            })
+    }
+}
+
+extension RoundTripTimer {
+    /// The round trips of one timer.
+    struct Trips {
+        let median: Double
+        let tail: Double
+    }
+
+    /// A timer that came to no good end.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Lets two sides play for so long.
+    func time(_ player: some PingPong, length: Duration) throws(Failure) -> Trips {
+        prepare(length: length, gap: .zero)
+        player.start()
+        if let reason = wait() { throw Failure(description: reason) }
+        let sorted = samples.map(Double.init).sorted()
+        if sorted.isEmpty { throw Failure(description: "no round trip in time") }
+        return Trips(median: sorted[sorted.count / 2], tail: sorted[sorted.count * 99 / 100])
     }
 }

@@ -1,8 +1,8 @@
 /// Isolates what goes from one process to another: there and back, and a stream one way, of 64 bytes each.
 ///
 /// Read "÷ bare" of the round trip on two CPUs first.
-struct Packets: Part {
-    private let rally = Rally()
+struct Packets: Measurement {
+    private let timer = RoundTripTimer()
     private let subjects: [(subject: PacketSubject, pair: any PacketPair)]
     private var trips = TripFigures<PacketSubject>()
     /// Nanoseconds a message, one way.
@@ -11,8 +11,8 @@ struct Packets: Part {
 
     /// Starts all processes.
     init() throws {
-        let rally = rally
-        subjects = try PacketSubject.allCases.map { (subject: $0, pair: try $0.make(rally: rally)) }
+        let timer = timer
+        subjects = try PacketSubject.allCases.map { (subject: $0, pair: try $0.make(timer: timer)) }
     }
 
     mutating func measure(round: Int, in session: Session) throws {
@@ -24,7 +24,7 @@ struct Packets: Part {
                 pair.place(placement, on: session.machine)
                 ThreadNumber.current.pin(to: placement.nearProcessors(on: session.machine))
                 let length = session.length(.milliseconds(30), quick: .milliseconds(12))
-                let found = try rally.play(pair, length: length)
+                let found = try timer.time(pair, length: length)
                 let stream = try time(of: session.isQuick ? 2_000 : 10_000, through: pair)
                 // The first round warms up.
                 if round < 0 { continue }
@@ -37,12 +37,12 @@ struct Packets: Part {
 
     /// How long a message takes on average, in nanoseconds, if it is followed by others.
     private func time(of count: Int, through pair: any PacketPair) throws -> Double {
-        // What came since the last answer is counted, and the rally's questions were answered one by one.
+        // What came since the last answer is counted, and the timer's questions were answered one by one.
         let start = ContinuousClock.now
         let received = try pair.stream(count)
         let time = ContinuousClock.now - start
         if received != count + 1 {
-            throw Rally.Failure(description: "\(count) were sent, \(received - 1) have come")
+            throw RoundTripTimer.Failure(description: "\(count) were sent, \(received - 1) have come")
         }
         return Double(time.nanoseconds) / Double(count + 1)
     }
@@ -85,5 +85,34 @@ struct Packets: Part {
                 "B-P2", "round trip between processes, one CPU, p50 ÷ bare pair in C", .atMost(1.3),
                 figure: trips.ratio(.oneProcessor, .ports, to: .bare)),
         ]
+    }
+}
+
+/// Two processes that send each other packets by one means.
+protocol PacketPair: PingPong {
+    /// Sends messages of 64 bytes, and then a question whose answer says how many have come: that one included.
+    ///
+    /// - Parameter count: How many messages.
+    /// - Returns: The answer.
+    /// - Throws: Why the other process cannot be reached.
+    func stream(_ count: Int) throws -> Int
+}
+
+/// The means that are compared.
+enum PacketSubject: String, TripSubject {
+    case bare = "bare SEQPACKET pair (C)"
+    case watched = "bare pair (C), an epoll at each end"
+    case ports = "RemotePort and MessagePort"
+
+    /// Ours or the yardstick.
+    var role: Chart.Role { self == .ports ? .ours : .yardstick }
+
+    /// Starts the other process.
+    func make(timer: RoundTripTimer) throws -> any PacketPair {
+        switch self {
+        case .bare: try BarePacketPair(watches: false, timer: timer)
+        case .watched: try BarePacketPair(watches: true, timer: timer)
+        case .ports: try PortPacketPair(timer: timer)
+        }
     }
 }

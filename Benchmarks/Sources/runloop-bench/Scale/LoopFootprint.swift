@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then the
 /// bytes, which are the same for every loop.
-struct LoopFootprint: Part {
+struct LoopFootprint: Measurement {
     /// The ends of the pipe that libevent opens with every base, for signals that nobody here gives it.
     private static let pipeEnds = 2.0
     /// How many threads take part in a round.
@@ -50,9 +50,9 @@ struct LoopFootprint: Part {
     /// Makes and ends ours alone, several times: others may close theirs later than their threads end.
     mutating func end(in session: Session) throws {
         stage = "the end"
-        let before = DescriptorRoom.open
+        let before = DescriptorLimit.open
         for _ in 0..<4 { _ = try Self.round(.own, on: session.machine) }
-        leftOpen = DescriptorRoom.open - before
+        leftOpen = DescriptorLimit.open - before
     }
 
     /// Makes loops on threads that run, and ends the threads.
@@ -67,7 +67,7 @@ struct LoopFootprint: Part {
             thread.wait()
         }
         let bytesBefore = bench_allocated_bytes()
-        let openBefore = DescriptorRoom.open
+        let openBefore = DescriptorLimit.open
         for thread in threads {
             thread.run {
                 let start = bench_now()
@@ -78,7 +78,7 @@ struct LoopFootprint: Part {
             thread.wait()
         }
         let bytes = Int(bench_allocated_bytes()) - Int(bytesBefore)
-        let descriptors = DescriptorRoom.open - openBefore
+        let descriptors = DescriptorLimit.open - openBefore
         var ends: [Double] = []
         for thread in threads {
             let start = bench_now()
@@ -145,5 +145,21 @@ struct LoopFootprint: Part {
                 "B-S2", "making and ending a loop on a running thread, µs", .atMost(50), stretch: .atMost(20),
                 figure: figures.spread(Key(subject: .own, figure: .both)) { $0 / 1000 }),
         ]
+    }
+}
+
+/// Whose loops are made on threads that had none.
+enum FootprintSubject: String, CaseIterable {
+    case none = "a thread without a loop"
+    case own = "RunLoops"
+    case foundation = "Foundation"
+
+    /// Makes the calling thread's loop, and lets it make one pass.
+    func makeLoop() {
+        switch self {
+        case .none: break
+        case .own: LoopMaking.make()
+        case .foundation: FoundationLoopMaking.make()
+        }
     }
 }

@@ -4,7 +4,7 @@ internal import RunLoops
 /// Isolates a wait inside a handler, in a mode that is used for this wait alone.
 ///
 /// Read the quotient of the 10,000th and the 10th first: a mode that is not used any more should cost nothing.
-struct PrivateModes: Part {
+struct PrivateModes: Measurement {
     /// Nanoseconds a wait.
     private var times = SizeFigures([10, 100, 1_000, 10_000], "modes before it")
 

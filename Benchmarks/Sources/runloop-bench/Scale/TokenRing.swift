@@ -1,8 +1,13 @@
+internal import CThreadControl
+internal import Dispatch
+internal import RunLoops
+internal import Synchronization
+
 /// Isolates handing a token from loop to loop, each on a thread of its own that sleeps meanwhile.
 ///
 /// Read the quotient of 1,000 loops and 2 first. Part of it is the machine's: threads that slept long find their
 /// memory far away.
-struct TokenRing: Part {
+struct TokenRing: Measurement {
     private var ring: LoopRing?
     /// Nanoseconds a hop.
     private var times = SizeFigures([2, 10, 100, 1_000], "loops")
@@ -24,8 +29,8 @@ struct TokenRing: Part {
     /// As many loops as fit.
     private mutating func makeRing(on machine: Machine) -> LoopRing? {
         for size in times.sizes.reversed() {
-            if !DescriptorRoom.has(5 * size) {
-                note = "this process may have \(DescriptorRoom.raise()) descriptors: see ulimit -n"
+            if !DescriptorLimit.allows(5 * size) {
+                note = "this process may have \(DescriptorLimit.raise()) descriptors: see ulimit -n"
                 continue
             }
             do { return try LoopRing(size, on: machine) } catch { note = "\(size) loops: \(error)" }
@@ -64,5 +69,81 @@ struct TokenRing: Part {
                 "B-S4", "1,000 loops passing a token round, a hop ÷ 2 loops", .atMost(2),
                 stretch: .atMost(1.2), figure: times.ratio(of: 1_000), note: note)
         ]
+    }
+}
+
+/// Loops in a ring, on threads with small stacks, each of which hands a token on to the next.
+final class LoopRing: Sendable {
+    private struct Token {
+        /// How many of the loops it goes round.
+        let size: Int
+        /// When it ends.
+        let end: Int64
+        var hops = 0
+    }
+
+    private let threads: [RunLoopThread]
+    private let ports: [Port<Token>]
+    /// How many tokens all loops have served, and how many hops those had that came to their end.
+    private let served = Atomic<Int>(0)
+    private let arrived = Atomic<Int>(0)
+    private let isOver = DispatchSemaphore(value: 0)
+
+    private static let stackSize = 128 * 1024
+
+    /// How many loops there are.
+    var count: Int { threads.count }
+
+    /// Starts the loops, every other one on the other processor.
+    init(_ count: Int, on machine: Machine) throws {
+        threads = try (0..<count).map { index in
+            let processor = machine.processors[index % min(2, machine.processors.count)]
+            return try RunLoopThread(
+                name: "ring \(index)", stackSize: Self.stackSize, processors: [Int(processor)])
+        }
+        ports = (0..<count).map { _ in Port<Token>() }
+        for (index, thread) in threads.enumerated() {
+            try thread.runLoop.performAndWait { [self] in
+                RunLoop.current.waitPolicy = .park
+                RunLoop.current.add(ports[index], forMode: .default) { [unowned self] token in
+                    pass(token, from: index)
+                }
+            }
+        }
+    }
+
+    private func pass(_ token: Token, from index: Int) {
+        served.add(1, ordering: .relaxed)
+        var token = token
+        token.hops += 1
+        if bench_now() >= token.end {
+            arrived.store(token.hops, ordering: .relaxed)
+            isOver.signal()
+            return
+        }
+        let next = index + 1 == token.size ? 0 : index + 1
+        // One that is refused does not arrive, and that is noticed.
+        do { try ports[next].send(token) } catch { return }
+    }
+
+    /// Lets a token go round the first so many loops for so long.
+    ///
+    /// - Returns: Nanoseconds a hop.
+    /// - Throws: If it gets lost, or doubled.
+    func time(size: Int, length: Duration) throws -> Double {
+        let before = served.load(ordering: .relaxed)
+        let start = bench_now()
+        try ports[0].send(Token(size: size, end: start + length.nanoseconds))
+        if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
+        let time = bench_now() - start
+        let hops = arrived.load(ordering: .relaxed)
+        try Miscount.check(expected: hops, found: served.load(ordering: .relaxed) - before)
+        return Double(time) / Double(hops)
+    }
+
+    /// Ends all loops.
+    func end() {
+        for thread in threads { thread.stop() }
+        for thread in threads { thread.join() }
     }
 }

@@ -20,9 +20,9 @@ struct ThroughputFamily: Family {
 
     func measure(in session: Session) throws -> Chapter {
         var chapter = Chapter(name: Self.name)
-        let rig = Rig(window: window)
+        let runner = ThroughputRunner(window: window)
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
-        let subjects = try ThroughputSubject.allCases.map { ($0, try $0.make(sink: rig.sink)) }
+        let subjects = try ThroughputSubject.allCases.map { ($0, try $0.make(sink: runner.sink)) }
         var result = ThroughputResult()
         var measured = ""
         session.progress.begin("throughput")
@@ -33,9 +33,9 @@ struct ThroughputFamily: Family {
                     for index in subjects.indices {
                         let (subject, channel) = subjects[(index + max(0, round)) % subjects.count]
                         measured = "\(subject.rawValue), producers: \(producers)"
-                        rig.place(channel, on: session.machine)
+                        runner.place(channel, on: session.machine)
                         let writes = channel.kernelWrites
-                        let found = try rig.round(
+                        let found = try runner.round(
                             channel, producers: producers,
                             length: session.length(.milliseconds(20), quick: .milliseconds(8)))
                         // The first round warms up: allocators and caches grow to their size.
@@ -49,11 +49,11 @@ struct ThroughputFamily: Family {
             }
             session.progress.begin("counts")
             measured = "counts"
-            let counts = try Counts(subjects: subjects, rig: rig, session: session)
+            let counts = try ThroughputCounts(subjects: subjects, runner: runner, session: session)
             chapter.tables = result.tables + [counts.table]
             chapter.targets = result.targets + counts.targets
             chapter.failures = counts.failures
-        } catch let failure as Rig.Failure {
+        } catch let failure as ThroughputRunner.Failure {
             chapter.failures.append("throughput, \(measured): \(failure)")
         }
         chapter.charts = [result.chart]

@@ -20,7 +20,9 @@ struct ThroughputResult {
     private var entries: [Key: Entry] = [:]
 
     /// Adds a round.
-    mutating func add(_ round: Rig.Round, of subject: ThroughputSubject, producers: Int, kernelWrites: Int?) {
+    mutating func add(
+        _ round: ThroughputRunner.Round, of subject: ThroughputSubject, producers: Int, kernelWrites: Int?
+    ) {
         var entry = entries.removeValue(forKey: Key(subject: subject, producers: producers)) ?? Entry()
         entry.rates.append(round.rate)
         entry.messages += round.messages

@@ -1,7 +1,7 @@
 /// Isolates adding a timer and cancelling one, while ten wait already, or a hundred thousand.
 ///
 /// Read the quotient of "RunLoops Timer, added and cancelled" first: it says whether a loop searches, or knows.
-struct TimerChanges: Part {
+struct TimerChanges: Measurement {
     /// How many wait.
     private static let sizes = [10, 1_000, 10_000, 100_000]
     /// The two that are compared.
@@ -19,7 +19,7 @@ struct TimerChanges: Part {
         let pending: Int
     }
 
-    private let holders: [(subject: TimerSubject, pending: Int, holder: any TimerHolder)]
+    private let holders: [(subject: TimerSubject, pending: Int, holder: any PendingTimers)]
     /// How many are timed a round.
     private let count: Int
     /// Nanoseconds for both, the adding and the cancelling.
@@ -63,15 +63,16 @@ struct TimerChanges: Part {
     }
 
     private func onThread(
-        of holder: any TimerHolder, _ body: @escaping @Sendable () throws(Miscount) -> Double
+        of holder: any PendingTimers, _ body: @escaping @Sendable () throws(Miscount) -> Double
     ) throws(Miscount) -> Double {
         try runloop_bench.measure(on: { holder.onThread($0) }, body)
     }
 
     /// Nanoseconds a change, of so many, or of as many as a few milliseconds allow.
-    private static func time(_ change: Change, in holder: any TimerHolder, pending: Int, count: Int) -> Double
+    private static func time(_ change: Change, in holder: any PendingTimers, pending: Int, count: Int)
+        -> Double
     {
-        var scatter = Scatter(count: pending, in: pending)
+        var scatter = ScatteredIndices(count: pending, in: pending)
         let batch = 8
         return timeEach(of: count, inBatchesOf: batch) {
             switch change {
@@ -149,5 +150,106 @@ struct TimerChanges: Part {
         times.ratio(
             Key(subject: subject, change: change, pending: Self.many),
             to: Key(subject: subject, change: change, pending: Self.few))
+    }
+}
+
+/// A loop in which many timers wait, each for a date of its own that does not come.
+protocol PendingTimers: AnyObject, Sendable {
+    /// The loop's thread.
+    var number: ThreadNumber { get }
+
+    /// Does something on the loop's thread, while the loop does nothing else, and waits for its end.
+    func onThread(_ job: @escaping @Sendable () -> Void)
+
+    // The others are called on the thread.
+
+    /// Adds all those that wait.
+    func fill()
+
+    /// So many times adds a timer, and cancels it.
+    ///
+    /// - Parameters:
+    ///   - count: How many times.
+    ///   - scatter: Among which of those that wait it would be due.
+    func addAndCancel(_ count: Int, _ scatter: inout ScatteredIndices)
+
+    /// So many times cancels one that waits, and adds another.
+    ///
+    /// - Parameters:
+    ///   - count: How many times.
+    ///   - scatter: Which is cancelled, and then among which the other would be due.
+    func replace(_ count: Int, _ scatter: inout ScatteredIndices)
+
+    /// Adds as many timers that are due now as others, cancels the others, and lets the loop run.
+    ///
+    /// - Parameter count: How many are not cancelled.
+    /// - Throws: If more or fewer fire, or if none does for seconds.
+    func fireSome(_ count: Int) throws(Miscount)
+
+    /// Makes all that wait due now, and lets the loop run.
+    ///
+    /// - Throws: If not every one fires, or something else does.
+    func fireAll() throws(Miscount)
+}
+
+extension PendingTimers {
+    func fireAll() throws(Miscount) {}
+}
+
+/// A holder that keeps its timers in an array, by when they are due.
+protocol PendingTimerArray: PendingTimers {
+    associatedtype Held
+
+    /// Those that wait. The loop's thread only.
+    var timers: [Held] { get set }
+    /// How many will wait.
+    var pending: Int { get }
+
+    /// Begins to count the dates, far from now.
+    func begin()
+
+    /// Adds a timer that is due at a place among those that wait.
+    func add(at index: Int) -> Held
+
+    func cancel(_ timer: Held)
+}
+
+extension PendingTimerArray {
+    func fill() {
+        begin()
+        for index in 0..<pending { timers.append(add(at: index)) }
+    }
+
+    func addAndCancel(_ count: Int, _ scatter: inout ScatteredIndices) {
+        for _ in 0..<count { cancel(add(at: scatter.next())) }
+    }
+
+    func replace(_ count: Int, _ scatter: inout ScatteredIndices) {
+        for _ in 0..<count {
+            let index = scatter.next()
+            cancel(timers[index])
+            timers[index] = add(at: scatter.next())
+        }
+    }
+}
+
+/// The loops whose timers are compared.
+///
+/// Dispatch is not among them: there, another thread does what is asked for, and it does it later.
+enum TimerSubject: String, CaseIterable {
+    case own = "RunLoops Timer"
+    case foundation = "Foundation Timer"
+    case nio = "SwiftNIO scheduleTask"
+
+    /// Ours or theirs.
+    var role: Chart.Role { self == .own ? .ours : .peer }
+
+    /// Makes a loop in which so many will wait.
+    func make(pending: Int) -> any PendingTimers {
+        switch self {
+        case .own: RunLoopPendingTimers(pending: pending)
+        case .foundation: FoundationPendingTimers(pending: pending)
+        case .nio: NIOPendingTimers(pending: pending)
+        }
     }
 }

@@ -1,26 +1,28 @@
+internal import Dispatch
 internal import Histogram
+internal import RunLoops
 
 /// Isolates the time from a timer's date to its handler, on a thread that sleeps until then.
 ///
 /// Read "÷ raw" of "RunLoops, park" first: it is what the loop adds to the kernel. No timer of ours may be early.
-struct TimerLateness: Part {
-    private let clocks: [(subject: AlarmSubject, clock: any AlarmClock)]
+struct TimerLateness: Measurement {
+    private let timers: [(subject: OneShotSubject, timer: any OneShotTimer)]
     /// How late, in nanoseconds: the median of each round, and all.
-    private var medians = RoundFigures<AlarmSubject>()
-    private var delays: [AlarmSubject: Histogram<UInt32>] = [:]
-    private var early: [AlarmSubject: Int] = [:]
+    private var medians = RoundFigures<OneShotSubject>()
+    private var delays: [OneShotSubject: Histogram<UInt32>] = [:]
+    private var early: [OneShotSubject: Int] = [:]
 
     private(set) var stage = ""
 
-    init() throws { clocks = try AlarmSubject.allCases.map { ($0, try $0.make()) } }
+    init() throws { timers = try OneShotSubject.allCases.map { ($0, try $0.make()) } }
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        for index in clocks.indices {
-            let (subject, clock) = clocks[(index + max(0, round)) % clocks.count]
+        for index in timers.indices {
+            let (subject, timer) = timers[(index + max(0, round)) % timers.count]
             stage = subject.rawValue
-            for thread in clock.threads { thread.pin(to: [session.machine.processors[0]]) }
-            let series = AlarmSeries(length: session.length(.milliseconds(40), quick: .milliseconds(20)))
-            clock.start(series)
+            for thread in timer.threads { thread.pin(to: [session.machine.processors[0]]) }
+            let series = TimerSeries(length: session.length(.milliseconds(40), quick: .milliseconds(20)))
+            timer.start(series)
             let found = try series.wait()
             // The first round warms up; but early is early.
             early[subject, default: 0] += found.count { $0 < 0 }
@@ -56,7 +58,7 @@ struct TimerLateness: Part {
                 .init("to", "ratioHigh", .ratio), .init("fires", "fires", .whole),
                 .init("early", "early", .whole),
             ])
-        table.rows = AlarmSubject.allCases.map { subject in
+        table.rows = OneShotSubject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
             guard let delays = delays[subject] else { return row }
             for (key, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("max", 100)] {
@@ -76,7 +78,7 @@ struct TimerLateness: Part {
             reading:
                 "Further left is sooner, on a scale where each line is ten times the one before; the height is the "
                 + "share of timers, ▲ marks the median and │ the 99th percentile.",
-            series: AlarmSubject.allCases.compactMap { subject in
+            series: OneShotSubject.allCases.compactMap { subject in
                 delays[subject].map { delays in
                     Chart.Distribution(
                         name: subject.rawValue, role: subject.role,
@@ -87,7 +89,7 @@ struct TimerLateness: Part {
     }
 
     func targets(on machine: Machine) -> [TargetRow] {
-        let ours: [AlarmSubject] = [.parked, .adaptive]
+        let ours: [OneShotSubject] = [.parked, .adaptive]
         let early = ours.compactMap { self.early[$0] }
         return [
             TargetRow(
@@ -97,5 +99,91 @@ struct TimerLateness: Part {
                 "B-T2", "timers that fired early", .atMost(0),
                 figure: early.isEmpty ? nil : Spread([Double(early.reduce(0, +))]), isCount: true),
         ]
+    }
+}
+
+/// Somebody's timers, on a thread that does nothing else.
+protocol OneShotTimer: AnyObject {
+    /// The threads, for pinning.
+    var threads: [ThreadNumber] { get }
+
+    /// Starts a series, whose end is the series' to tell.
+    func start(_ series: TimerSeries)
+}
+
+/// Whose timers are compared.
+enum OneShotSubject: String, CaseIterable {
+    case raw = "raw timerfd + epoll (C)"
+    case parked = "RunLoops, park"
+    case adaptive = "RunLoops, adaptive"
+    case foundation = "Foundation Timer"
+    case dispatch = "Dispatch timer source (†)"
+    case nio = "SwiftNIO scheduleTask"
+
+    /// Ours, theirs or neither.
+    var role: Chart.Role {
+        switch self {
+        case .raw: .yardstick
+        case .parked, .adaptive: .ours
+        case .foundation, .dispatch, .nio: .peer
+        }
+    }
+
+    func make() throws -> any OneShotTimer {
+        switch self {
+        case .raw: RawOneShotTimer()
+        case .parked: try RunLoopOneShotTimer(.park)
+        case .adaptive: try RunLoopOneShotTimer(.adaptive)
+        case .foundation: FoundationOneShotTimer()
+        case .dispatch: DispatchOneShotTimer()
+        case .nio: NIOOneShotTimer()
+        }
+    }
+}
+
+/// Timers one after the other, each asked for when the one before has fired, and how late each was.
+final class TimerSeries: @unchecked Sendable {
+    // Safe because only the thread on which the timers fire touches what changes, until it signals the end.
+    private var delays: [Int64] = []
+    private var asked = 0
+    private var elapsed: Int64 = 0
+    private let length: Int64
+    private let isOver = DispatchSemaphore(value: 0)
+
+    /// Makes a series that ends when its timers' times add up to a length.
+    init(length: Duration) {
+        self.length = length.nanoseconds
+        delays.reserveCapacity(Int(self.length / Self.shortest) + 1)
+    }
+
+    private static let shortest: Int64 = 300_000
+
+    /// How long from now the next timer is to fire, in nanoseconds: never in step with anything else.
+    func next() -> Int64 {
+        let time = Self.shortest + Int64(asked * 37 % 64) * 20_000
+        asked += 1
+        elapsed += time
+        return time
+    }
+
+    /// Notes that a timer has fired.
+    ///
+    /// - Parameter delay: How late, in nanoseconds; less than zero if it was early.
+    /// - Returns: Whether another is wanted.
+    func fired(late delay: Int64) -> Bool {
+        delays.append(delay)
+        if elapsed < length { return true }
+        isOver.signal()
+        return false
+    }
+
+    /// Waits for the end: how late each was.
+    ///
+    /// - Throws: If more or fewer fired than were asked for, or none for seconds.
+    func wait() throws(Miscount) -> [Int64] {
+        // After this long the thread still owns them.
+        if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
+        try Miscount.check(expected: asked, found: delays.count)
+        return delays
     }
 }

@@ -1,0 +1,247 @@
+internal import CThreadControl
+internal import RunLoops
+
+/// Isolates waking one of our loops: with a typed port's message, or with `perform`.
+///
+/// Read the ratio to raw of the parked port first: it is what the loop adds to the kernel.
+final class RunLoopPingPong: PingPong {
+    private let near: RunLoopThread
+    private let far: RunLoopThread
+    private let nearPort = Port<Int>()
+    private let farPort = Port<Int>()
+    private let timer: RoundTripTimer
+    private let usesPorts: Bool
+    private let numbers: (near: ThreadNumber, far: ThreadNumber)
+
+    /// Starts both threads.
+    ///
+    /// - Parameters:
+    ///   - policy: How both loops wait.
+    ///   - usesPorts: Whether they send messages, or else perform blocks.
+    ///   - timer: Who measures.
+    /// - Throws: What the system said when it gave no thread or descriptor.
+    init(policy: RunLoop.WaitPolicy, usesPorts: Bool, timer: RoundTripTimer) throws {
+        self.timer = timer
+        self.usesPorts = usesPorts
+        near = try RunLoopThread(name: "near")
+        far = try RunLoopThread(name: "far")
+        let (near, far) = (near.runLoop, far.runLoop)
+        let (nearPort, farPort) = (nearPort, farPort)
+        numbers.far = try far.performAndWait {
+            RunLoop.current.waitPolicy = policy
+            RunLoop.current.add(farPort, forMode: .default) { value in
+                Self.send(value, to: nearPort, timer)
+            }
+            return ThreadNumber.current
+        }
+        numbers.near = try near.performAndWait {
+            RunLoop.current.waitPolicy = policy
+            RunLoop.current.add(nearPort, forMode: .default) { value in
+                if timer.answered() { Self.send(value &+ 1, to: farPort, timer) }
+            }
+            return ThreadNumber.current
+        }
+    }
+
+    var nearThreads: [ThreadNumber] { [numbers.near] }
+    var farThreads: [ThreadNumber] { [numbers.far] }
+
+    func start() {
+        let (near, far) = (near.runLoop, far.runLoop)
+        near.perform { [usesPorts, farPort, timer] in
+            timer.begin()
+            if usesPorts { Self.send(0, to: farPort, timer) } else { Self.ping(near, far, timer) }
+        }
+    }
+
+    var spinHits: Int? { near.runLoop.statistics.spinHits + far.runLoop.statistics.spinHits }
+
+    private static func ping(_ near: RunLoop, _ far: RunLoop, _ timer: RoundTripTimer) {
+        far.perform {
+            near.perform {
+                if timer.answered() { ping(near, far, timer) }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func send(_ value: Int, to port: Port<Int>, _ timer: RoundTripTimer) {
+        do { try port.send(value) } catch { timer.fail("Port.send: \(error)") }
+    }
+}
+
+/// Isolates our `perform` with a closure that captures one object.
+///
+/// Read the ratios to SwiftNIO, Dispatch and Foundation: it is the same closure.
+final class PerformChannel: MessageChannel {
+    private let thread: RunLoopThread
+    private let payloads: [Payload]
+    private let number: ThreadNumber
+
+    init(sink: Sink) throws {
+        payloads = Payload.each(for: sink)
+        thread = try RunLoopThread(name: "consumer")
+        number = try thread.runLoop.performAndWait { ThreadNumber.current }
+    }
+
+    var consumerThreads: [ThreadNumber] { [number] }
+
+    var kernelWrites: Int? { Int(thread.runLoop.statistics.kernelWrites) }
+
+    func send(_ count: Int, from start: Int, producer: Int) -> Int {
+        let payload = payloads[producer]
+        let loop = thread.runLoop
+        for _ in 0..<count { loop.perform { payload.deliver() } }
+        return count &* payload.value
+    }
+}
+
+/// Isolates our typed ports: messages of one word, singly or sixteen at a time.
+///
+/// Read the ratio to the list of the unlimited port with one producer first.
+final class PortChannel: MessageChannel, @unchecked Sendable {
+    // Safe because each producer has a batch of its own.
+    private let batches: UnsafeMutablePointer<[Int]>
+    private let thread: RunLoopThread
+    private let port: Port<Int>
+    private let number: ThreadNumber
+    private let isBatched: Bool
+
+    /// Starts the consumer.
+    ///
+    /// - Parameters:
+    ///   - port: What the messages go through.
+    ///   - policy: How the loop waits; `nil` for its default.
+    ///   - isBatched: Whether sixteen messages are sent at a time.
+    ///   - sink: Where the messages end.
+    /// - Throws: What the system said when it gave no thread or descriptor.
+    init(_ port: Port<Int>, policy: RunLoop.WaitPolicy? = nil, isBatched: Bool = false, sink: Sink) throws {
+        self.port = port
+        self.isBatched = isBatched
+        batches = .allocate(capacity: ThroughputRunner.mostProducers)
+        for producer in 0..<ThroughputRunner.mostProducers {
+            (batches + producer).initialize(to: [Int](repeating: 0, count: 16))
+        }
+        thread = try RunLoopThread(name: "consumer")
+        number = try thread.runLoop.performAndWait {
+            if let policy { RunLoop.current.waitPolicy = policy }
+            RunLoop.current.add(port, forMode: .default) { message in sink.receive(message) }
+            return ThreadNumber.current
+        }
+    }
+
+    var consumerThreads: [ThreadNumber] { [number] }
+
+    var kernelWrites: Int? { Int(thread.runLoop.statistics.kernelWrites) }
+
+    func send(_ count: Int, from start: Int, producer: Int) throws -> Int {
+        if isBatched {
+            for first in stride(from: start, to: start + count, by: 16) {
+                for index in 0..<16 { batches[producer][index] = first + index }
+                try port.send(contentsOf: batches[producer])
+            }
+        } else {
+            for value in start..<start + count { try port.send(value) }
+        }
+        return sum(count, from: start)
+    }
+}
+
+/// Isolates our `Timer`, by the clock that its date is of.
+final class RunLoopOneShotTimer: OneShotTimer {
+    private let thread: RunLoopThread
+    let threads: [ThreadNumber]
+
+    init(_ policy: RunLoop.WaitPolicy) throws {
+        thread = try RunLoopThread(name: "alarm")
+        threads = try thread.runLoop.performAndWait {
+            RunLoop.current.waitPolicy = policy
+            return [ThreadNumber.current]
+        }
+    }
+
+    func start(_ series: TimerSeries) {
+        thread.runLoop.perform { Self.ask(series) }
+    }
+
+    private static func ask(_ series: TimerSeries) {
+        let date = ContinuousClock.now + .nanoseconds(series.next())
+        let timer = Timer(fireAt: date, interval: .zero, repeats: false) { _ in
+            if series.fired(late: date.duration(to: .now).nanoseconds) { ask(series) }
+        }
+        RunLoop.current.add(timer, forMode: .default)
+    }
+}
+
+/// Isolates our timers, on the thread of a loop that does not run meanwhile.
+final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
+    // Safe because all that changes is touched by the loop's thread only.
+    private let thread = WorkerThread()
+    let pending: Int
+    private let fires = CallCounter()
+    var timers: [Timer] = []
+    private var start = ContinuousClock.now
+
+    init(pending: Int) { self.pending = pending }
+
+    var number: ThreadNumber { thread.number }
+
+    func onThread(_ job: @escaping @Sendable () -> Void) {
+        thread.run(job)
+        thread.wait()
+    }
+
+    func begin() { start = .now + .seconds(36_000) }
+
+    func add(at index: Int) -> Timer { add(at: start + .milliseconds(index)) }
+
+    func cancel(_ timer: Timer) { timer.invalidate() }
+
+    func fireSome(_ count: Int) throws(Miscount) {
+        let before = fires.count
+        let now = ContinuousClock.now
+        let cancelled = (0..<count).map { _ in
+            add(at: now)
+            return add(at: now)
+        }
+        for timer in cancelled { timer.invalidate() }
+        try run(until: before + count)
+    }
+
+    func fireAll() throws(Miscount) {
+        let before = fires.count
+        let now = ContinuousClock.now
+        for timer in timers { timer.fireDate = now }
+        try run(until: before + pending)
+    }
+
+    /// Runs the loop until so many have fired, and then once more.
+    private func run(until expected: Int) throws(Miscount) {
+        let end = bench_now() + 10_000_000_000
+        while fires.count < expected, bench_now() < end { RunLoop.current.run(until: .now) }
+        RunLoop.current.run(until: .now)
+        try Miscount.check(expected: expected, found: fires.count)
+    }
+
+    @discardableResult
+    private func add(at date: ContinuousClock.Instant) -> Timer {
+        let timer = Timer(fireAt: date, interval: .zero, repeats: false) { [fires] _ in fires.increment() }
+        RunLoop.current.add(timer, forMode: .default)
+        return timer
+    }
+}
+
+/// Makes loops of ours.
+enum LoopMaking {
+    /// Makes the calling thread's loop, and lets it serve a block in one pass.
+    static func make() {
+        var wasServed = false
+        withUnsafeMutablePointer(to: &wasServed) { flag in
+            // Safe because the run below performs the block on this thread, before `flag` goes.
+            nonisolated(unsafe) let flag = flag
+            RunLoop.current.perform { flag.pointee = true }
+            RunLoop.current.run(until: .now)
+        }
+        precondition(wasServed, "a loop serves what it was given before it ran")
+    }
+}

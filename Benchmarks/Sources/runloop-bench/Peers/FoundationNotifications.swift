@@ -1,0 +1,153 @@
+internal import Dispatch
+internal import Foundation
+
+/// Isolates Foundation's post of a name, with the same observers.
+final class FoundationNamePoster: Poster {
+    private let center: NotificationCenter
+    private let name: Notification.Name
+
+    init(
+        in center: NotificationCenter = NotificationCenter(), name: String, observers: Int, calls: CallCounter
+    ) {
+        let name = Notification.Name(name)
+        self.center = center
+        self.name = name
+        // The center keeps its observers: nothing has to be held here.
+        _ = center.addObserver(forName: Notification.Name("other"), object: nil, queue: nil) { _ in
+            calls.increment()
+        }
+        for _ in 0..<observers {
+            _ = center.addObserver(forName: name, object: nil, queue: nil) { _ in calls.increment() }
+        }
+    }
+
+    func post(_ count: Int) {
+        for _ in 0..<count { center.post(name: name, object: nil) }
+    }
+
+    /// Posters of several names to one center.
+    static func several(names: [String], calls: [CallCounter]) -> [any Poster] {
+        let center = NotificationCenter()
+        return zip(names, calls).map { FoundationNamePoster(in: center, name: $0, observers: 1, calls: $1) }
+    }
+}
+
+/// Isolates Foundation's post of a message with a type of its own, of the kind that is posted on the main thread: the other
+/// kind does not call its observers before the post returns.
+final class FoundationMessagePoster: Poster, @unchecked Sendable {
+    // Safe because the tokens are only held.
+    private final class Subject: Sendable {}
+
+    private struct Message: NotificationCenter.MainActorMessage {
+        typealias Subject = FoundationMessagePoster.Subject
+        let value: Int
+    }
+
+    private struct OtherMessage: NotificationCenter.MainActorMessage {
+        typealias Subject = FoundationMessagePoster.Subject
+    }
+
+    private let center = NotificationCenter()
+    private let subject = Subject()
+    private let tokens: [NotificationCenter.ObservationToken]
+
+    init(observers: Int, calls: CallCounter) {
+        let center = center
+        let other = center.addObserver(for: OtherMessage.self) { _ in calls.increment() }
+        tokens =
+            [other]
+            + (0..<observers).map { _ in center.addObserver(for: Message.self) { _ in calls.increment() } }
+    }
+
+    /// On the main thread.
+    func post(_ count: Int) {
+        MainActor.assumeIsolated {
+            for value in 0..<count { center.post(Message(value: value), subject: subject) }
+        }
+    }
+}
+
+/// Isolates Foundation's `enqueue`, on the thread of a loop that does not run meanwhile.
+///
+/// Its queue looks at all that wait: it can be asked with a hundred thousand, but not filled with them that way.
+final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
+    // Safe because all that changes is touched by the queue's thread only.
+    let thread = WorkerThread()
+    private let center = NotificationCenter()
+    private let calls = CallCounter()
+    private let pending: [Notification.Name]
+    private var queue: NotificationQueue?
+    private var posted = 0
+
+    init(pending: Int) {
+        self.pending = (0..<pending).map { Notification.Name("name \($0)") }
+        _ = center.addObserver(forName: nil, object: nil, queue: nil) { [calls] _ in calls.increment() }
+        thread.run { [self] in
+            queue = NotificationQueue(notificationCenter: center)
+            // A loop without a timer or port returns at once, and posts nothing.
+            RunLoop.current.add(
+                Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in }, forMode: .default)
+        }
+        thread.wait()
+    }
+
+    func fill() {
+        for name in pending {
+            queue?.enqueue(Notification(name: name), postingStyle: .asap, coalesceMask: [], forModes: nil)
+        }
+    }
+
+    func merge(_ count: Int, _ scatter: inout ScatteredIndices) {
+        guard let queue else { return }
+        for _ in 0..<count {
+            queue.enqueue(Notification(name: pending[scatter.next()]), postingStyle: .asap)
+        }
+    }
+
+    /// Not measured: to Foundation's queue it is the same as merging.
+    func add(_ count: Int) {}
+
+    func empty() throws(Miscount) {
+        _ = RunLoop.current.run(mode: .default, before: Date())
+        let found = calls.count - posted
+        posted = calls.count
+        try Miscount.check(expected: pending.count, found: found)
+    }
+}
+
+/// Isolates Foundation's own way to call an observer elsewhere, on an operation queue; the post waits for it.
+final class FoundationQueueChannel: MessageChannel {
+    private let queue = DispatchQueue(label: "consumer")
+    /// The center does not keep it, and without it nobody is called.
+    private let operations = OperationQueue()
+    private let pinning = QueuePinning()
+    private let center = NotificationCenter()
+    private let name = Notification.Name("redirected")
+
+    init(sink: Sink) {
+        operations.underlyingQueue = queue
+        _ = center.addObserver(forName: name, object: nil, queue: operations) { [pinning] _ in
+            pinning.check()
+            sink.receive(1)
+        }
+    }
+
+    var consumerThreads: [ThreadNumber] { pinning.numbers }
+
+    func place(consumer processors: [Int32]) {
+        for _ in 0..<8 { queue.async { [pinning] in pinning.noteThread() } }
+        queue.sync {}
+        pinning.allow(processors)
+        for thread in consumerThreads { thread.pin(to: processors) }
+    }
+
+    func send(_ count: Int, from start: Int, producer: Int) -> Int {
+        for _ in 0..<count { center.post(name: name, object: nil) }
+        return count
+    }
+
+    var remark: String? {
+        "† A queue has no thread to pin. Every pool thread that was seen was pinned; "
+            + "\(NumberFormat.percent.text(pinning.strayShare)) of the calls still ran on another processor."
+    }
+}
