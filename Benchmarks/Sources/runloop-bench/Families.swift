@@ -1,9 +1,8 @@
 internal import ArgumentParser
 
-/// Isolates notifications: posted at once, from several threads, to a thread's loop, and left with a queue.
+/// Isolates notifications: synchronous posts, posts from several threads, posts to the loop of another thread, and queues.
 ///
-/// Each part says what to read first. Its subjects take turns in short rounds of one process, and each is
-/// compared with Foundation in the same round.
+/// Subjects take turns in short rounds of one process, and each is compared with Foundation in the same round.
 struct NotificationsFamily: Family {
     static let name = "notifications"
     static let summary = "Posting, redirecting and coalescing notifications."
@@ -14,7 +13,7 @@ struct NotificationsFamily: Family {
     var window = 4096
 
     func validate() throws {
-        // As for the throughput family, whose producers these are.
+        // The limit of the throughput family, whose producers are used here, too.
         if window != 0 && window < 1024 { throw ValidationError("--window must be 0 or at least 1024") }
     }
 
@@ -27,9 +26,7 @@ struct NotificationsFamily: Family {
     }
 }
 
-/// Isolates timers: what each costs while many others wait, and how late one fires when nothing else is done.
-///
-/// Each part says what to read first. Its subjects take turns in short rounds of one process.
+/// Isolates timers: the cost of one while many others wait, and the lateness of one while nothing else is done.
 struct TimersFamily: Family {
     static let name = "timers"
     static let summary = "The cost of a timer among many, and how late timers fire."
@@ -39,8 +36,8 @@ struct TimersFamily: Family {
     }
 }
 
-/// Isolates fairness: what a loop that is never out of messages does for its timer and its descriptor, and what a loop that
-/// shares its processors with other processes does for its timer.
+/// Isolates fairness: the timer and the descriptor of a loop that is never out of messages, and the timer of a loop that shares
+/// its processors with other processes.
 struct FairnessFamily: Family {
     static let name = "fairness"
     static let summary =
@@ -51,10 +48,8 @@ struct FairnessFamily: Family {
     }
 }
 
-/// Isolates what a loop costs by being there, and whether anything gets dearer where there are many: loops, or descriptors,
-/// modes and observers of one loop.
-///
-/// Each part says what to read first.
+/// Isolates the cost of a loop that does nothing, and the growth of costs with the number of loops, or of descriptors, modes
+/// and observers of one loop.
 struct ScaleFamily: Family {
     static let name = "scale"
     static let summary = "What a loop takes, and what passes, hops, waits and observers cost among many."
@@ -68,9 +63,7 @@ struct ScaleFamily: Family {
     }
 }
 
-/// Isolates what ports cost: to send and to receive, with a loop and without one, and to ask and be answered.
-///
-/// Each part says what to read first.
+/// Isolates the costs of ports: sending, receiving with and without a loop, and requests.
 struct PortsFamily: Family {
     static let name = "ports"
     static let summary = "Requests and their answers, messages to loops and port sets, and between processes."

@@ -3,7 +3,7 @@ internal import ArgumentParser
 /// Measures the run loops of this package against the kernel, plain C, Foundation, Dispatch and SwiftNIO.
 @main
 struct RunLoopBench: ParsableCommand {
-    /// The families of measurements, in the order in which `all` takes them.
+    /// The families of measurements, in the order of `all`.
     static let families: [any Family.Type] = [
         LatencyFamily.self, ThroughputFamily.self, NotificationsFamily.self, ExecutorsFamily.self,
         TimersFamily.self, FairnessFamily.self, ScaleFamily.self, PortsFamily.self,
@@ -21,11 +21,13 @@ struct RunLoopBench: ParsableCommand {
         defaultSubcommand: AllCommand.self)
 }
 
-/// A group of measurements that share a sub-command; its properties are its options.
+/// A group of measurements that share a sub-command.
 ///
-/// A new one is a file of its own, and a name in ``RunLoopBench/families``.
+/// Its properties are the options of the sub-command.
+///
+/// A new family also needs an entry in ``RunLoopBench/families``.
 protocol Family: ParsableArguments {
-    /// The sub-command's name.
+    /// The name of the sub-command.
     static var name: String { get }
     /// One sentence for the help page.
     static var summary: String { get }
@@ -39,7 +41,7 @@ extension Family {
     static var command: any ParsableCommand.Type { FamilyCommand<Self>.self }
 }
 
-/// Measures one family.
+/// The sub-command that measures one family.
 struct FamilyCommand<Measured: Family>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(commandName: Measured.name, abstract: Measured.summary)
@@ -53,7 +55,7 @@ struct FamilyCommand<Measured: Family>: ParsableCommand {
     }
 }
 
-/// Measures every family, with its usual options.
+/// The sub-command that measures every family with its default options.
 struct AllCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "all", abstract: "Measure everything, in under two minutes.")

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// What every sub-command understands.
+/// The options of every sub-command.
 struct SharedOptions: ParsableArguments {
     @Flag(help: "Fewer and shorter rounds: a rough answer soon.")
     var quick = false

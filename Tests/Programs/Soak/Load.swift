@@ -8,7 +8,7 @@ protocol Load: AnyObject, Sendable {
     var name: String { get }
     var tally: Tally { get }
 
-    /// What the load consists of, for the report.
+    /// The parts of the load, for the report.
     var remark: String { get }
 
     /// Starts the load.

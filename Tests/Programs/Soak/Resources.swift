@@ -49,7 +49,7 @@ enum DescriptorLimit {
     static var open: Int { Resources.entries(of: "/proc/self/fd") }
 }
 
-/// How much more the process uses at the end of a soak than in its middle.
+/// The growth of the process's resources from the middle of a soak to its end.
 struct Growth {
     let allocated: Int
     let descriptors: Int

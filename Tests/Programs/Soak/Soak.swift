@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Puts every kind of load on loops at once for minutes, and counts what is lost.
 ///
-/// Nothing is measured. The program fails if something is lost, arrives twice or out of order, or stops arriving, or if memory
-/// or descriptors grow.
+/// Nothing is measured. The program fails if something is lost, arrives twice or out of order, or stops
+/// arriving, or if memory or descriptors grow.
 @main struct Soak {
     private static let usage = """
         usage: Soak [--minutes 10] [--seed NUMBER] [--only LOADS]

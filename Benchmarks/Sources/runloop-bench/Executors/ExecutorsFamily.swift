@@ -1,9 +1,9 @@
 internal import ArgumentParser
 
-/// Isolates hops of tasks: an actor's method that does next to nothing is called from elsewhere.
+/// Isolates hops of tasks: calls of an actor's method that does next to nothing.
 ///
-/// Read "÷ SwiftNIO" and the mallocs of two actors of one executor first. Subjects take turns in short rounds of one
-/// process, and each is compared with SwiftNIO's executor in the same round.
+/// Read "÷ SwiftNIO" and the mallocs of two actors of one executor first. Subjects take turns in short rounds of one process,
+/// and each is compared with SwiftNIO's executor in the same round.
 struct ExecutorsFamily: Family {
     static let name = "executors"
     static let summary = "What it costs a task to get to an actor on a loop, and back."
@@ -49,7 +49,7 @@ struct ExecutorsFamily: Family {
         let outcome = waitForTask(preferring: executors.preference(workload.key.path)) {
             () async -> Result<Double, Miscount> in
             if workload.key.path == .pool { await Hops.freeDefaultThreads(processors) }
-            // The first round warms up, and does what needs to be done only once.
+            // The first round warms up, and counts the allocations, which takes only one round.
             if round < 0 { return await Hops.allocations(of: workload) }
             return await Hops.time(of: workload, length: length)
         }

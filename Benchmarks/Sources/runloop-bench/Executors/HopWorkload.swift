@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import RunLoops
 
-/// From where to where a task goes.
+/// The two ends of the hops of a task.
 enum HopPath: String, CaseIterable {
     case sameExecutor = "between two actors of one executor"
     case twoExecutors = "between actors of two executors"
@@ -9,13 +9,13 @@ enum HopPath: String, CaseIterable {
     case preferring = "between a task's own code and an actor of the loop that it prefers"
     case start = "from an actor to a new task of its own, and back with its result"
 
-    /// What one of the figures is for.
+    /// The unit of the figures.
     var unit: String { self == .start ? "task" : "hop" }
 
-    /// How many of them one step of a workload makes: there and back is two hops.
+    /// The number of units in one step of a workload: there and back is two hops.
     var unitsPerStep: Int { self == .start ? 1 : 2 }
 
-    /// Who can take this path.
+    /// The subjects that this path is measured with.
     var subjects: [HopSubject] {
         switch self {
         case .sameExecutor, .start: [.runLoops, .nio, .standard]
@@ -33,13 +33,12 @@ enum HopSubject: String, CaseIterable {
     case nio = "SwiftNIO"
     case standard = "default executor"
 
-    /// Ours or theirs.
+    /// The relation to this package.
     var role: Chart.Role { self == .runLoops || self == .parked ? .ours : .peer }
 }
 
-/// One subject on one path.
+/// The hops of one subject on one path.
 struct HopWorkload: Sendable {
-    /// Which it is.
     struct Key: Hashable {
         let path: HopPath
         let subject: HopSubject
@@ -79,10 +78,9 @@ struct HopWorkload: Sendable {
     }
 }
 
-/// An actor that tasks pass.
+/// An actor that tasks visit.
 ///
-/// Every stop on the way changes something there: the compiler leaves out the way to a place where nothing is done, and
-/// quite rightly.
+/// Each visit changes the actor's state, because the compiler removes a hop to an actor if nothing is done there.
 protocol HopActor: Actor {
     /// How often it was passed.
     var passes: Int { get set }
@@ -100,7 +98,9 @@ extension HopActor {
         }
     }
 
-    /// Starts a task of its own and waits for it, so many times; before and in it is counted.
+    /// Starts a task of the actor and waits for it, this many times.
+    ///
+    /// Counts before the task and in it.
     func startTasks(_ count: Int) async {
         for _ in 0..<count {
             passes &+= 1
@@ -109,9 +109,9 @@ extension HopActor {
     }
 }
 
-/// An actor that lives on an executor of somebody's.
+/// An actor on a given executor.
 actor PinnedHopActor: HopActor {
-    /// Held, because the reference to it is not counted.
+    /// Kept here, because an unowned reference does not keep the executor alive.
     private let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     var passes = 0
@@ -119,12 +119,12 @@ actor PinnedHopActor: HopActor {
     init(on executor: any SerialExecutor) { self.executor = executor }
 }
 
-/// An actor that lives nowhere in particular.
+/// An actor on the default executor.
 actor PlainHopActor: HopActor {
     var passes = 0
 }
 
-/// The threads that the workloads lead to, two of each kind, for as long as the program runs.
+/// The executors that tasks hop to, two of each kind, which last as long as the program.
 struct HopExecutors {
     private let loops: [RunLoopThread]
     private let parkedLoops: [RunLoopThread]
@@ -159,14 +159,14 @@ struct HopExecutors {
         }
     }
 
-    /// What the tasks of a path prefer; nil for the default executor.
+    /// The executor that the tasks of a path prefer; nil for the default executor.
     func preference(_ path: HopPath) -> (any TaskExecutor)? {
         path == .preferring ? loops[0].runLoop.taskExecutor : nil
     }
 
-    /// Puts the threads where the path wants them.
+    /// Pins the threads for a path.
     ///
-    /// What meets the default executor is free: that one's threads cannot be told where to be.
+    /// They are not pinned if the default executor takes part, because its threads cannot be pinned.
     func place(for path: HopPath, on machine: Machine) {
         let placement: Placement =
             path == .pool ? .unpinned : machine.processors.count > 1 ? .twoProcessors : .oneProcessor

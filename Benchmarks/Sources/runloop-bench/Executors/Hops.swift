@@ -1,9 +1,9 @@
 internal import CAllocationCounter
 internal import CThreadControl
 
-/// What the rounds of all workloads add up to.
+/// The sum of the rounds of all workloads.
 struct Hops {
-    /// What each hop or task took, in nanoseconds, or how much it allocated.
+    /// Nanoseconds and allocations of a hop or task.
     private var times = RoundFigures<HopWorkload.Key>()
     private var allocations = RoundFigures<HopWorkload.Key>()
 
@@ -11,7 +11,7 @@ struct Hops {
 
     mutating func add(allocations count: Double, of key: HopWorkload.Key) { allocations.add(count, of: key) }
 
-    /// Walks for so long: nanoseconds, the median of chunks, so that what interrupts a few does not show.
+    /// Returns the nanoseconds of a hop or task: the median of chunks, so that interruptions of a few do not show.
     static func time(of workload: HopWorkload, length: Duration) async -> Result<Double, Miscount> {
         let before = await workload.stops()
         var steps = 0
@@ -25,7 +25,7 @@ struct Hops {
             now = bench_now()
             steps += chunk
             chunks.append(Double(now - start) / Double(chunk * workload.key.path.unitsPerStep))
-            // Long enough that the clock and the way to the workload's beginning cost nothing.
+            // A chunk is long enough that the cost of the clock, and of the hop to the first actor, does not show.
             if now - start < 100_000 { chunk *= 2 }
         } while now < end
         return await check(workload, steps, since: before).map {
@@ -33,9 +33,9 @@ struct Hops {
         }
     }
 
-    /// Walks to count mallocs: those of a long workload less those of a short one, which begins and ends alike.
+    /// Returns the mallocs of a hop or task: those of a long run less those of a short one, whose start and end cost the same.
     ///
-    /// The least of several, because threads that have nothing to do with it are not always quiet.
+    /// Takes the least of several attempts, because other threads may allocate meanwhile.
     static func allocations(of workload: HopWorkload) async -> Result<Double, Miscount> {
         let steps = 500
         let attempts = 16
@@ -65,7 +65,7 @@ struct Hops {
         return Int(bench_allocations() - before)
     }
 
-    /// Lets the default executor's threads use all processors: who has started them may have been confined.
+    /// Allows all processors to the threads of the default executor, which may have been started by a pinned thread.
     static func freeDefaultThreads(_ processors: [Int32]) async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 * processors.count { group.addTask { ThreadNumber.current.pin(to: processors) } }
@@ -105,7 +105,7 @@ struct Hops {
         }
     }
 
-    /// Hops a second as bars, one chart for each path: who cannot take one is not in it.
+    /// Hops a second as bars, in one chart for each path, with the subjects that take it.
     var charts: [Chart] {
         HopPath.allCases.filter { $0 != .start }.map { path in
             .bars(

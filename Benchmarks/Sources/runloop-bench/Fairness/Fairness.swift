@@ -1,9 +1,9 @@
 internal import Histogram
 internal import RunLoops
 
-/// Isolates what a timer and a descriptor see of a loop that is never out of messages, and of the same loop at rest.
+/// Isolates the timer and the descriptor of a loop that is never out of messages, and of the same loop at rest.
 ///
-/// Read "passes without a read" first: it is a count, and 0 on every machine. Then how much later the timer is.
+/// Read "passes without a read" first: it is a count, and 0 on every machine. Then read the additional lateness of the timer.
 struct Fairness: Measurement {
     private let thread: RunLoopThread
     private let number: ThreadNumber
@@ -14,13 +14,13 @@ struct Fairness: Measurement {
     private var delays: [LoopCondition: Histogram<UInt32>] = [:]
     private var totals: [Load: Totals] = [:]
 
-    /// A round of the loop under a load is compared with one at rest right before.
+    /// Each round under a load is compared with a round at rest right before.
     private struct Key: Hashable {
         let load: Load
         let condition: LoopCondition
     }
 
-    /// What all rounds of a load add up to.
+    /// The sums of all rounds of a load.
     private struct Totals {
         var reads = 0
         var passesWithoutRead = 0
@@ -54,7 +54,7 @@ struct Fairness: Measurement {
             let machine = clockReader.delays(length: length)
             let watch = try busy.get()
             totals[load, default: Totals()].passesWithoutRead += watch.passesWithoutRead
-            // The first round warms up; but unread is unread.
+            // The first round is the warm-up, but the descriptor must be read there, too.
             if round < 0 { continue }
             add(watch, to: load)
             add(watch.delays, load, .busy(load))
@@ -72,7 +72,7 @@ struct Fairness: Measurement {
     private mutating func add(_ found: [Int64], _ load: Load, _ condition: LoopCondition) {
         var round = Self.histogram()
         for delay in found {
-            // The fires that one late one has kept from being made were late as well.
+            // A late fire replaces fires that it makes impossible. Those would have been late as well.
             round.recordCorrectedValue(UInt64(max(1, delay)), expectedInterval: 1_000_000)
         }
         ninetyNinths.add(
@@ -164,13 +164,13 @@ struct Fairness: Measurement {
     }
 }
 
-/// What keeps a loop busy.
+/// The kinds of work that keep a loop busy.
 enum Load: String, CaseIterable {
     case perform = "blocks that other threads perform"
     case port = "messages that other threads send"
     case own = "blocks that perform themselves again"
 
-    /// The short form, for a chart.
+    /// The short form for a chart.
     var name: String {
         switch self {
         case .perform: "perform from elsewhere"
@@ -180,18 +180,18 @@ enum Load: String, CaseIterable {
     }
 }
 
-/// What a timer's loop is doing meanwhile.
+/// The work of the timer's loop meanwhile.
 enum LoopCondition: Hashable {
-    /// Nothing.
+    /// No other work.
     case rest
-    /// What keeps it busy.
+    /// A load that keeps it busy.
     case busy(Load)
-    /// It is not a loop, but a thread that watches the timer.
+    /// No loop, but a thread that reads the clock.
     case thread
 
     static let all: [LoopCondition] = [.thread, .rest] + Load.allCases.map { .busy($0) }
 
-    /// What a table says.
+    /// The name in a table.
     var description: String {
         switch self {
         case .rest: "at rest"
@@ -200,7 +200,7 @@ enum LoopCondition: Hashable {
         }
     }
 
-    /// What a chart says.
+    /// The name in a chart.
     var name: String {
         switch self {
         case .rest: "at rest"

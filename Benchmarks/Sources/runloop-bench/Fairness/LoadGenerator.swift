@@ -2,7 +2,7 @@ internal import CThreadControl
 internal import RunLoops
 internal import Synchronization
 
-/// Keeps a loop busy: there are always more messages than one pass serves.
+/// Keeps a loop busy with more messages than one pass serves.
 final class LoadGenerator: Sendable {
     private let loop: RunLoop
     private let port = Port<Int>(queueLimit: .unlimited)
@@ -11,9 +11,9 @@ final class LoadGenerator: Sendable {
     private let sent = Atomic<Int>(0)
     private let received = Atomic<Int>(0)
 
-    /// How many messages wait, or nearly: many passes' worth.
+    /// The number of messages under way, enough for many passes.
     private static let window = 32_768
-    /// How many blocks perform themselves again: more than one pass serves.
+    /// The number of blocks that perform themselves again, more than one pass serves.
     private static let chains = 512
 
     init(loop: RunLoop) throws {
@@ -24,10 +24,10 @@ final class LoadGenerator: Sendable {
         }
     }
 
-    /// How many messages the loop has had.
+    /// The number of messages that the loop has received.
     var count: Int { received.load(ordering: .relaxed) }
 
-    /// Lets the loop be busy from now on, and waits until it is.
+    /// Starts the load, and waits until the loop is busy.
     func start(_ load: Load, on processors: [Int32]) {
         feeds.store(true, ordering: .relaxed)
         let before = count
@@ -43,14 +43,14 @@ final class LoadGenerator: Sendable {
         while count < before + 4 * Self.chains, bench_now() < end { sleepShortly() }
     }
 
-    /// Ends it, and waits until the loop has had everything.
+    /// Ends the load, and waits until the loop has received everything.
     ///
-    /// - Throws: If something is missing, or came twice.
+    /// - Throws: ``Miscount`` if a message was lost or arrived twice.
     func stop(_ load: Load) throws(Miscount) {
         feeds.store(false, ordering: .relaxed)
         if load == .own {
-            // Those in line run once more, and the number of what was sent grows until then. Twice: a block that has looked
-            // just before may stand behind the first one.
+            // Blocks that are queued run once more, and increase `sent` until then. Two waits, because a block that loaded
+            // `feeds` just before it became false may have queued itself behind the first wait.
             for _ in 0..<2 {
                 do { try loop.performAndWait {} } catch { throw Miscount(expected: 1, found: 0) }
             }
@@ -70,7 +70,7 @@ final class LoadGenerator: Sendable {
             }
             sent.add(1, ordering: .relaxed)
             if load == .port {
-                // One that is refused is missed in the end.
+                // A message that is refused shows in the final count.
                 do { try port.send(0) } catch { return }
             } else {
                 loop.perform { [self] in receive() }
@@ -78,14 +78,16 @@ final class LoadGenerator: Sendable {
         }
     }
 
-    /// Runs on the loop.
+    /// Sends and receives one message on the loop, and performs itself again.
     private func again() {
         sent.add(1, ordering: .relaxed)
         receive()
         if feeds.load(ordering: .relaxed) { loop.perform { [self] in again() } }
     }
 
-    /// Runs on the loop, for each message, and takes about as long as sending one: the loop never catches up.
+    /// Receives a message on the loop.
+    ///
+    /// This takes about as long as sending one, so the loop never catches up.
     @inline(__always)
     private func receive() {
         for _ in 0..<16 { bench_pause() }

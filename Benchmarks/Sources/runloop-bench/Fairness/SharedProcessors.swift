@@ -1,9 +1,9 @@
 internal import RunLoops
 
-/// Isolates the ticks that a loop misses because it shares two processors with eight busy processes: a loop that sleeps, and
-/// one that would spin from each tick to the next.
+/// Isolates the ticks that a loop misses because it shares two processors with eight busy processes: for a loop that sleeps,
+/// and for one that may spin from each tick to the next.
 ///
-/// Read "delivered" first: the kernel decides how many a loop that sleeps gets, and one that spins should get as many.
+/// Read "delivered" first: the kernel decides how many ticks a loop that sleeps gets, and a loop that spins should get as many.
 struct SharedProcessors: Measurement {
     private enum Policy: String, CaseIterable {
         case park = "park"
@@ -14,7 +14,7 @@ struct SharedProcessors: Measurement {
 
     private static let processes = 8
 
-    /// A loop for each, because a loop learns from what it has met.
+    /// A loop for each policy, because a loop adapts to the machine.
     private let threads: [Policy: RunLoopThread]
     private let numbers: [Policy: ThreadNumber]
     private var delivered = RoundFigures<Policy>()
@@ -46,7 +46,7 @@ struct SharedProcessors: Measurement {
             stage = way.rawValue
             guard let thread = threads[way] else { continue }
             let watch = try TimerWatch(thread.runLoop, length: length, generator: nil)
-            // The first round warms up: the loop that spins finds out that it is disturbed.
+            // The first round is the warm-up: the loop that spins learns that it shares its processors.
             if round >= 0 { delivered.add(Double(watch.fires) / Double(watch.points), of: way) }
         }
     }

@@ -2,19 +2,19 @@ internal import CYardsticks
 internal import Dispatch
 internal import RunLoops
 
-/// A timer of one millisecond, and a descriptor that is always ready, in a loop, for a while.
+/// Observes a timer of one millisecond, and a descriptor that is always ready, in a loop for a while.
 final class TimerWatch: @unchecked Sendable {
-    // Safe because only the loop's thread touches what changes, until it signals the end.
-    /// How late each fire was, in nanoseconds.
+    // Safe because only the loop's thread uses the mutable state, until it signals the end.
+    /// The lateness of each fire, in nanoseconds.
     private(set) var delays: [Int64] = []
-    /// The points of the timer's grid after the first fire, and those of them at which it has fired.
+    /// The number of points of the timer's grid after the first fire, and of the fires at these points.
     private(set) var points = 0
     var fires: Int { delays.count - 1 }
-    /// How often the descriptor's handler was called.
+    /// The number of calls of the descriptor's handler.
     private(set) var reads = 0
-    /// Passes between two of its calls.
+    /// The number of passes without such a call, between the first call and the last.
     private(set) var passesWithoutRead = 0
-    /// What the generator had sent through the loop between the first and the last fire, and in how many passes.
+    /// The number of messages that the loop received between the first and the last fire, and of its passes meanwhile.
     private(set) var messages = 0
     private(set) var passes = 0
 
@@ -26,10 +26,10 @@ final class TimerWatch: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - loop: The loop.
-    ///   - length: For how long.
-    ///   - generator: What keeps it busy; nil if it is idle. The descriptor is watched only if it is busy: it would never
-    ///     be idle otherwise.
-    /// - Throws: If the timer left its grid, or nothing fired for seconds.
+    ///   - length: The length of the observation.
+    ///   - generator: Keeps the loop busy; nil for a loop at rest. Only a busy loop watches the descriptor, because a loop with
+    ///     a descriptor that is always ready is never at rest.
+    /// - Throws: ``Miscount`` if the timer left its grid, or if the observation has not ended after two minutes.
     init(_ loop: RunLoop, length: Duration, generator: LoadGenerator?) throws {
         try loop.performAndWait { [self] in try begin(length, generator) }
         if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
@@ -52,7 +52,7 @@ final class TimerWatch: @unchecked Sendable {
             source?.invalidate()
             passes = loop.statistics.passes - first.statistics.passes
             messages = (generator?.count ?? 0) - first.messages
-            // Each point of the grid has fired, or is counted as missed.
+            // At each point of the grid, the timer has fired or has counted a missed fire.
             points = Int(first.date.duration(to: date) / .milliseconds(1))
             gridError = points - fires - timer.missedFireCount
             isOver.signal()
@@ -60,7 +60,7 @@ final class TimerWatch: @unchecked Sendable {
         loop.add(timer, forMode: .default)
     }
 
-    /// A descriptor that is ready, and that nobody empties.
+    /// A source for a descriptor that is always ready, because nothing reads it.
     private func readSource(in loop: RunLoop) throws -> DescriptorSource {
         let descriptor = bench_event_open(true)
         precondition(descriptor >= 0, "one descriptor always fits")

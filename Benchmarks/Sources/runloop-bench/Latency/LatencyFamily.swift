@@ -1,9 +1,9 @@
 internal import ArgumentParser
 
-/// Isolates waking: the time from one thread's send to the other thread's handler, and nothing queued.
+/// Isolates wake-ups: the time from the send on one thread to the handler on the other, with nothing queued.
 ///
-/// Read the ratio to raw of "RunLoops, park, port" on two processors first. Subjects take turns in short
-/// rounds of one process, and each is compared with raw in the same round.
+/// Read the ratio to raw of "RunLoops, park, port" on two processors first. Subjects take turns in short rounds of one process,
+/// and each is compared with raw in the same round.
 struct LatencyFamily: Family {
     static let name = "latency"
     static let summary = "One-way wake-up latency: half a ping-pong between two threads."

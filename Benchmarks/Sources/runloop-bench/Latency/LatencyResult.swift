@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Histogram
 
-/// What the rounds of one subject in one placement add up to.
+/// The sum of the rounds of one subject at one placement.
 ///
-/// Round trips are recorded, and halved when read: one way is half a round trip, for all alike.
+/// Round trips are recorded, and halved when they are read: one way is half a round trip, for all subjects.
 struct LatencyResult {
     let subject: PingPongSubject
     /// Every round trip of every round, in nanoseconds.
@@ -50,10 +50,10 @@ struct LatencyResult {
         if let spinHits { self.spinHits = (self.spinHits ?? 0) + spinHits }
     }
 
-    /// The time one way that this share of all samples did not exceed, in nanoseconds.
+    /// The time one way that this percentage of all samples did not exceed, in nanoseconds.
     func percentile(_ percentile: Double) -> Double { Double(roundTrips.valueAtPercentile(percentile)) / 2 }
 
-    /// The row of the table, beside the yardstick of the same placement.
+    /// The row of the table, with the ratio to the yardstick at the same placement.
     func row(yardstick: LatencyResult?) -> Table.Row {
         var row = Table.Row(name: subject.rawValue)
         let hops = Double(roundTrips.totalCount) * 2
@@ -81,9 +81,9 @@ struct LatencyResult {
     }
 }
 
-/// The targets on wake-ups.
+/// The targets and the comparisons that all placements together give.
 struct LatencyTargets {
-    /// What was measured.
+    /// The results of each placement that was measured.
     let results: [Placement: [PingPongSubject: LatencyResult]]
 
     var rows: [TargetRow] {

@@ -2,23 +2,23 @@ internal import CThreadControl
 internal import Dispatch
 internal import RunLoops
 
-/// Two threads that wake each other by one means.
+/// Two threads that wake each other in one way.
 protocol PingPong: AnyObject {
     /// The threads of the side that measures.
     var nearThreads: [ThreadNumber] { get }
     /// The threads of the side that answers.
     var farThreads: [ThreadNumber] { get }
 
-    /// Puts both sides' threads where the placement wants them.
+    /// Pins the threads of both sides.
     func place(_ placement: Placement, on machine: Machine)
 
-    /// Starts the timer that was prepared. Its end is the timer's to tell.
+    /// Starts the exchange that the timer was prepared for. The timer reports its end.
     func start()
 
-    /// How often, so far, a side that spun had work before it would have slept; `nil` for those that never spin.
+    /// The number of spins so far that found work before the loop would have slept; `nil` for a subject that never spins.
     var spinHits: Int? { get }
 
-    /// What a reader must know about the rallies so far.
+    /// A note that a reader needs to understand the figures so far.
     var remark: String? { get }
 }
 
@@ -32,7 +32,7 @@ extension PingPong {
     var remark: String? { nil }
 }
 
-/// The means of waking that are compared.
+/// The ways of waking that are compared.
 enum PingPongSubject: String, CaseIterable {
     case raw = "raw eventfd + epoll (C)"
     case cacheLine = "cache line, both spin"
@@ -44,10 +44,10 @@ enum PingPongSubject: String, CaseIterable {
     case dispatch = "Dispatch async (†)"
     case nio = "SwiftNIO execute"
 
-    /// Whether it can be measured there: two threads that spin on one processor wait for the scheduler.
+    /// True if the subject can be measured at a placement: two threads that spin on one processor wait for the scheduler.
     func isPossible(in placement: Placement) -> Bool { self != .cacheLine || placement == .twoProcessors }
 
-    /// Ours, theirs or neither.
+    /// The relation to this package.
     var role: Chart.Role {
         switch self {
         case .raw, .cacheLine: .yardstick
@@ -58,7 +58,7 @@ enum PingPongSubject: String, CaseIterable {
 }
 
 extension PingPongSubject {
-    /// Starts this subject's threads.
+    /// Starts the threads of this subject.
     func make(timer: RoundTripTimer) throws -> any PingPong {
         switch self {
         case .raw: RawPingPong(timer: timer)
@@ -66,7 +66,7 @@ extension PingPongSubject {
         case .port: try RunLoopPingPong(policy: .park, usesPorts: true, timer: timer)
         case .perform: try RunLoopPingPong(policy: .park, usesPorts: false, timer: timer)
         case .spinning:
-            // Longer than any answer of a loop that spins too, shorter than a subject's turn.
+            // Longer than any answer of a loop that spins, too, and shorter than the turn of a subject.
             try RunLoopPingPong(policy: .spin(for: .microseconds(50)), usesPorts: true, timer: timer)
         case .adaptive: try RunLoopPingPong(policy: .adaptive, usesPorts: true, timer: timer)
         case .foundation: FoundationPingPong(timer: timer)
@@ -76,20 +76,20 @@ extension PingPongSubject {
     }
 }
 
-/// The measuring side of a ping-pong: says when to send, and notes how long each answer took.
+/// The measuring side of a ping-pong: decides when to send, and records the time of each round trip.
 ///
-/// All subjects are measured by this one piece of code, raw included, so what measuring costs is in all alike.
+/// This code measures all subjects including raw, so that the cost of measuring is the same for all.
 final class RoundTripTimer: @unchecked Sendable {
-    // Safe because one thread at a time has it: the main thread until it starts a timer, then the near
-    // side's thread until it signals `isOver`. The start and the signal order what they wrote.
+    // Safe because one thread at a time uses the state: the main thread until it starts an exchange, then the thread of the
+    // near side until it signals `isOver`. The start and the signal order their stores.
     private let state: UnsafeMutablePointer<State>
     private let roundTrips: UnsafeMutablePointer<Int64>
     private let isOver = DispatchSemaphore(value: 0)
 
-    // Behind a pointer, because properties of a class pay for exclusivity checks that would show in a
-    // round trip between two spinning loops.
+    // Behind a pointer, because the exclusivity checks of class properties would show in a round trip between two spinning
+    // loops.
     private struct State {
-        /// How many round trips are noted; below zero while warming up.
+        /// The number of recorded round trips; below zero during the warm-up.
         var count = 0
         var sent: Int64 = 0
         var end: Int64 = 0
@@ -100,7 +100,8 @@ final class RoundTripTimer: @unchecked Sendable {
 
     private static let capacity = 1 << 16
 
-    /// Round trips at the start of each timer that are not noted: the caches belong to the previous subject.
+    /// The number of round trips at the start that are not recorded, because the caches still hold data of the previous
+    /// subject.
     private static let warmUp = 32
 
     init() {
@@ -115,27 +116,29 @@ final class RoundTripTimer: @unchecked Sendable {
         roundTrips.deallocate()
     }
 
-    /// The round trips of the last timer, in nanoseconds.
+    /// The round trips of the last exchange, in nanoseconds.
     var samples: UnsafeBufferPointer<Int64> {
         UnsafeBufferPointer(start: roundTrips, count: max(0, state.pointee.count))
     }
 
-    /// Sets the next timer up.
+    /// Prepares the next exchange.
     ///
     /// - Parameters:
-    ///   - length: When to stop.
-    ///   - gap: The least time between two pings, or zero to send each as soon as the last was answered.
+    ///   - length: The length of the exchange.
+    ///   - gap: The least time between two pings, or zero to send each right after the last answer.
     func prepare(length: Duration, gap: Duration) {
         state.pointee = State(count: -Self.warmUp, gap: gap.nanoseconds, length: length.nanoseconds)
     }
 
-    /// Begins the timer: the near side's thread calls it, and then sends the first ping.
+    /// Begins the exchange.
+    ///
+    /// The thread of the near side calls this, and then sends the first ping.
     func begin() {
         state.pointee.sent = bench_now()
         state.pointee.end = state.pointee.sent + state.pointee.length
     }
 
-    /// Notes an answer; true if another ping is to be sent, now.
+    /// Records an answer, and returns true if another ping is to be sent now.
     @inline(__always)
     func answered() -> Bool {
         var now = bench_now()
@@ -146,7 +149,7 @@ final class RoundTripTimer: @unchecked Sendable {
             isOver.signal()
             return false
         }
-        // Spins out the gap: sleeping would let the near processor go idle, and measure that too.
+        // Spins through the gap. If the thread slept, its processor would go idle, and the figure would include waking it.
         if state.pointee.gap > 0 {
             let due = state.pointee.sent + state.pointee.gap
             while now < due {
@@ -158,13 +161,13 @@ final class RoundTripTimer: @unchecked Sendable {
         return true
     }
 
-    /// Gives up.
+    /// Ends the exchange with an error.
     func fail(_ reason: String) {
         state.pointee.failure = reason
         isOver.signal()
     }
 
-    /// Waits for the end; the reason if there is no good one.
+    /// Waits for the end, and returns the reason if the exchange has failed.
     func wait() -> String? {
         let hasEnded = isOver.wait(timeout: .now() + .seconds(120)) == .success
         return hasEnded ? state.pointee.failure : "no answer in two minutes"

@@ -1,24 +1,24 @@
 internal import CThreadControl
 internal import Foundation
 
-/// What the program ran on.
+/// The machine that the program ran on.
 struct Machine: Codable {
-    /// The processors that are used, in order: the first is the measuring side's, the second the other's.
+    /// The processors that are used, in order: the measuring side runs on the first, the other side on the second.
     let processors: [Int32]
-    /// How many processors are on line.
+    /// The number of processors that are online.
     let processorCount: Int
-    /// What the first processor calls itself.
+    /// The model name of the first processor.
     let model: String
     /// The kernel's release.
     let kernel: String
     /// How many threads were running or waiting to, lately, before this program began.
     let load: String
-    /// Whether the program was optimised.
+    /// True if the program was compiled with optimisation.
     let isOptimised: Bool
 
-    /// Looks at the machine.
+    /// Reads the facts about the machine.
     ///
-    /// - Parameter chosen: The processors to use, or none for all that the process may.
+    /// - Parameter chosen: The processors to use, or none for all that the process may use.
     init(using chosen: [Int32]) {
         processors = chosen.isEmpty ? Self.usableProcessors : chosen
         processorCount = ProcessInfo.processInfo.processorCount
@@ -55,7 +55,7 @@ struct Machine: Codable {
         line(of: path, startingWith: "")
     }
 
-    /// What follows the colon, or the whole line where there is none.
+    /// The part after the colon of the first line that starts like this, or the whole line if it has no colon.
     private static func line(of path: String, startingWith start: String) -> String? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         let text = String(decoding: data, as: UTF8.self)
@@ -65,27 +65,27 @@ struct Machine: Codable {
     }
 }
 
-/// Which processors the two sides of a measurement may use.
+/// The processors that the two sides of a measurement may use.
 enum Placement: String, CaseIterable, Codable {
-    /// Each side on a processor of its own: waking crosses processors.
+    /// Each side has a processor of its own: a wake-up crosses processors.
     case twoProcessors = "two CPUs"
-    /// Both sides on one: waking is a context switch.
+    /// Both sides share a processor: a wake-up is a context switch.
     case oneProcessor = "one CPU"
-    /// Wherever the scheduler puts them. With few processors it changes its mind: read the distribution.
+    /// The scheduler places both sides. With few processors it moves them often: read the distribution.
     case unpinned = "unpinned"
 
-    /// The placements that make sense with as many processors as the machine lets us use.
+    /// The placements that make sense with the number of processors that may be used.
     static func possible(on machine: Machine) -> [Placement] {
         machine.processors.count > 1 ? allCases : [.oneProcessor]
     }
 
-    /// Puts both sides' threads where this placement wants them.
+    /// Pins the threads of both sides.
     func pin(near: [ThreadNumber], far: [ThreadNumber], on machine: Machine) {
         for thread in near { thread.pin(to: nearProcessors(on: machine)) }
         for thread in far { thread.pin(to: farProcessors(on: machine)) }
     }
 
-    /// Where the side that measures runs.
+    /// The processors of the side that measures.
     func nearProcessors(on machine: Machine) -> [Int32] {
         switch self {
         case .twoProcessors, .oneProcessor: [machine.processors[0]]
@@ -93,7 +93,7 @@ enum Placement: String, CaseIterable, Codable {
         }
     }
 
-    /// Where the side that is woken runs.
+    /// The processors of the side that is woken.
     func farProcessors(on machine: Machine) -> [Int32] {
         switch self {
         case .twoProcessors: [machine.processors[1]]

@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// A part of a family: subjects that take turns in its rounds.
+/// Subjects that are compared, one of which takes its turn after the other in each round.
 protocol Measurement {
-    /// What is measured, or was when it failed.
+    /// The subject that is measured, or that was measured last if the measurement failed.
     var stage: String { get }
 
-    /// Lets each subject take its turn, each time in another order.
+    /// Gives each subject its turn, in another order each time.
     ///
     /// - Parameters:
-    ///   - round: Which round it is, from zero; less than zero to warm up.
-    ///   - session: Where, and for how long.
-    /// - Throws: What was lost or came twice.
+    ///   - round: The number of the round from zero on, or less than zero for the warm-up.
+    ///   - session: The machine and the length of the measurement.
+    /// - Throws: An error if something was lost or arrived twice.
     mutating func measure(round: Int, in session: Session) throws
 
-    /// Does what is done once, after all rounds.
+    /// Takes the measurements that are made only once, after all rounds.
     mutating func end(in session: Session) throws
 
     var remarks: [String] { get }
@@ -21,7 +21,7 @@ protocol Measurement {
     var charts: [Chart] { get }
     var failures: [String] { get }
 
-    /// The targets' rows.
+    /// The rows of the table of targets.
     func targets(on machine: Machine) -> [TargetRow]
 }
 
@@ -34,7 +34,7 @@ extension Measurement {
 }
 
 extension Chapter {
-    /// Takes the measurements of a family whose parts are measured one after the other.
+    /// Takes the measurements of a family, one after the other.
     ///
     /// A part that fails ends, and says so; the others go on.
     init(_ name: String, _ parts: [any Measurement], in session: Session) {
@@ -65,21 +65,22 @@ extension Chapter {
 
 /// What every family of measurements is given.
 struct Session {
-    /// Where we run.
     let machine: Machine
-    /// Whether a rough answer soon is wanted.
+    /// True if rough figures are wanted soon.
     let isQuick: Bool
-    /// How often each measurement is repeated, interleaved with all others.
+    /// The number of rounds.
+    ///
+    /// Each round takes all measurements in turn.
     let rounds: Int
-    /// Says how far we are.
     let progress: Progress
 
-    /// How long one measurement of one round lasts.
+    /// The length of one measurement in one round.
     func length(_ usual: Duration, quick: Duration) -> Duration { isQuick ? quick : usual }
 }
 
-/// Says on standard error how far a long measurement is: one line that changes on a terminal, else one
-/// line a stage.
+/// Reports the progress of a long measurement on standard error.
+///
+/// On a terminal this is a single line that changes, else one line for each stage.
 final class Progress {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var stage = ""
@@ -90,12 +91,12 @@ final class Progress {
         if !isTerminal { write(stage + "\n") }
     }
 
-    /// Shows which part of the stage is under way.
+    /// Shows the progress within the stage.
     func step(_ done: Int, of all: Int) {
         if isTerminal { write("\r\u{1B}[K\(stage): \(done) of \(all)") }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         if isTerminal { write("\r\u{1B}[K") }
     }

@@ -1,18 +1,18 @@
 internal import CThreadControl
 internal import Foundation
 
-/// What the whole process used during a measurement.
+/// The resources that the whole process used during a measurement.
 ///
 /// The process and not the two threads that are measured: every other thread sleeps meanwhile, and a
 /// thread pool's threads could not be asked.
 struct Usage {
     /// Processor time.
     var seconds = 0.0
-    /// Times a thread left its processor, of its own accord or not.
+    /// The number of times a thread left its processor, voluntarily or not.
     var contextSwitches = 0
-    /// `write` and its kin, as the kernel counted them; `nil` where it does not say.
+    /// The number of calls of `write` and its variants, as the kernel counts them; `nil` if the kernel does not tell.
     var writes: Int?
-    /// Time on the wall.
+    /// Wall-clock time.
     var elapsed = 0.0
 
     /// Runs `body` and says what that used.
@@ -51,9 +51,9 @@ struct Usage {
 
 /// How many descriptors this process may have.
 enum DescriptorLimit {
-    /// Takes as many as the system lets it have without asking.
+    /// Raises the limit as far as the system allows without further rights.
     ///
-    /// - Returns: How many.
+    /// - Returns: The limit.
     static func raise() -> Int {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -63,12 +63,11 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// How many are open.
+    /// The number of open descriptors, always with the one that counting them takes.
     static var open: Int {
-        // One is the directory's own, each time.
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0
     }
 
-    /// Whether as many more fit, with some to spare for what libraries open.
+    /// True if this many more fit, with some to spare for those that libraries open.
     static func allows(_ count: Int) -> Bool { open + count + 64 <= raise() }
 }

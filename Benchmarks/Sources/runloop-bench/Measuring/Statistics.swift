@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Histogram
 
-/// A figure that was taken once a round: its median, and how far the rounds lie apart.
+/// The median and the spread of a figure that was taken once in each round.
 struct Spread: Codable {
-    /// Half of the rounds lie below.
+    /// Half of the rounds are below.
     let median: Double
-    /// A quarter of the rounds lie below this, a quarter above the other.
+    /// A quarter of the rounds are below the first, and a quarter above the second.
     let lowerQuartile, upperQuartile: Double
-    /// The outermost rounds.
+    /// The lowest and the highest round.
     let least, most: Double
 
-    /// Sums up the rounds; `nil` without any.
+    /// Summarises the rounds; `nil` if there is none.
     init?(_ rounds: [Double]) {
         let sorted = rounds.filter(\.isFinite).sorted()
         guard let first = sorted.first, let last = sorted.last else { return nil }
@@ -27,46 +27,46 @@ struct Spread: Codable {
         most = last
     }
 
-    /// Of the quotients of two figures of the same round.
+    /// Summarises the quotients of two figures of the same round; `nil` if there is none.
     ///
-    /// What slowed the machine down for a while slowed both, and cancels out.
+    /// If something else slows the machine down for a while, it slows down both, and cancels out.
     init?(ratios figures: [Double], to yardstick: [Double]) {
         self.init(zip(figures, yardstick).map { $0 / $1 })
     }
 }
 
-/// One figure a round of each of several things that take turns in the rounds.
+/// One figure in each round for each of several subjects that take turns.
 struct RoundFigures<Key: Hashable> {
     private var figures: [Key: [Double]] = [:]
 
-    /// Adds the next round's figure; once a round for each key.
+    /// Adds the figure of the next round; called once a round for each key.
     mutating func add(_ figure: Double, of key: Key) { figures[key, default: []].append(figure) }
 
-    /// The latest round's figure; `nil` if there was none.
+    /// The figure of the latest round; `nil` if there is none.
     func latest(_ key: Key) -> Double? { figures[key]?.last }
 
-    /// The rounds of one key; `nil` if there was none.
+    /// The rounds of one key; `nil` if there is none.
     func spread(_ key: Key) -> Spread? { Spread(figures[key] ?? []) }
 
-    /// The rounds of one key, each turned into something else; `nil` if there was none.
+    /// The rounds of one key, each converted by `value`; `nil` if there is none.
     func spread(_ key: Key, of value: (Double) -> Double) -> Spread? {
         Spread((figures[key] ?? []).map(value))
     }
 
-    /// The quotients of two keys' figures of the same rounds; `nil` if there was none.
+    /// The quotients of the figures of two keys in the same rounds; `nil` if there is none.
     func ratio(_ key: Key, to yardstick: Key) -> Spread? {
         Spread(ratios: figures[key] ?? [], to: figures[yardstick] ?? [])
     }
 
-    /// How much more one key's figures are than another's of the same rounds, each difference turned into something
-    /// else; `nil` if there was none.
+    /// The figures of one key less those of another in the same rounds, each difference converted by `value`; `nil` if there is
+    /// none.
     func difference(_ key: Key, less other: Key, of value: (Double) -> Double = { $0 }) -> Spread? {
         Spread(zip(figures[key] ?? [], figures[other] ?? []).map { value($0 - $1) })
     }
 }
 
 extension Table.Row {
-    /// Adds the median and the range of half of the rounds, as `key`, `keyLow` and `keyHigh`.
+    /// Adds the median and the range of half of the rounds as `key`, `keyLow` and `keyHigh`.
     mutating func add(_ spread: Spread?, as key: String) {
         guard let spread else { return }
         figures[key] = spread.median
@@ -75,11 +75,11 @@ extension Table.Row {
     }
 }
 
-/// What something costs as it grows, in nanoseconds: one figure a round for each size.
+/// The cost of something at each of several sizes, in nanoseconds: one figure a round for each size.
 struct SizeFigures {
-    /// The sizes, smallest first; all are compared with that.
+    /// The sizes, smallest first; the others are compared with the smallest.
     let sizes: [Int]
-    /// What there are so many of.
+    /// The things that a size counts.
     let thing: String
     private var times = RoundFigures<Int>()
 
@@ -90,10 +90,10 @@ struct SizeFigures {
 
     mutating func add(_ time: Double, of size: Int) { times.add(time, of: size) }
 
-    /// The quotients of a size's figures and those of the smallest.
+    /// The quotients of the figures of one size and of the smallest.
     func ratio(of size: Int) -> Spread? { times.ratio(size, to: sizes[0]) }
 
-    /// A row for each size.
+    /// A table with a row for each size.
     func table(_ title: String, _ unit: String, _ format: NumberFormat, ratio: String) -> Table {
         var table = Table(
             title: "\(title) (\(unit))",
@@ -112,12 +112,12 @@ struct SizeFigures {
         return table
     }
 
-    /// One line that grows with the size.
+    /// The costs as one line.
     ///
     /// - Parameters:
-    ///   - title: What is drawn.
-    ///   - level: What a level line means.
-    ///   - name: Whose line it is.
+    ///   - title: The title.
+    ///   - level: The meaning of a level line, as the end of a sentence.
+    ///   - name: The name of the line.
     /// - Returns: The chart.
     func chart(_ title: String, level: String, _ name: String) -> Chart {
         .growth(
@@ -139,8 +139,8 @@ struct SizeFigures {
 extension Histogram {
     /// The shares of all samples in steps of a twentieth of a decade.
     ///
-    /// - Parameter value: What a sample stands for, in nanoseconds.
-    /// - Returns: The steps that have any, in order.
+    /// - Parameter value: Turns the value of a sample into nanoseconds.
+    /// - Returns: The steps that have any samples, in order.
     func bins(of value: (Double) -> Double = { $0 }) -> [Chart.Bin] {
         var shares: [Int: Double] = [:]
         for step in recordedValues() {

@@ -3,24 +3,24 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A thread of this process, as the kernel knows it.
+/// The kernel's number of a thread of this process, or of a process.
 typealias ThreadNumber = Int32
 
 extension ThreadNumber {
-    /// The calling thread.
+    /// The number of the calling thread.
     static var current: ThreadNumber { bench_thread() }
 
-    /// Lets this thread run on these processors only; what it starts later inherits that.
+    /// Restricts this thread, and the threads that it starts later, to these processors.
     func pin(to processors: [Int32]) {
-        // A thread may have ended since it was seen, as a thread pool's do. Then there is nothing to pin.
+        // The kernel refuses if the thread has ended since it was seen, as threads of a pool do. Then there is nothing to pin.
         _ = bench_pin(self, processors, Int32(processors.count))
     }
 }
 
 /// A plain thread that runs one job after another.
 ///
-/// Kept between rounds, so that no round pays for making a thread, nor for what libraries set up the first
-/// time they meet one. It lasts as long as the program, unless it is ended.
+/// It is kept between rounds, so that no round pays for starting a thread, or for the set-up that libraries make for each new
+/// thread. It lasts as long as the program, unless it is ended.
 final class WorkerThread: Sendable {
     private let jobs = Mutex<[@Sendable () -> Void]>([])
     private let queued = DispatchSemaphore(value: 0)
@@ -29,10 +29,10 @@ final class WorkerThread: Sendable {
     private let ends = Atomic<Bool>(false)
     private let handle = Mutex(pthread_t())
 
-    /// The thread, for pinning.
+    /// The number of the thread, for pinning.
     var number: ThreadNumber { identity.load(ordering: .acquiring) }
 
-    /// Starts the thread and waits until it has a number.
+    /// Starts the thread and waits until its number is known.
     init() {
         run { [self] in identity.store(.current, ordering: .releasing) }
         var thread = pthread_t()
@@ -72,15 +72,17 @@ final class WorkerThread: Sendable {
     }
 }
 
-/// Lets threads begin at one moment.
+/// Starts several threads at the same moment.
 final class StartingGate: Sendable {
     private let ready = Atomic<Int>(0)
     private let moment = Atomic<Int64>(0)
 
-    /// When they began.
+    /// The moment of the start, in nanoseconds on the monotonic clock; zero before.
     var time: Int64 { moment.load(ordering: .acquiring) }
 
-    /// Waits for the moment: every one of them calls it.
+    /// Waits for the start, and returns its moment.
+    ///
+    /// Each of the threads calls this.
     func wait() -> Int64 {
         ready.add(1, ordering: .acquiringAndReleasing)
         while time == 0 { sched_yield() }

@@ -1,13 +1,13 @@
 internal import CThreadControl
 internal import Synchronization
 
-/// Does something many times, until it was done so often or a few milliseconds are over.
+/// Repeats a step until it has been done `count` times or three milliseconds have passed.
 ///
 /// - Parameters:
-///   - count: How often.
-///   - batch: How often `step` does it, between two looks at the timer.
-///   - step: Does it that often.
-/// - Returns: Nanoseconds each.
+///   - count: The number of repetitions.
+///   - batch: The number of repetitions in one call of `step`, between two reads of the clock.
+///   - step: Does `batch` repetitions.
+/// - Returns: The nanoseconds of one repetition.
 func timeEach(of count: Int, inBatchesOf batch: Int, _ step: () -> Void) -> Double {
     let start = bench_now()
     let end = start + 3_000_000
@@ -21,13 +21,13 @@ func timeEach(of count: Int, inBatchesOf batch: Int, _ step: () -> Void) -> Doub
     return Double(now - start) / Double(done)
 }
 
-/// Has something measured on another thread.
+/// Measures on another thread.
 ///
 /// - Parameters:
-///   - thread: Runs a job there, and waits for its end.
+///   - thread: Runs a job on the thread, and waits for its end.
 ///   - body: Measures.
-/// - Returns: What it has found.
-/// - Throws: What it throws.
+/// - Returns: The result of `body`.
+/// - Throws: The error of `body`.
 func measure(
     on thread: (@escaping @Sendable () -> Void) -> Void,
     _ body: @escaping @Sendable () throws(Miscount) -> Double
@@ -43,12 +43,12 @@ func measure(
     return try found.get()
 }
 
-/// Runs asynchronous code in a task, and waits for it on a thread that is no task's.
+/// Runs asynchronous code in a task, and blocks the calling thread until its end.
 ///
 /// - Parameters:
-///   - executor: What the task prefers; nil for the default executor.
-///   - body: What it does.
-/// - Returns: What that returns.
+///   - executor: The executor that the task prefers; nil for the default executor.
+///   - body: The code.
+/// - Returns: The result of `body`.
 func waitForTask<Result: Sendable>(
     preferring executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async -> Result
 ) -> Result {
@@ -63,23 +63,23 @@ func waitForTask<Result: Sendable>(
     return result
 }
 
-/// What a task hands over.
+/// The result of a task.
 private final class Box<Result>: @unchecked Sendable {
-    // Safe because the task sets it before it wakes the thread that reads it.
+    // Safe because the task stores the result before it unparks the thread that loads it.
     var result: Result?
 }
 
-/// Goes through numbers in an order that is as good as random, and comes to each of them.
+/// The numbers below a limit in an order that is as good as random, with each number once.
 struct ScatteredIndices {
     private let count: Int
     private let distance: Int
     private var position = 0
 
-    /// Makes it begin.
+    /// Begins the order.
     ///
     /// - Parameters:
-    ///   - count: How many numbers; no multiple of 61,813.
-    ///   - range: Less than this; they lie apart as far as fits.
+    ///   - count: The count of numbers; not a multiple of 61,813.
+    ///   - range: The limit of the numbers, which are spread evenly below it.
     init(count: Int, in range: Int) {
         self.count = count
         distance = range / count
@@ -88,16 +88,15 @@ struct ScatteredIndices {
     /// The next number.
     @inline(__always)
     mutating func next() -> Int {
-        // A prime: it shares no factor with the count.
+        // A prime that does not divide the count, so that each number comes up once before any comes up again.
         position = (position + 61_813) % count
         return position * distance
     }
 }
 
-/// ThroughputCounts the calls of observers, on cache lines of its own.
+/// Counts calls, on cache lines of its own.
 final class CallCounter: @unchecked Sendable {
-    // Safe because one thread at a time posts to what counts here, and it has been waited for, or is the
-    // same, when the count is read.
+    // Safe because only one thread at a time counts, and the thread that reads the count is the same or has waited for it.
     private let state: UnsafeMutablePointer<Int>
 
     init() {
@@ -108,20 +107,19 @@ final class CallCounter: @unchecked Sendable {
 
     deinit { UnsafeMutableRawPointer(state).deallocate() }
 
-    /// How many there were.
     var count: Int { state.pointee }
 
-    /// One more.
+    /// Counts one call.
     @inline(__always)
     func increment() { state.pointee &+= 1 }
 }
 
-/// A round that does not count: observers were called more or less often than they should have been.
+/// A count that is not as it must be, for example because a message was lost or arrived twice.
 struct Miscount: Error {
     let expected: Int
     let found: Int
 
-    /// Compares the two.
+    /// Throws unless the two are equal.
     static func check(expected: Int, found: Int) throws(Miscount) {
         if found != expected { throw Miscount(expected: expected, found: found) }
     }

@@ -1,13 +1,13 @@
 internal import CThreadControl
 
-/// Isolates leaving a notification with a queue in which a hundred wait already, or a hundred thousand.
+/// Isolates enqueueing a notification while a hundred others wait, or a hundred thousand.
 ///
-/// Read the quotient of the two first: it says whether the queue looks for what is alike, or knows.
+/// Read the quotient of the two first: it is large if the queue searches for notifications to merge with.
 struct Enqueueing: Measurement {
-    /// How many wait.
+    /// The numbers of notifications that wait.
     private static let few = 100
     private static let many = 100_000
-    /// What becomes of a notification that is enqueued.
+    /// The kinds of notifications that are enqueued.
     private enum Kind: String, CaseIterable {
         case mergedWithFew = "merged with one of 32 of those that wait"
         case mergedWithAny = "merged with any of those that wait"
@@ -21,7 +21,7 @@ struct Enqueueing: Measurement {
     }
 
     private let queues: [(subject: EnqueueSubject, pending: Int, queue: any Enqueuer)]
-    /// How many are timed a round.
+    /// The number of notifications that are timed in a round.
     private let count: Int
     /// Nanoseconds an enqueue.
     private var times = RoundFigures<Key>()
@@ -64,17 +64,17 @@ struct Enqueueing: Measurement {
         }
     }
 
-    /// Which of them are measured.
+    /// The kinds that a subject is measured with.
     private static func kinds(of subject: EnqueueSubject) -> [Kind] {
         switch subject {
         case .own: Kind.allCases
-        // It does the same for all, and cannot be filled anew each round.
+        // Does the same work for all kinds, and takes too long to fill again in each round.
         case .foundation: [.mergedWithAny]
         case .dictionary: [.mergedWithFew, .mergedWithAny]
         }
     }
 
-    /// Lets all queues post what waits in them, and counts it.
+    /// Has all queues post the notifications that wait, and counts them.
     mutating func end(in session: Session) throws(Miscount) {
         for (subject, pending, queue) in queues {
             stage = "\(subject.rawValue), \(pending) waiting, the end"
@@ -95,7 +95,7 @@ struct Enqueueing: Measurement {
             }, body)
     }
 
-    /// Nanoseconds an enqueue of so many, or of as many as a few milliseconds allow.
+    /// Returns the nanoseconds of an enqueue, of `count` or of as many as three milliseconds allow.
     private static func timeMerging(
         with queue: any Enqueuer, _ scatter: consuming ScatteredIndices, count: Int, batch: Int
     ) -> Double {
@@ -103,7 +103,7 @@ struct Enqueueing: Measurement {
         return timeEach(of: count, inBatchesOf: batch) { queue.merge(batch, &scatter) }
     }
 
-    /// Nanoseconds an enqueue of so many; the queue is filled anew before they are a notable part of what waits.
+    /// Returns the nanoseconds of an enqueue; the queue is emptied and filled again before new ones exceed a third of it.
     private static func timeAdding(
         to queue: any Enqueuer, pending: Int, count: Int
     ) throws(Miscount) -> Double {
@@ -204,7 +204,7 @@ struct Enqueueing: Measurement {
 
 /// A queue in which many notifications wait, each with a name of its own.
 ///
-/// Everything is called on the queue's thread.
+/// All methods are called on the queue's thread.
 protocol Enqueuer: AnyObject, Sendable {
     /// The queue's thread.
     var thread: WorkerThread { get }
@@ -212,19 +212,19 @@ protocol Enqueuer: AnyObject, Sendable {
     /// Fills the empty queue.
     func fill()
 
-    /// Enqueues so many that are each like one that waits, and are merged with it.
+    /// Enqueues notifications, each of which is merged with one that waits.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - scatter: Which of those that wait.
+    ///   - count: The number of notifications.
+    ///   - scatter: Picks those that they are merged with.
     func merge(_ count: Int, _ scatter: inout ScatteredIndices)
 
-    /// Enqueues so many that are like none that waits.
+    /// Enqueues notifications that are merged with none.
     func add(_ count: Int)
 
-    /// Lets the loop run until nothing waits.
+    /// Runs the loop until nothing waits.
     ///
-    /// - Throws: If other notifications were posted than waited.
+    /// - Throws: ``Miscount`` if more or fewer notifications were posted than waited.
     func empty() throws(Miscount)
 }
 
@@ -234,7 +234,7 @@ enum EnqueueSubject: String, CaseIterable {
     case foundation = "Foundation queue"
     case dictionary = "look-up in a Swift Dictionary"
 
-    /// Ours, theirs or neither.
+    /// The relation to this package.
     var role: Chart.Role {
         switch self {
         case .own: .ours
@@ -243,7 +243,7 @@ enum EnqueueSubject: String, CaseIterable {
         }
     }
 
-    /// Makes a queue in which so many will wait.
+    /// Makes a queue in which `pending` notifications will wait.
     func make(pending: Int, others: Int) -> any Enqueuer {
         switch self {
         case .own: QueueEnqueuer(pending: pending, others: others)

@@ -1,18 +1,18 @@
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates what threads that post different names to one center take from each other.
+/// Isolates contention between threads that post different names to one center.
 ///
-/// Read the quotient of four threads and one: on two processors it can be two at most.
+/// Read the quotient of four threads and one: with two processors it can be at most two.
 struct ParallelPosting: Measurement {
-    /// Whose center.
+    /// The centers that are compared.
     enum Subject: String, CaseIterable {
         case own = "RunLoops post"
         case foundation = "Foundation post"
 
         fileprivate var role: Chart.Role { self == .own ? .ours : .peer }
 
-        /// Makes a center whose names have one observer each.
+        /// Makes a center with one observer for each name, and one poster for each name.
         fileprivate func make(names: [String], calls: [CallCounter]) -> [any Poster] {
             switch self {
             case .own: NamePoster.several(names: names, calls: calls)
@@ -29,13 +29,13 @@ struct ParallelPosting: Measurement {
     }
 
     private let threads = (0..<4).map { _ in WorkerThread() }
-    /// Posts a second, of all threads together.
+    /// Posts a second of all threads together.
     private var rates = RoundFigures<Key>()
 
     private(set) var stage = ""
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        // Threads in turn on the first two processors, and this one, which only waits, on them all.
+        // The threads take turns on the first two processors. This thread only waits, and may use all of them.
         let processors = session.machine.processors.prefix(2)
         for (index, thread) in threads.enumerated() {
             thread.number.pin(to: [processors[index % processors.count]])
@@ -58,7 +58,7 @@ struct ParallelPosting: Measurement {
         }
     }
 
-    /// Has each poster post on a thread of its own for so long: posts a second.
+    /// Has each poster post on a thread of its own for a time, and returns the posts a second.
     private func rate(
         _ posters: [any Poster], _ calls: [CallCounter], length: Duration
     ) throws(Miscount) -> Double {

@@ -1,11 +1,11 @@
 internal import CAllocationCounter
 internal import CThreadControl
 
-/// Isolates a post: the time until it returns, in which it has called every observer, and nothing else runs.
+/// Isolates a synchronous post, which has called every observer when it returns, while nothing else runs.
 ///
 /// Read "÷ Foundation" of "RunLoops post" with one observer first.
 struct Posting: Measurement {
-    /// With how many observers each subject is measured.
+    /// The numbers of observers that each subject is measured with.
     static let observerCounts = [0, 1, 10, 100]
 
     private struct Key: Hashable {
@@ -38,7 +38,7 @@ struct Posting: Measurement {
 
     private(set) var stage = ""
 
-    /// On the main thread, for the sake of Foundation's messages.
+    /// Measures on the main thread, because Foundation's typed messages need it.
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
         ThreadNumber.current.pin(to: [session.machine.processors[0]])
         for index in subjects.indices {
@@ -46,7 +46,7 @@ struct Posting: Measurement {
             stage = "\(subject.key.subject.rawValue), observers: \(subject.key.observers)"
             let time = try Self.time(
                 subject, length: session.length(.milliseconds(6), quick: .milliseconds(2)))
-            // The first round warms up, and is followed by what needs to be done only once.
+            // The first round warms up, and counts the allocations, which takes only one round.
             if round < 0 {
                 allocations.add(try Self.allocations(subject), of: subject.key)
             } else {
@@ -55,9 +55,9 @@ struct Posting: Measurement {
         }
     }
 
-    /// Posts for so long: nanoseconds a post, the median of chunks, so that what interrupts a few does not show.
+    /// Returns the nanoseconds of a post: the median of chunks, so that interruptions of a few do not show.
     private static func time(_ subject: Subject, length: Duration) throws(Miscount) -> Double {
-        // Enough that the clock costs nothing, few enough that the round ends in time.
+        // Enough posts that the cost of the clock does not show, and few enough that the round ends in time.
         let chunk = max(16, 256 / (subject.key.observers + 1))
         let before = subject.calls.count
         var chunks: [Double] = []
@@ -73,7 +73,7 @@ struct Posting: Measurement {
         return Spread(chunks)?.median ?? 0
     }
 
-    /// How often one post allocates memory.
+    /// Returns the allocations of one post.
     private static func allocations(_ subject: Subject) throws(Miscount) -> Double {
         let posts = 256
         let before = subject.calls.count
@@ -96,8 +96,8 @@ struct Posting: Measurement {
             "‡ Foundation's message for the main actor; its other kind is not delivered before the post returns.",
         ]
     }
-
     /// One table for each number of observers.
+
     var charts: [Chart] { [chart] }
 
     var tables: [Table] {
@@ -161,11 +161,11 @@ struct Posting: Measurement {
     }
 }
 
-/// One way to call observers at once, on the thread that posts.
+/// One way to call observers synchronously, on the thread that posts.
 protocol Poster: AnyObject, Sendable {
-    /// Posts so many times; one call for many, so that calling through the protocol costs nothing.
+    /// Posts many times in one call, so that the call through the protocol costs nothing.
     ///
-    /// On one thread at a time.
+    /// Only one thread at a time calls this.
     func post(_ count: Int)
 }
 
@@ -176,7 +176,7 @@ enum PostSubject: String, CaseIterable {
     case foundationName = "Foundation post"
     case foundationMessage = "Foundation typed message (‡)"
 
-    /// Ours or theirs.
+    /// The relation to this package.
     var role: Chart.Role {
         switch self {
         case .name, .message: .ours
@@ -184,7 +184,7 @@ enum PostSubject: String, CaseIterable {
         }
     }
 
-    /// What it is compared with.
+    /// The subject that this one is compared with.
     var yardstick: PostSubject {
         switch self {
         case .name, .foundationName: .foundationName
@@ -194,7 +194,7 @@ enum PostSubject: String, CaseIterable {
 }
 
 extension PostSubject {
-    /// Makes a center with so many observers that count in `calls`, and what posts to it.
+    /// Makes a center with observers that count their calls, and a poster for it.
     func make(observers: Int, calls: CallCounter) -> any Poster {
         switch self {
         case .name: NamePoster(name: "posted", observers: observers, calls: calls)

@@ -1,4 +1,4 @@
-/// Isolates notifications from one thread to an observer on another thread's loop.
+/// Isolates notifications from one thread to an observer on the loop of another thread.
 ///
 /// Read "÷ Foundation" of the redirected notification first.
 struct Redirecting: Measurement {
@@ -13,8 +13,8 @@ struct Redirecting: Measurement {
 
     /// Starts the consumers.
     ///
-    /// - Parameter window: How many may be under way, or zero for no limit.
-    /// - Throws: What the system said when it gave no thread or descriptor.
+    /// - Parameter window: The most notifications that may be under way, or zero for no limit.
+    /// - Throws: The refusal of the system if it has no thread or descriptor left.
     init(window: Int) throws {
         self.window = window
         runner = ThroughputRunner(window: window)
@@ -32,7 +32,7 @@ struct Redirecting: Measurement {
         }
     }
 
-    /// ThroughputCounts what a message allocates.
+    /// Counts the allocations of a message.
     mutating func end(in session: Session) throws(ThroughputRunner.Failure) {
         for (subject, channel) in subjects {
             stage = "allocations, \(subject.rawValue)"
@@ -43,7 +43,7 @@ struct Redirecting: Measurement {
     }
 
     var failures: [String] {
-        // The list makes one a message by design. Another figure means that the counter is not in place.
+        // The list allocates once for each message by design. Any other figure means that the counter does not work.
         guard let count = allocations[.list], count != 1 else { return [] }
         return ["the allocation counter saw \(count) a message of the list, which makes 1"]
     }
@@ -103,7 +103,7 @@ struct Redirecting: Measurement {
     }
 }
 
-/// The ways to have a thread's loop learn of something that are compared.
+/// The ways of notifying the loop of another thread that are compared.
 enum RedirectSubject: String, CaseIterable {
     case list = "list (C, malloc per message)"
     case redirected = "RunLoops redirected notification"
@@ -111,7 +111,7 @@ enum RedirectSubject: String, CaseIterable {
     case foundation = "Foundation perform + wake"
     case foundationQueue = "Foundation notification to a queue (†)"
 
-    /// Ours, theirs or neither.
+    /// The relation to this package.
     var role: Chart.Role {
         switch self {
         case .list: .yardstick
@@ -120,7 +120,7 @@ enum RedirectSubject: String, CaseIterable {
         }
     }
 
-    /// Starts this subject's consumer.
+    /// Starts the consumer of this subject.
     func make(sink: Sink) throws -> any MessageChannel {
         switch self {
         case .list: ListChannel(sink: sink)

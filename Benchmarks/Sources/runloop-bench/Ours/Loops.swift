@@ -1,9 +1,9 @@
 internal import CThreadControl
 internal import RunLoops
 
-/// Isolates waking one of our loops: with a typed port's message, or with `perform`.
+/// Isolates waking one of our loops, with a message to a typed port or with `perform`.
 ///
-/// Read the ratio to raw of the parked port first: it is what the loop adds to the kernel.
+/// Read the ratio to raw of the parked port first: it is the cost that the loop adds to the kernel's.
 final class RunLoopPingPong: PingPong {
     private let near: RunLoopThread
     private let far: RunLoopThread
@@ -16,10 +16,10 @@ final class RunLoopPingPong: PingPong {
     /// Starts both threads.
     ///
     /// - Parameters:
-    ///   - policy: How both loops wait.
-    ///   - usesPorts: Whether they send messages, or else perform blocks.
-    ///   - timer: Who measures.
-    /// - Throws: What the system said when it gave no thread or descriptor.
+    ///   - policy: The wait policy of both loops.
+    ///   - usesPorts: True to send messages, false to perform blocks.
+    ///   - timer: Measures the round trips.
+    /// - Throws: The refusal of the system if it has no thread or descriptor left.
     init(policy: RunLoop.WaitPolicy, usesPorts: Bool, timer: RoundTripTimer) throws {
         self.timer = timer
         self.usesPorts = usesPorts
@@ -72,7 +72,7 @@ final class RunLoopPingPong: PingPong {
 
 /// Isolates our `perform` with a closure that captures one object.
 ///
-/// Read the ratios to SwiftNIO, Dispatch and Foundation: it is the same closure.
+/// Read the ratios to SwiftNIO, Dispatch and Foundation: the closure is the same.
 final class PerformChannel: MessageChannel {
     private let thread: RunLoopThread
     private let payloads: [Payload]
@@ -96,11 +96,11 @@ final class PerformChannel: MessageChannel {
     }
 }
 
-/// Isolates our typed ports: messages of one word, singly or sixteen at a time.
+/// Isolates our typed ports: messages of one word, one or sixteen at a time.
 ///
 /// Read the ratio to the list of the unlimited port with one producer first.
 final class PortChannel: MessageChannel, @unchecked Sendable {
-    // Safe because each producer has a batch of its own.
+    // Safe because each producer uses a batch of its own.
     private let batches: UnsafeMutablePointer<[Int]>
     private let thread: RunLoopThread
     private let port: Port<Int>
@@ -110,11 +110,11 @@ final class PortChannel: MessageChannel, @unchecked Sendable {
     /// Starts the consumer.
     ///
     /// - Parameters:
-    ///   - port: What the messages go through.
-    ///   - policy: How the loop waits; `nil` for its default.
-    ///   - isBatched: Whether sixteen messages are sent at a time.
-    ///   - sink: Where the messages end.
-    /// - Throws: What the system said when it gave no thread or descriptor.
+    ///   - port: The port that the messages are sent to.
+    ///   - policy: The wait policy of the loop; `nil` leaves the default.
+    ///   - isBatched: True to send sixteen messages at a time.
+    ///   - sink: Receives the messages.
+    /// - Throws: The refusal of the system if it has no thread or descriptor left.
     init(_ port: Port<Int>, policy: RunLoop.WaitPolicy? = nil, isBatched: Bool = false, sink: Sink) throws {
         self.port = port
         self.isBatched = isBatched
@@ -147,7 +147,7 @@ final class PortChannel: MessageChannel, @unchecked Sendable {
     }
 }
 
-/// Isolates our `Timer`, by the clock that its date is of.
+/// Isolates our `Timer`, on the clock that its date uses.
 final class RunLoopOneShotTimer: OneShotTimer {
     private let thread: RunLoopThread
     let threads: [ThreadNumber]
@@ -175,7 +175,7 @@ final class RunLoopOneShotTimer: OneShotTimer {
 
 /// Isolates our timers, on the thread of a loop that does not run meanwhile.
 final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
-    // Safe because all that changes is touched by the loop's thread only.
+    // Safe because only the loop's thread uses the mutable state.
     private let thread = WorkerThread()
     let pending: Int
     private let fires = CallCounter()
@@ -215,7 +215,7 @@ final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
         try run(until: before + pending)
     }
 
-    /// Runs the loop until so many have fired, and then once more.
+    /// Runs the loop until this many timers have fired, and then once more.
     private func run(until expected: Int) throws(Miscount) {
         let end = bench_now() + 10_000_000_000
         while fires.count < expected, bench_now() < end { RunLoop.current.run(until: .now) }
@@ -237,7 +237,7 @@ enum LoopMaking {
     static func make() {
         var wasServed = false
         withUnsafeMutablePointer(to: &wasServed) { flag in
-            // Safe because the run below performs the block on this thread, before `flag` goes.
+            // Safe because the run below performs the block on this thread while `wasServed` exists.
             nonisolated(unsafe) let flag = flag
             RunLoop.current.perform { flag.pointee = true }
             RunLoop.current.run(until: .now)

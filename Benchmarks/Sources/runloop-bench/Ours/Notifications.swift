@@ -1,7 +1,9 @@
 internal import Notifications
 internal import RunLoops
 
-/// Isolates our post of a name, with observers whose closures capture one object.
+/// Isolates our post of a name.
+///
+/// The closure of each observer captures one object.
 final class NamePoster: Poster {
     private let center: NotificationCenter
     private let name: Notification.Name
@@ -13,7 +15,7 @@ final class NamePoster: Poster {
         let name = Notification.Name(name)
         self.center = center
         self.name = name
-        // A center is not empty because nobody wants to know this: somebody always observes something else.
+        // A center without observers of this name usually has observers of other names.
         let other = center.addObserver(forName: Notification.Name("other")) { _ in calls.increment() }
         tokens =
             [other]
@@ -24,14 +26,14 @@ final class NamePoster: Poster {
         for _ in 0..<count { center.post(name: name) }
     }
 
-    /// Posters of several names to one center.
+    /// Returns one poster for each name, all of which post to the same center.
     static func several(names: [String], calls: [CallCounter]) -> [any Poster] {
         let center = NotificationCenter()
         return zip(names, calls).map { NamePoster(in: center, name: $0, observers: 1, calls: $1) }
     }
 }
 
-/// Isolates our post of a message with a type of its own.
+/// Isolates our post of a typed message.
 final class MessagePoster: Poster {
     private final class Subject: Sendable {}
 
@@ -62,9 +64,9 @@ final class MessagePoster: Poster {
     }
 }
 
-/// Isolates a post whose one observer is called on another thread's loop.
+/// Isolates a post with one observer, which is called on the loop of another thread.
 ///
-/// Read the ratio to Foundation's `perform`: that is what one would write there.
+/// Read the ratio to Foundation's `perform`, which is the means to do the same there.
 final class RedirectedChannel: MessageChannel {
     private let thread: RunLoopThread
     private let center = NotificationCenter()
@@ -90,7 +92,7 @@ final class RedirectedChannel: MessageChannel {
 
 /// Isolates our queue's `enqueue`, on the thread of a loop that does not run meanwhile.
 final class QueueEnqueuer: Enqueuer, @unchecked Sendable {
-    // Safe because all that changes is touched by the queue's thread only.
+    // Safe because only the queue's thread uses the mutable state.
     let thread = WorkerThread()
     private let center = NotificationCenter()
     private let calls = CallCounter()
@@ -98,12 +100,13 @@ final class QueueEnqueuer: Enqueuer, @unchecked Sendable {
     private let pending: [Notification.Name]
     private let others: [Notification.Name]
     private var queue: NotificationQueue?
-    /// How many of the others wait.
+    /// The number of `others` that wait.
     private var added = 0
     private var posted = 0
 
     init(pending: Int, others: Int) {
-        // Short enough that a copy is not counted: names are constants in most programs, and constants are not.
+        // Short names are stored inline, so that copies are not reference-counted. Neither are constants, which most programs
+        // use.
         self.pending = (0..<pending).map { Notification.Name("name \($0)") }
         self.others = (0..<others).map { Notification.Name("other \($0)") }
         token = center.addObserver(forName: nil) { [calls] _ in calls.increment() }
@@ -131,7 +134,7 @@ final class QueueEnqueuer: Enqueuer, @unchecked Sendable {
     }
 
     func empty() throws(Miscount) {
-        // A deadline that has passed: one pass, at the end of which everything is posted.
+        // The deadline has passed: the loop makes one pass, and posts everything at its end.
         RunLoop.current.run(until: .now)
         let found = calls.count - posted
         posted = calls.count

@@ -2,11 +2,11 @@ internal import Glibc
 internal import MessagePorts
 internal import RunLoops
 
-/// Isolates a request: a message with a right to reply to a parked loop, whose handler answers at once.
+/// Isolates a request: a message with a reply right to a parked loop, whose handler replies at once.
 ///
-/// Read the ratio to raw of the one from a loop's thread first: it is looked at for circles each time.
+/// Read the ratio to raw of the request from a loop's thread first: each of them is checked for circular waits.
 final class RequestPingPong: PingPong {
-    /// Who asks.
+    /// The kind of sender.
     enum Requester {
         case loop, plainThread, actor, pool
     }
@@ -25,7 +25,7 @@ final class RequestPingPong: PingPong {
     private let timer: RoundTripTimer
     private let numbers: (near: ThreadNumber, far: ThreadNumber)
 
-    /// Starts both sides' threads.
+    /// Starts the threads of both sides.
     init(from requester: Requester, timer: RoundTripTimer) throws {
         self.requester = requester
         self.timer = timer
@@ -78,7 +78,7 @@ final class RequestPingPong: PingPong {
         }
     }
 
-    /// Stays where its caller is.
+    /// Runs on the executor of the caller.
     nonisolated(nonsending) private static func awaitAnswers(
         _ questions: Port<Question>, _ timer: RoundTripTimer
     ) async {
@@ -99,7 +99,7 @@ final class RequestPingPong: PingPong {
         await awaitAnswers(questions, timer)
     }
 
-    /// An actor on the near side's loop.
+    /// An actor on the loop of the near side.
     private actor Asker {
         private let loop: RunLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -114,7 +114,7 @@ final class RequestPingPong: PingPong {
 
 /// Isolates port sets: two threads without loops, each asleep in a set of two ports, one of which is never used.
 ///
-/// Read the ratio to raw: what waking costs where no descriptor can be watched.
+/// Read the ratio to raw: the cost of a wake-up for a thread that cannot watch descriptors.
 final class PortSetPingPong: PingPong {
     private let near = WorkerThread()
     private let far = WorkerThread()
@@ -131,7 +131,7 @@ final class PortSetPingPong: PingPong {
             let farSet = PortSet<Int>()
             farSet.add(farPort)
             farSet.add(Port<Void>()) { 0 }
-            // It lasts as long as the program; what goes wrong is noticed on the other side.
+            // Lasts as long as the program. The other side notices an error, because no answer arrives.
             do { while true { try nearPort.send(farSet.receive()) } } catch {}
         }
     }
@@ -165,7 +165,7 @@ final class PortSetChannel: MessageChannel {
         consumer.run { [port] in
             let set = PortSet<Int>()
             set.add(port)
-            // It lasts as long as the program; a message that is not received is noticed.
+            // Lasts as long as the program. After an error the runner notices that messages are missing.
             do { while true { sink.receive(try set.receive()) } } catch {}
         }
     }
@@ -178,9 +178,9 @@ final class PortSetChannel: MessageChannel {
     }
 }
 
-/// Isolates a port between processes: a thread that asks, and a parked loop that answers.
+/// Isolates a port between processes: a thread sends requests, and a parked loop replies.
 ///
-/// Read its round trip beside the bare pair's first: it is what names, rights, heads and the loop add to the kernel.
+/// Read its round trip beside that of the bare pair first: the difference is the cost of names, rights, headers and the loop.
 final class PortPacketPair: PacketPair {
     private let near = WorkerThread()
     private let far: ChildProcess

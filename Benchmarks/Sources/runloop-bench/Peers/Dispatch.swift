@@ -2,14 +2,14 @@ internal import CThreadControl
 internal import Dispatch
 internal import Synchronization
 
-/// Keeps a serial queue's threads where they belong, as well as it can be done, and says how well.
+/// Keeps the threads of a serial queue on given processors as far as possible, and counts the exceptions.
 ///
-/// A queue runs on whichever thread of Dispatch's pool is free. So blocks report their thread, every thread
-/// that was ever seen is pinned, a block that finds itself elsewhere pins its thread, and is counted.
+/// A queue runs on any free thread of Dispatch's pool. So blocks report their thread, every thread that was seen is pinned, and
+/// a block that finds itself on another processor is counted and pins its thread.
 final class QueuePinning: Sendable {
     private let threads = Mutex<Set<ThreadNumber>>([])
     private let processors = Mutex<[Int32]>([])
-    /// The same, one bit each; processors above the sixty-third are not watched.
+    /// The same processors, one bit each; processors from the 64th on are not checked.
     private let allowed = Atomic<UInt64>(.max)
     private let blocks = Atomic<Int>(0)
     private let strays = Atomic<Int>(0)
@@ -24,14 +24,14 @@ final class QueuePinning: Sendable {
         allowed.store(mask, ordering: .relaxed)
     }
 
-    /// Notes where a block runs: blocks of the queue call it.
+    /// Checks the processor of the calling block.
     @inline(__always)
     func check() {
         blocks.add(1, ordering: .relaxed)
         let processor = bench_processor()
         if processor < 64, allowed.load(ordering: .relaxed) & 1 << UInt64(processor) == 0 {
             strays.add(1, ordering: .relaxed)
-            // A thread that Dispatch started since: it inherited the processors of whoever needed it.
+            // Dispatch has started this thread since, and it has inherited the processors of the thread that started it.
             noteThread()
             ThreadNumber.current.pin(to: processors.withLock { $0 })
         }
@@ -51,9 +51,9 @@ final class QueuePinning: Sendable {
 
 /// Isolates waking a thread through an idle serial queue.
 ///
-/// Between two queues Dispatch may run both blocks on one thread, and nothing would be woken. So the near
-/// side is a thread that waits on a semaphore, and the answer is a signal: half of what is measured is
-/// `async`, half a semaphore, which is the cheaper of the two. Read the ratio of our `perform` to it.
+/// Between two queues, Dispatch may run both blocks on one thread, and wake no other. So the near side is a thread that waits
+/// on a semaphore, and the answer is a signal. Half of the figure is `async`, the other half a semaphore, which is the cheaper
+/// of the two. Read the ratio of our `perform` to it.
 final class DispatchPingPong: PingPong {
     private let near = WorkerThread()
     private let queue = DispatchQueue(label: "far")
@@ -125,11 +125,11 @@ final class DispatchChannel: MessageChannel {
     }
 }
 
-/// Isolates a timer source of a serial queue that is set anew each time, strictly and without leeway.
+/// Isolates a timer source of a serial queue that is set again for each fire, strictly and without leeway.
 final class DispatchOneShotTimer: OneShotTimer {
     private let queue = DispatchQueue(label: "alarm")
 
-    /// Whichever of Dispatch's.
+    /// None: Dispatch chooses its threads.
     var threads: [ThreadNumber] { [] }
 
     func start(_ series: TimerSeries) {

@@ -2,14 +2,14 @@ internal import CThreadControl
 internal import CoreFoundation
 internal import Foundation
 
-/// A thread that runs Foundation's run loop.
+/// A thread that runs a Foundation run loop.
 ///
-/// On Linux `perform` does not wake a loop that sleeps. The best public means is Core Foundation's
-/// `CFRunLoopWakeUp`, which Foundation's clients can import; the loop's Core Foundation face has no
-/// public way out of `RunLoop`, so its own thread asks for it.
+/// On Linux `perform` does not wake a loop that sleeps. The best public means is Core Foundation's `CFRunLoopWakeUp`, which
+/// clients of Foundation can import. `RunLoop` has no public way to its Core Foundation object, so the loop's own thread asks
+/// for it.
 final class FoundationLoop: @unchecked Sendable {
-    // Safe because both are set before `init` returns and never again, and both calls that other threads
-    // make on them are documented, or written, for any thread.
+    // Safe because both are set before `init` returns and never again, and because the two calls that other threads make on
+    // them may be made on any thread, by their documentation or their source.
     private var loop: RunLoop?
     private var core: CFRunLoop?
     private let thread = WorkerThread()
@@ -66,8 +66,9 @@ final class FoundationPingPong: PingPong {
     }
 }
 
-/// Isolates Foundation's `perform` with a closure that captures one object; each is followed by a
-/// `CFRunLoopWakeUp`, because a sender cannot know whether the loop sleeps.
+/// Isolates Foundation's `perform` with a closure that captures one object.
+///
+/// Each is followed by a `CFRunLoopWakeUp`, because a sender cannot know whether the loop sleeps.
 final class FoundationChannel: MessageChannel {
     private let loop = FoundationLoop()
     private let payloads: [Payload]
@@ -83,7 +84,7 @@ final class FoundationChannel: MessageChannel {
     }
 }
 
-/// Isolates Foundation's `Timer`, whose dates are of the wall timer.
+/// Isolates Foundation's `Timer`, whose dates are on the wall clock.
 final class FoundationOneShotTimer: OneShotTimer {
     private let loop = FoundationLoop()
 
@@ -106,7 +107,7 @@ final class FoundationOneShotTimer: OneShotTimer {
 
 /// Isolates Foundation's timers, on the thread of a loop that does not run meanwhile.
 final class FoundationPendingTimers: PendingTimerArray, @unchecked Sendable {
-    // Safe because all that changes is touched by the loop's thread only.
+    // Safe because only the loop's thread uses the mutable state.
     private let thread = WorkerThread()
     let pending: Int
     private let fires = CallCounter()

@@ -12,7 +12,7 @@ final class FoundationNamePoster: Poster {
         let name = Notification.Name(name)
         self.center = center
         self.name = name
-        // The center keeps its observers: nothing has to be held here.
+        // The center keeps its observers, so the tokens need not be kept.
         _ = center.addObserver(forName: Notification.Name("other"), object: nil, queue: nil) { _ in
             calls.increment()
         }
@@ -25,17 +25,18 @@ final class FoundationNamePoster: Poster {
         for _ in 0..<count { center.post(name: name, object: nil) }
     }
 
-    /// Posters of several names to one center.
+    /// Returns one poster for each name, all of which post to the same center.
     static func several(names: [String], calls: [CallCounter]) -> [any Poster] {
         let center = NotificationCenter()
         return zip(names, calls).map { FoundationNamePoster(in: center, name: $0, observers: 1, calls: $1) }
     }
 }
 
-/// Isolates Foundation's post of a message with a type of its own, of the kind that is posted on the main thread: the other
-/// kind does not call its observers before the post returns.
+/// Isolates Foundation's post of a typed message for the main actor.
+///
+/// The other kind of typed message does not call its observers before the post returns.
 final class FoundationMessagePoster: Poster, @unchecked Sendable {
-    // Safe because the tokens are only held.
+    // Safe because the tokens are only kept.
     private final class Subject: Sendable {}
 
     private struct Message: NotificationCenter.MainActorMessage {
@@ -59,7 +60,7 @@ final class FoundationMessagePoster: Poster, @unchecked Sendable {
             + (0..<observers).map { _ in center.addObserver(for: Message.self) { _ in calls.increment() } }
     }
 
-    /// On the main thread.
+    /// Posts on the main thread.
     func post(_ count: Int) {
         MainActor.assumeIsolated {
             for value in 0..<count { center.post(Message(value: value), subject: subject) }
@@ -69,9 +70,10 @@ final class FoundationMessagePoster: Poster, @unchecked Sendable {
 
 /// Isolates Foundation's `enqueue`, on the thread of a loop that does not run meanwhile.
 ///
-/// Its queue looks at all that wait: it can be asked with a hundred thousand, but not filled with them that way.
+/// Its queue searches all notifications that wait. It can be measured with a hundred thousand of them, but filling it with
+/// coalescing would take too long.
 final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
-    // Safe because all that changes is touched by the queue's thread only.
+    // Safe because only the queue's thread uses the mutable state.
     let thread = WorkerThread()
     private let center = NotificationCenter()
     private let calls = CallCounter()
@@ -104,7 +106,7 @@ final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
         }
     }
 
-    /// Not measured: to Foundation's queue it is the same as merging.
+    /// Not measured: Foundation's queue does the same work for a new notification as for one that it merges.
     func add(_ count: Int) {}
 
     func empty() throws(Miscount) {
@@ -115,10 +117,12 @@ final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
     }
 }
 
-/// Isolates Foundation's own way to call an observer elsewhere, on an operation queue; the post waits for it.
+/// Isolates Foundation's own way to call an observer on another thread: on an operation queue.
+///
+/// The post waits for the observer.
 final class FoundationQueueChannel: MessageChannel {
     private let queue = DispatchQueue(label: "consumer")
-    /// The center does not keep it, and without it nobody is called.
+    /// The center does not keep the operation queue, and observers are called only while it exists.
     private let operations = OperationQueue()
     private let pinning = QueuePinning()
     private let center = NotificationCenter()

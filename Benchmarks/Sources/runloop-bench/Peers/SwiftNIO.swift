@@ -3,15 +3,15 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// A thread that runs one of SwiftNIO's event loops.
+/// A thread that runs a SwiftNIO event loop.
 final class NIOLoop: Sendable {
-    /// The loop, which takes blocks by `execute`.
+    /// The loop, which takes blocks with `execute`.
     let loop: any EventLoop
-    /// Its thread, for pinning.
+    /// The number of its thread, for pinning.
     let number: ThreadNumber
 
     init() {
-        // A group of one, so that the loop has a thread to itself. It lives as long as the program.
+        // A group of one, so that the loop has a thread of its own. It lives as long as the program.
         loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         guard let number = try? loop.submit({ ThreadNumber.current }).wait() else {
             fatalError("NIOLoop.init: a loop that was just made runs what is submitted")
@@ -86,7 +86,7 @@ final class NIOOneShotTimer: OneShotTimer {
 
 /// Isolates SwiftNIO's `scheduleTask`, on the loop's own thread.
 final class NIOPendingTimers: PendingTimerArray, @unchecked Sendable {
-    // Safe because all that changes is touched by the loop's thread only.
+    // Safe because only the loop's thread uses the mutable state.
     private let loop = NIOLoop()
     let pending: Int
     private let fires = CallCounter()
@@ -114,6 +114,6 @@ final class NIOPendingTimers: PendingTimerArray, @unchecked Sendable {
 
     func cancel(_ timer: Scheduled<Void>) { timer.cancel() }
 
-    /// Not checked: the loop cannot run inside a job of its own.
+    /// Not checked: the loop cannot run inside one of its own jobs.
     func fireSome(_ count: Int) throws(Miscount) {}
 }

@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// Isolates a stream of typed messages from one thread to another, sent one at a time.
 ///
-/// Read "÷ loop" first: what a receiver without a loop, and a limit, cost beside a loop and an unlimited port.
+/// Read "÷ loop" first: the cost of a receiver without a loop, and of a limit, beside that of a loop and an unlimited port.
 struct PortStreams: Measurement {
     private enum Subject: String, CaseIterable {
         case loop = "to a loop, unlimited"
@@ -37,7 +37,7 @@ struct PortStreams: Measurement {
             runner.place(channel, on: session.machine)
             let found = try runner.round(
                 channel, producers: 1, length: session.length(.milliseconds(20), quick: .milliseconds(8)))
-            // The first round warms up.
+            // The first round is the warm-up.
             if round >= 0 { times.add(1e9 / found.rate, of: subject) }
         }
     }

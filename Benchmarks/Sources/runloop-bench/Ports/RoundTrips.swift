@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// Isolates a round trip between two threads: nothing is queued, and both sides sleep.
+/// Isolates a round trip between two threads that both sleep, with nothing queued.
 ///
-/// Read "÷ raw" on two CPUs first: raw is two parked wake-ups, which is the least that there and back can cost.
+/// Read "÷ raw" on two CPUs first: raw is two parked wake-ups, the least that a round trip can cost.
 struct RoundTrips: Measurement {
     private let timer = RoundTripTimer()
     private let subjects: [(subject: RoundTripSubject, player: any PingPong)]
@@ -25,7 +25,7 @@ struct RoundTrips: Measurement {
                 player.place(placement, on: session.machine)
                 let length = session.length(.milliseconds(20), quick: .milliseconds(8))
                 let found = try timer.time(player, length: length)
-                // The first round warms up.
+                // The first round is the warm-up.
                 if round >= 0 { trips.add(found, of: .init(placement: placement, subject: subject)) }
             }
         }
@@ -65,7 +65,7 @@ struct RoundTrips: Measurement {
     }
 }
 
-/// The ways of sending something to another thread of the process and having something back.
+/// The ways of sending a message to another thread of the process and getting one back.
 enum RoundTripSubject: String, TripSubject {
     case raw = "raw eventfd + epoll (C), twice"
     case messages = "a message each way, two loops"
@@ -75,13 +75,13 @@ enum RoundTripSubject: String, TripSubject {
     case awaiting = "request, awaited by an actor on a loop"
     case awaitingPool = "request, awaited on the default executor"
 
-    /// Whether it can be measured there: the default executor's threads cannot be told where to be.
+    /// True if the subject can be measured at a placement: the threads of the default executor cannot be pinned.
     func isPossible(in placement: Placement) -> Bool { self != .awaitingPool || placement == .unpinned }
 
-    /// Ours or the yardstick.
+    /// The relation to this package.
     var role: Chart.Role { self == .raw ? .yardstick : .ours }
 
-    /// Starts this subject's threads.
+    /// Starts the threads of this subject.
     func make(timer: RoundTripTimer) throws -> any PingPong {
         switch self {
         case .raw: RawPingPong(timer: timer)
@@ -95,7 +95,7 @@ enum RoundTripSubject: String, TripSubject {
     }
 }
 
-/// What is compared by its round trips.
+/// A subject that is compared by its round trips.
 protocol TripSubject: Hashable, CaseIterable, RawRepresentable<String> {
     var role: Chart.Role { get }
 }
@@ -111,25 +111,25 @@ struct TripFigures<Subject: TripSubject> {
     private var medians = RoundFigures<Key>()
     private var tails = RoundFigures<Key>()
 
-    /// Adds the next round's; once a round for each subject at each placement.
+    /// Adds the figures of the next round; called once a round for each subject at each placement.
     mutating func add(_ trips: RoundTripTimer.Trips, of key: Key) {
         medians.add(trips.median, of: key)
         tails.add(trips.tail, of: key)
     }
 
-    /// The quotients of two subjects' medians of the same rounds; `nil` if there was none.
+    /// The quotients of the medians of two subjects in the same rounds; `nil` if there is none.
     func ratio(_ placement: Placement, _ subject: Subject, to yardstick: Subject) -> Spread? {
         medians.ratio(
             Key(placement: placement, subject: subject), to: Key(placement: placement, subject: yardstick))
     }
 
-    /// A table for each placement at which anything was measured.
+    /// Returns a table for each placement that was measured.
     ///
     /// - Parameters:
-    ///   - title: What is in the table; the placement follows, and then the unit.
+    ///   - title: The title, to which the placement and the unit are added.
     ///   - unit: The unit.
-    ///   - columns: The columns behind those for p50 and p99.
-    ///   - fill: Fills those.
+    ///   - columns: The columns after p50 and p99.
+    ///   - fill: Fills those columns of a row.
     /// - Returns: The tables.
     func tables(
         _ title: String, unit: String, columns: [Table.Column], _ fill: (inout Table.Row, Key) -> Void
@@ -173,18 +173,18 @@ struct TripFigures<Subject: TripSubject> {
 }
 
 extension RoundTripTimer {
-    /// The round trips of one timer.
+    /// The median and the 99th percentile of the round trips of one exchange, in nanoseconds.
     struct Trips {
         let median: Double
         let tail: Double
     }
 
-    /// A timer that came to no good end.
+    /// An exchange that has failed.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Lets two sides play for so long.
+    /// Times the round trips of two threads or processes.
     func time(_ player: some PingPong, length: Duration) throws(Failure) -> Trips {
         prepare(length: length, gap: .zero)
         player.start()

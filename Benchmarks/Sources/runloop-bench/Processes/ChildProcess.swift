@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// This program once more, as the process at the other end.
+/// A second process of this program, at the other end of a measurement.
 ///
-/// It serves on its main thread, and ends when this end is gone.
+/// It serves on its main thread, and ends when this process closes its end.
 final class ChildProcess {
     private let processID: pid_t
 
-    /// What it is given as descriptor, if anything.
+    /// The number of the descriptor that it is given, if any.
     static let descriptor: CInt = 3
 
-    /// The program could not be started.
+    /// The error with which the system refused to start the process.
     struct Failure: Error {
         let code: CInt
     }
@@ -17,9 +17,9 @@ final class ChildProcess {
     /// Starts the process.
     ///
     /// - Parameters:
-    ///   - arguments: The sub-command, and what it needs.
-    ///   - end: What it has as ``descriptor``.
-    /// - Throws: What the system said.
+    ///   - arguments: The sub-command and its arguments.
+    ///   - end: The descriptor that becomes ``descriptor`` of the process.
+    /// - Throws: ``Failure`` if the system refuses.
     init(_ arguments: [String], end: CInt? = nil) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -33,27 +33,27 @@ final class ChildProcess {
         processID = started
     }
 
-    /// Its main thread, which has the number of the process.
+    /// The number of its main thread, which is the number of the process.
     var number: ThreadNumber { processID }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     func wait() {
         var status: CInt = 0
         while waitpid(processID, &status, 0) == -1 && errno == EINTR {}
     }
 }
 
-/// Processes that want a processor all the time.
+/// Processes that are always busy.
 final class BusyProcesses {
     private let processes: [ChildProcess]
-    /// The end of a pipe that all of them look at: they end when it is closed.
+    /// The writing end of a pipe whose reading end all processes poll: they end when it is closed.
     private let end: CInt
 
-    /// Starts the processes, in turn on each of the processors.
+    /// Starts the processes, which are pinned to the processors in turn.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - processors: The processors, of which each process has one.
+    ///   - count: The number of processes.
+    ///   - processors: The processors.
     /// - Throws: The refusal of the system.
     init(_ count: Int, on processors: [Int32]) throws {
         var ends: [CInt] = [-1, -1]
@@ -72,7 +72,7 @@ final class BusyProcesses {
         }
     }
 
-    /// Ends them.
+    /// Ends the processes.
     func stop() {
         close(end)
         for process in processes { process.wait() }

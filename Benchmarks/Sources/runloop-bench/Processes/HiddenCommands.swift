@@ -6,8 +6,9 @@ internal import Glibc
 internal import MessagePorts
 internal import RunLoops
 
-/// Goes to and fro between two loops that sleep, or sleeps until a timer is due, so often and no more: what `.ci/instructions`
-/// counts the instructions of.
+/// Makes an exact number of hops between two loops that sleep, or of sleeps until a timer is due.
+///
+/// `.ci/instructions` counts the instructions of this command.
 struct HopsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "hops", shouldDisplay: false)
 
@@ -68,7 +69,7 @@ struct HopsCommand: ParsableCommand {
     }
 }
 
-/// The process at the other end of the measurements between processes; nobody calls it by hand.
+/// The process at the other end of the measurements between processes, which start it themselves.
 struct ServePacketsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "serve-packets", shouldDisplay: false)
 
@@ -92,7 +93,7 @@ struct ServePacketsCommand: ParsableCommand {
             if !message.isRequest { return }
             answer.withUnsafeMutableBytes { $0.storeBytes(of: count, as: Int.self) }
             count = 0
-            // Where it throws, the other end is gone, and so will this one be.
+            // An error means that the peer has ended, and then this process ends, too.
             do { try message.reply(answer) } catch {}
         }
         served.onPeerEnd { _ in RunLoop.current.stop() }
@@ -100,12 +101,12 @@ struct ServePacketsCommand: ParsableCommand {
     }
 }
 
-/// A process that wants a processor all the time; the measurements start it, and you need not.
+/// A process that is always busy, which the measurements start themselves.
 struct BurnCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "burn", shouldDisplay: false)
 
     func run() throws {
-        // Readable when the process that has started this one closes the other end, or ends.
+        // Becomes readable when the process that started this one closes the other end, or ends.
         var end = pollfd(fd: ChildProcess.descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&end, 1, 0) == 0 {
             let next = bench_now() + 1_000_000

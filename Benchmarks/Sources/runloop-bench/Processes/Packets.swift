@@ -1,4 +1,4 @@
-/// Isolates what goes from one process to another: there and back, and a stream one way, of 64 bytes each.
+/// Isolates messages of 64 bytes between two processes: there and back, and in a stream one way.
 ///
 /// Read "÷ bare" of the round trip on two CPUs first.
 struct Packets: Measurement {
@@ -26,7 +26,7 @@ struct Packets: Measurement {
                 let length = session.length(.milliseconds(30), quick: .milliseconds(12))
                 let found = try timer.time(pair, length: length)
                 let stream = try time(of: session.isQuick ? 2_000 : 10_000, through: pair)
-                // The first round warms up.
+                // The first round is the warm-up.
                 if round < 0 { continue }
                 let key = TripFigures.Key(placement: placement, subject: subject)
                 trips.add(found, of: key)
@@ -35,9 +35,9 @@ struct Packets: Measurement {
         }
     }
 
-    /// How long a message takes on average, in nanoseconds, if it is followed by others.
+    /// Returns the average nanoseconds of a message in a stream of `count`.
     private func time(of count: Int, through pair: any PacketPair) throws -> Double {
-        // What came since the last answer is counted, and the timer's questions were answered one by one.
+        // The peer counts the messages since its last answer, and each question of the round trips before was answered.
         let start = ContinuousClock.now
         let received = try pair.stream(count)
         let time = ContinuousClock.now - start
@@ -88,23 +88,23 @@ struct Packets: Measurement {
     }
 }
 
-/// Two processes that send each other packets by one means.
+/// Two processes that exchange packets in one way.
 protocol PacketPair: PingPong {
-    /// Sends messages of 64 bytes, and then a question whose answer says how many have come: that one included.
+    /// Sends messages of 64 bytes, and then a question, which the peer answers with the number of arrived messages.
     ///
-    /// - Parameter count: How many messages.
-    /// - Returns: The answer.
-    /// - Throws: Why the other process cannot be reached.
+    /// - Parameter count: The number of messages before the question.
+    /// - Returns: The number of messages that have arrived, including the question.
+    /// - Throws: An error if the other process cannot be reached.
     func stream(_ count: Int) throws -> Int
 }
 
-/// The means that are compared.
+/// The ways that are compared.
 enum PacketSubject: String, TripSubject {
     case bare = "bare SEQPACKET pair (C)"
     case watched = "bare pair (C), an epoll at each end"
     case ports = "RemotePort and MessagePort"
 
-    /// Ours or the yardstick.
+    /// The relation to this package.
     var role: Chart.Role { self == .ports ? .ours : .yardstick }
 
     /// Starts the other process.

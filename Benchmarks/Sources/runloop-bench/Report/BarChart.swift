@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Groups of bars under each other on one axis that begins at zero.
+/// Groups of bars below each other on one axis that begins at zero.
 struct BarChart {
     let title: String
     let unit: String
@@ -56,7 +56,7 @@ struct BarChart {
         ]
     }
 
-    /// Which shade is which bar of a group.
+    /// The shade of each bar of a group.
     private var legend: [String] {
         let names = groups.map { $0.bars.map(\.name) }.max { $0.count < $1.count } ?? []
         return names.enumerated().flatMap { index, name in

@@ -1,4 +1,4 @@
-/// The report as one page that needs nothing else: no script, no font, no network.
+/// The report as one page that works on its own: without scripts, fonts or a network.
 struct HTMLReport {
     private let report: Report
 

@@ -1,27 +1,27 @@
 internal import Foundation
 
-/// All that a run of the program found.
+/// The results of one run of the program.
 struct Report: Codable {
     let machine: Machine
     var chapters: [Chapter] = []
 
-    /// The rows of all families.
+    /// The targets of all families.
     var targets: [TargetRow] { chapters.flatMap(\.targets) }
 
-    /// Why the program ends with an error; empty if it does not.
+    /// The reasons for the program to end with an error; empty if it succeeds.
     var failures: [String] {
         let missed = targets.filter(\.isFailure).map { "\($0.id) \($0.what): \($0.verdict.rawValue)" }
         return chapters.flatMap(\.failures) + missed
     }
 
-    /// For machines: every figure, under the names that the tables give them.
+    /// Every figure as JSON, under the keys that the tables use.
     func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         return try encoder.encode(self)
     }
 
-    /// Writes what was asked for where it was asked for.
+    /// Prints the report, and writes the files that were asked for.
     ///
     /// - Parameters:
     ///   - json: A file, or `-` for standard output; the text then goes to standard error.
@@ -40,11 +40,11 @@ struct Report: Codable {
     }
 }
 
-/// What one family of measurements found.
+/// The results of one family of measurements.
 struct Chapter: Codable {
-    /// The family's name, as on the command line.
+    /// The name of the family on the command line.
     let name: String
-    /// What a reader must know to read the figures right.
+    /// Notes that a reader needs to understand the figures.
     var remarks: [String] = []
     var tables: [Table] = []
     var charts: [Chart] = []
@@ -72,15 +72,15 @@ struct Table: Codable {
         }
     }
 
-    /// One thing measured.
+    /// One subject.
     struct Row: Codable {
         let name: String
-        /// All that was measured, also what no column shows.
+        /// All figures, including those that no column shows.
         var figures: [String: Double] = [:]
     }
 }
 
-/// A picture, by its data.
+/// The data of a picture.
 enum Chart: Codable {
     case distributions(title: String, reading: String, series: [Distribution])
     case bars(title: String, reading: String, unit: String, groups: [BarGroup])
@@ -88,15 +88,15 @@ enum Chart: Codable {
 
     /// What a subject is to the reader, told by colour.
     enum Role: String, Codable {
-        /// This package's.
+        /// A part of this package.
         case ours
-        /// What the others are measured by.
+        /// A limit of this machine, which the others are compared with.
         case yardstick
-        /// Somebody else's.
+        /// A part of another library.
         case peer
     }
 
-    /// How often each length of time was seen.
+    /// The distribution of the times of all samples.
     struct Distribution: Codable {
         let name: String
         let role: Role
@@ -107,7 +107,7 @@ enum Chart: Codable {
 
     /// The share of samples in one step of a logarithmic scale.
     struct Bin: Codable {
-        /// Where the step begins, in nanoseconds.
+        /// The start of the step, in nanoseconds.
         let start: Double
         let share: Double
     }
@@ -125,7 +125,7 @@ enum Chart: Codable {
         let value: Spread
     }
 
-    /// What something costs, for each of several sizes.
+    /// The cost of something at each of several sizes.
     struct Line: Codable {
         let name: String
         let role: Role

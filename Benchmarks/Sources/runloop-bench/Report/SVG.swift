@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The pieces that charts are drawn from.
+/// The elements that charts consist of.
 ///
-/// Colours are the page's, so that they follow light and dark.
+/// Their colours come from the styles of the page or the file, so that they follow light and dark.
 enum SVG {
-    /// How wide every chart is, in its own units; the page scales it.
+    /// The width of every chart of the page, in its own units; the page scales it.
     static let width = 920.0
-    /// Where the plot begins; names stand left of it.
+    /// The left edge of the plot; names end left of it.
     static let plotStart = 290.0
-    /// Where the plot ends; figures stand right of it.
+    /// The right edge of the plot; figures begin right of it.
     static let plotEnd = 765.0
 
     /// A whole chart.
@@ -20,7 +20,7 @@ enum SVG {
         """
     }
 
-    /// A line of text whose baseline begins, or with `anchor` ends or is centred, at a point.
+    /// A line of text whose baseline begins at a point, or ends or is centred there, depending on `anchor`.
     static func text(
         _ text: String, x: Double, y: Double, anchor: String = "start", style: String = ""
     ) -> String {
@@ -46,7 +46,7 @@ enum SVG {
         return "<polygon points=\"\(list)\" class=\"\(style)\"/>"
     }
 
-    /// Text that HTML takes for text.
+    /// The text with all characters escaped that HTML gives a meaning to.
     static func escaped(_ text: String) -> String {
         text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
             .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")

@@ -3,9 +3,9 @@ internal import CYardsticks
 internal import Dispatch
 internal import RunLoops
 
-/// Isolates a pass of a loop that has work and looks at the kernel, while it watches descriptors that are not ready.
+/// Isolates a pass of a loop that has work and polls the kernel, while it watches descriptors that are not ready.
 ///
-/// Read the quotient of 10,000 and 10 first: what is not ready should cost nothing.
+/// Read the quotient of 10,000 and 10 first: a descriptor that is not ready should cost nothing.
 struct IdleDescriptors: Measurement {
     private var loops: [IdleDescriptorLoop] = []
     /// Nanoseconds a pass.
@@ -25,7 +25,7 @@ struct IdleDescriptors: Measurement {
         }
     }
 
-    /// As many as fit.
+    /// Makes as many loops as the limit on descriptors allows.
     private mutating func makeLoops() throws {
         for size in times.sizes {
             stage = "\(size) descriptors"
@@ -74,9 +74,9 @@ struct IdleDescriptors: Measurement {
     }
 }
 
-/// A loop that watches many descriptors.
+/// A loop that watches many idle descriptors.
 final class IdleDescriptorLoop: @unchecked Sendable {
-    // Safe because only the loop's thread touches what changes, except while it is waited for.
+    // Safe because only the loop's thread uses the mutable state, or another thread while it waits for the loop's.
     let size: Int
     let number: ThreadNumber
     private let thread: RunLoopThread
@@ -86,8 +86,8 @@ final class IdleDescriptorLoop: @unchecked Sendable {
 
     /// Starts the loop.
     ///
-    /// - Parameter size: How many descriptors.
-    /// - Throws: What the system said when it gave no thread, or would not watch a descriptor.
+    /// - Parameter size: The number of descriptors.
+    /// - Throws: The refusal of the system if it has no thread left, or cannot watch a descriptor.
     init(_ size: Int) throws {
         self.size = size
         thread = try RunLoopThread(name: "\(size) idle")
@@ -106,18 +106,18 @@ final class IdleDescriptorLoop: @unchecked Sendable {
         }
     }
 
-    /// Makes passes for so long.
+    /// Makes passes for a time.
     ///
-    /// - Returns: Nanoseconds a pass, the median of chunks, so that what interrupts a few does not show.
-    /// - Throws: If the kernel was asked more or less often than once a pass.
+    /// - Returns: The nanoseconds of a pass: the median of chunks, so that interruptions of a few do not show.
+    /// - Throws: ``Miscount`` if the loop did not poll the kernel exactly once in each pass.
     func time(length: Duration) throws(Miscount) -> Double {
         let chain = PassChain(thread.runLoop, end: bench_now() + length.nanoseconds)
         return try chain.wait()
     }
 
-    /// Makes all ready, waits until each was reported, and ends the loop.
+    /// Makes all descriptors ready, waits until each was reported, and ends the loop.
     ///
-    /// - Throws: If one was not.
+    /// - Throws: ``Miscount`` if one was not reported.
     func end() throws(Miscount) {
         for descriptor in descriptors { bench_event_write(descriptor) }
         let isComplete = isOver.wait(timeout: .now() + .seconds(120)) == .success
@@ -127,9 +127,9 @@ final class IdleDescriptorLoop: @unchecked Sendable {
     }
 }
 
-/// A block that performs itself again, and times the passes that this makes.
+/// A block that performs itself again, and times the passes that this causes.
 final class PassChain: @unchecked Sendable {
-    // Safe because only the loop's thread touches what changes, until it signals the end.
+    // Safe because only the loop's thread uses the mutable state, until it signals the end.
     private let loop: RunLoop
     private let end: Int64
     private var blocks = 0
@@ -138,7 +138,7 @@ final class PassChain: @unchecked Sendable {
     private var chunkStart: (time: Int64, passes: Int) = (0, 0)
     private let isOver = DispatchSemaphore(value: 0)
 
-    /// How many blocks there are between two looks at the timer.
+    /// The number of blocks between two reads of the clock.
     private static let chunk = 64
 
     init(_ loop: RunLoop, end: Int64) {
@@ -147,7 +147,7 @@ final class PassChain: @unchecked Sendable {
         loop.perform { [self] in next() }
     }
 
-    /// Runs on the loop, twice a pass: when it begins and when it ends.
+    /// Runs on the loop, twice in each pass: at its beginning and at its end.
     private func next() {
         if blocks % Self.chunk == 0, look() {
             isOver.signal()
@@ -169,15 +169,15 @@ final class PassChain: @unchecked Sendable {
         return now >= end
     }
 
-    /// Waits for the end: nanoseconds a pass.
+    /// Waits for the end, and returns the nanoseconds of a pass.
     ///
-    /// - Throws: If the kernel was not asked once a pass.
+    /// - Throws: ``Miscount`` if the loop did not poll the kernel exactly once in each pass.
     func wait() throws(Miscount) -> Double {
         isOver.wait()
         guard let first, let last else { return 0 }
         let passes = last.passes - first.passes
         let calls = last.kernelCalls - first.kernelCalls
-        // The first and the last block may be on different sides of a pass's look.
+        // The first block may run before the poll of its pass and the last one after it, or the other way round.
         if abs(calls - passes) > 1 { throw Miscount(expected: passes, found: calls) }
         return Spread(chunks)?.median ?? 0
     }

@@ -2,14 +2,14 @@ internal import CAllocationCounter
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates what a loop takes by being there, and what it takes to make one and to end it, on threads that run already.
+/// Isolates the resources of an idle loop, and the cost of making and ending one, on threads that run already.
 ///
-/// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then the
-/// bytes, which are the same for every loop.
+/// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then read
+/// the bytes, which are the same for every loop.
 struct LoopFootprint: Measurement {
-    /// The ends of the pipe that libevent opens with every base, for signals that nobody here gives it.
+    /// The ends of the pipe that libevent opens with every base, for signals, which this package never hands to it.
     private static let pipeEnds = 2.0
-    /// How many threads take part in a round.
+    /// The number of threads in a round.
     private static let count = 32
 
     private enum Figure: CaseIterable {
@@ -22,7 +22,7 @@ struct LoopFootprint: Measurement {
     }
 
     private var figures = RoundFigures<Key>()
-    /// How many descriptors our loops have left open: none.
+    /// The number of descriptors that our loops have left open, which must be zero.
     private var leftOpen: Int?
 
     private(set) var stage = ""
@@ -34,7 +34,7 @@ struct LoopFootprint: Measurement {
                 (offset + max(0, round)) % FootprintSubject.allCases.count]
             stage = subject.rawValue
             let found = try Self.round(subject, on: session.machine)
-            // The first round warms up: what all loops share is made with the first of them.
+            // The first round is the warm-up: objects that all loops share are made with the first loop.
             if round < 0 { continue }
             ending[subject] = found[.ending]
             for (figure, value) in found { figures.add(value, of: Key(subject: subject, figure: figure)) }
@@ -47,7 +47,7 @@ struct LoopFootprint: Measurement {
         }
     }
 
-    /// Makes and ends ours alone, several times: others may close theirs later than their threads end.
+    /// Makes and ends only our loops, several times: others may close their descriptors after their threads have ended.
     mutating func end(in session: Session) throws {
         stage = "the end"
         let before = DescriptorLimit.open
@@ -55,7 +55,7 @@ struct LoopFootprint: Measurement {
         leftOpen = DescriptorLimit.open - before
     }
 
-    /// Makes loops on threads that run, and ends the threads.
+    /// Makes loops on running threads, and ends the threads.
     private static func round(_ subject: FootprintSubject, on machine: Machine) throws -> [Figure: Double] {
         let threads = (0..<count).map { _ in WorkerThread() }
         let times = Mutex<[Double]>([])
@@ -148,13 +148,13 @@ struct LoopFootprint: Measurement {
     }
 }
 
-/// Whose loops are made on threads that had none.
+/// The loops that are made on threads that had none.
 enum FootprintSubject: String, CaseIterable {
     case none = "a thread without a loop"
     case own = "RunLoops"
     case foundation = "Foundation"
 
-    /// Makes the calling thread's loop, and lets it make one pass.
+    /// Makes the loop of the calling thread, and has it make one pass.
     func makeLoop() {
         switch self {
         case .none: break

@@ -1,9 +1,9 @@
 internal import CThreadControl
 internal import RunLoops
 
-/// Isolates the removal of an observer, in a pass that calls many which do not repeat.
+/// Isolates the removal of an observer, in a pass that calls many observers that do not repeat.
 ///
-/// Read the quotient of 40,000 and 400 first: an observer that leaves should not search for itself.
+/// Read the quotient of 40,000 and 400 first: it is large if the loop searches for the observer that it removes.
 struct OneShotObservers: Measurement {
     /// Nanoseconds an observer.
     private var times = SizeFigures([400, 4_000, 40_000], "observers")
@@ -28,10 +28,10 @@ struct OneShotObservers: Measurement {
         }
     }
 
-    /// Makes runs of one pass, each with so many observers that do not repeat.
+    /// Runs the loop for single passes, each with `size` observers that do not repeat.
     ///
-    /// - Returns: Nanoseconds an observer.
-    /// - Throws: If one was not called, or called again.
+    /// - Returns: The nanoseconds for each observer.
+    /// - Throws: ``Miscount`` if an observer was not called, or was called again.
     private static func time(size: Int, rounds: Int) throws(Miscount) -> Double {
         let loop = RunLoop.current
         let mode = RunLoop.Mode("com.example.observed")

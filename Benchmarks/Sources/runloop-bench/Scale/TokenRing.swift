@@ -3,10 +3,10 @@ internal import Dispatch
 internal import RunLoops
 internal import Synchronization
 
-/// Isolates handing a token from loop to loop, each on a thread of its own that sleeps meanwhile.
+/// Isolates passing a token from loop to loop, each on a thread of its own that sleeps meanwhile.
 ///
-/// Read the quotient of 1,000 loops and 2 first. Part of it is the machine's: threads that slept long find their
-/// memory far away.
+/// Read the quotient of 1,000 loops and 2 first. Part of it is the cost of the machine: the memory of a thread that slept long
+/// is not in the cache.
 struct TokenRing: Measurement {
     private var ring: LoopRing?
     /// Nanoseconds a hop.
@@ -26,7 +26,7 @@ struct TokenRing: Measurement {
         }
     }
 
-    /// As many loops as fit.
+    /// Makes as many loops as the limit on descriptors allows.
     private mutating func makeRing(on machine: Machine) -> LoopRing? {
         for size in times.sizes.reversed() {
             if !DescriptorLimit.allows(5 * size) {
@@ -72,29 +72,29 @@ struct TokenRing: Measurement {
     }
 }
 
-/// Loops in a ring, on threads with small stacks, each of which hands a token on to the next.
+/// Loops in a ring, on threads with small stacks, each of which passes a token to the next.
 final class LoopRing: Sendable {
     private struct Token {
-        /// How many of the loops it goes round.
+        /// The number of loops that it goes round.
         let size: Int
-        /// When it ends.
+        /// The time at which it stops, in nanoseconds on the monotonic clock.
         let end: Int64
         var hops = 0
     }
 
     private let threads: [RunLoopThread]
     private let ports: [Port<Token>]
-    /// How many tokens all loops have served, and how many hops those had that came to their end.
+    /// The number of messages that all loops have served, and of the hops that the token has counted at its end.
     private let served = Atomic<Int>(0)
     private let arrived = Atomic<Int>(0)
     private let isOver = DispatchSemaphore(value: 0)
 
     private static let stackSize = 128 * 1024
 
-    /// How many loops there are.
+    /// The number of loops.
     var count: Int { threads.count }
 
-    /// Starts the loops, every other one on the other processor.
+    /// Starts the loops, every other one on the second processor.
     init(_ count: Int, on machine: Machine) throws {
         threads = try (0..<count).map { index in
             let processor = machine.processors[index % min(2, machine.processors.count)]
@@ -122,14 +122,14 @@ final class LoopRing: Sendable {
             return
         }
         let next = index + 1 == token.size ? 0 : index + 1
-        // One that is refused does not arrive, and that is noticed.
+        // A token that is refused never arrives, which `time` reports.
         do { try ports[next].send(token) } catch { return }
     }
 
-    /// Lets a token go round the first so many loops for so long.
+    /// Sends a token round the first `size` loops for a time.
     ///
-    /// - Returns: Nanoseconds a hop.
-    /// - Throws: If it gets lost, or doubled.
+    /// - Returns: The nanoseconds of a hop.
+    /// - Throws: ``Miscount`` if the token was lost or arrived twice.
     func time(size: Int, length: Duration) throws -> Double {
         let before = served.load(ordering: .relaxed)
         let start = bench_now()

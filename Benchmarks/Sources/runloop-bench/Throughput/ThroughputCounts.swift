@@ -3,9 +3,9 @@ internal import Dispatch
 internal import RunLoops
 internal import Synchronization
 
-/// Isolates what no machine changes: how many system calls and allocations a message or a pass costs.
+/// Isolates the counts that are the same on every machine: the system calls and allocations of a message or a pass.
 ///
-/// Read the targets' rows; a miss there fails the program. The table says what the peers pay.
+/// Read the rows of the targets; a miss there makes the program fail. The table shows the counts of the peers.
 struct ThroughputCounts {
     /// Allocations a message, by subject.
     private(set) var table = Table(
@@ -43,7 +43,7 @@ struct ThroughputCounts {
                     name: subject.rawValue,
                     figures: ["allocations": spread.median, "least": spread.least, "most": spread.most]))
         }
-        // The list makes one a message by design. Another figure means that the counter is not in place.
+        // The list allocates once for each message by design. Any other figure means that the counter does not work.
         if let list = allocations[.list], list.median != 1 {
             failures.append("the allocation counter saw \(list.median) a message of the list, which makes 1")
         }
@@ -62,11 +62,11 @@ struct ThroughputCounts {
     }
 }
 
-/// Isolates wake-ups while the consumer is never out of work: each message costs it more than a send costs.
+/// Isolates wake-ups while the consumer is never out of work: each message takes it longer than a send takes.
 ///
-/// Whether a faster consumer runs dry is the machine's affair; what a busy one costs its senders is ours.
+/// A faster consumer may run out of work, which depends on the machine. The cost of sending to a busy consumer does not.
 enum SaturatedLoop {
-    /// How the loop waits.
+    /// The wait policy of the loop.
     enum Policy: String, CaseIterable {
         case park
         case adaptive
@@ -79,9 +79,9 @@ enum SaturatedLoop {
         }
     }
 
-    /// Kernel writes a message.
+    /// Counts the kernel writes for each message.
     ///
-    /// - Returns: By the loop's statistics, and by the kernel's count of the process's write calls.
+    /// - Returns: The figure of the loop's statistics, and that of the kernel's count of all write calls of the process.
     static func kernelWritesPerMessage(
         _ policy: Policy, messages: Int, machine: Machine
     ) throws -> (own: Double, kernel: Double?) {
@@ -89,7 +89,7 @@ enum SaturatedLoop {
         let channel = try Channel(policy, sink: runner.sink)
         defer { channel.end() }
         runner.place(channel, on: machine)
-        // Once for the caches, once for the count.
+        // A short round to warm up the caches.
         _ = try runner.round(channel, producers: 1, length: .milliseconds(2))
         var sent = 0
         var kernel: Int?
@@ -132,11 +132,11 @@ enum SaturatedLoop {
     }
 }
 
-/// Isolates a pass that finds work of its own: a block that performs itself again, and nothing else.
+/// Isolates a pass of a loop whose only work is a block that performs itself again.
 ///
-/// Such a loop has no reason to enter the kernel, and every reason not to.
+/// Such a loop has no reason to enter the kernel.
 enum BusyLoop {
-    /// System calls a pass, by the loop's statistics.
+    /// Returns the system calls for each pass, by the loop's statistics.
     static func kernelCallsPerPass(passes: Int) throws -> Double {
         let thread = try RunLoopThread(name: "busy")
         defer { thread.stop() }

@@ -1,6 +1,6 @@
-/// What the rounds of all subjects add up to.
+/// The sum of the rounds of all subjects.
 struct ThroughputResult {
-    /// With how many producers each subject is measured.
+    /// The numbers of producers that each subject is measured with.
     static let producerCounts = [1, 2, 4, 8]
 
     private struct Key: Hashable {
@@ -91,7 +91,7 @@ struct ThroughputResult {
             unit: "M/s", groups: groups)
     }
 
-    /// The targets on draining.
+    /// The targets of draining.
     var targets: [TargetRow] {
         let peers: [(ThroughputSubject, Double, Double)] = [
             (.nio, 2, 4), (.dispatch, 2, 4), (.foundation, 15, 40),

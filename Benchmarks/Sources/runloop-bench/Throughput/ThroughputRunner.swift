@@ -3,34 +3,35 @@ internal import CThreadControl
 internal import Glibc
 internal import Synchronization
 
-/// The producers, and the code that all rounds of all subjects run in.
+/// Runs the rounds of all subjects, with the same producers and the same code.
 final class ThroughputRunner: Sendable {
-    /// As many producers as there can be.
+    /// The largest number of producers.
     static let mostProducers = 8
 
-    /// How many messages are sent between two looks at the clock and at the window.
+    /// The number of messages between two checks of the clock and of the window.
     private static let chunk = 64
 
-    /// For how many nanoseconds messages are waited for that do not come.
+    /// The nanoseconds after which a message that has not arrived is lost.
     private static let patience: Int64 = 10_000_000_000
 
-    /// Where all subjects' messages end.
+    /// Receives the messages of all subjects.
     let sink = Sink()
 
     private let producers = (0..<ThroughputRunner.mostProducers).map { _ in WorkerThread() }
-    /// How many messages may be under way; `.max` for no limit.
+    /// The most messages that may be under way; `.max` for no limit.
     private let window: Int
-    /// How many messages earlier rounds are known to have sent: one of theirs that comes twice, or late,
-    /// spoils the count of the next.
+    /// The number of messages that earlier rounds have sent and accounted for.
+    ///
+    /// One of them that arrives late or twice spoils the count of the next round.
     private let accounted = Atomic<Int>(0)
 
-    /// Makes the producers' threads.
+    /// Starts the threads of the producers.
     ///
-    /// - Parameter window: How many messages may be under way, or zero for no limit. A producer that is
-    ///   faster than its consumer would otherwise measure the allocator.
+    /// - Parameter window: The most messages that may be under way, or zero for no limit. Without a limit, a producer that is
+    ///   faster than its consumer measures the allocator.
     init(window: Int) { self.window = window == 0 ? .max : window }
 
-    /// What a round measured.
+    /// The result of a round.
     struct Round {
         var messages = 0
         var seconds = 0.0
@@ -40,27 +41,27 @@ final class ThroughputRunner: Sendable {
         var rate: Double { Double(messages) / seconds }
     }
 
-    /// A round that does not count.
+    /// A failed round.
     enum Failure: Error {
         case sendFailed(any Error)
-        /// So many messages were sent, and so many had come when waiting for more was given up.
+        /// The numbers of messages that were sent, and that had arrived when the wait for the others timed out.
         case miscounted(sent: Int, received: Int)
-        /// All came, but with other values.
+        /// The right number of messages has arrived, but with other values.
         case mistaken
     }
 
-    /// Puts the threads where they belong: consumers on the first processor, producers on the others.
+    /// Pins the consumers to the first processor, and the producers to the others.
     func place(_ channel: any MessageChannel, on machine: Machine) {
         let others = machine.processors.count > 1 ? Array(machine.processors.dropFirst()) : machine.processors
         channel.place(consumer: [machine.processors[0]])
         for (index, producer) in producers.enumerated() {
             producer.number.pin(to: [others[index % others.count]])
         }
-        // This thread waits for the last message, and must not do that in the consumer's way.
+        // This thread waits for the last message, and must not take the consumer's processor meanwhile.
         ThreadNumber.current.pin(to: others)
     }
 
-    /// Lets `count` producers send for so long, and waits until everything has come.
+    /// Has `count` producers send for a time, and waits until every message has arrived.
     func round(_ channel: any MessageChannel, producers count: Int, length: Duration) throws(Failure) -> Round
     {
         let start = StartingGate()
@@ -84,11 +85,11 @@ final class ThroughputRunner: Sendable {
         return result
     }
 
-    /// How many allocations a message costs once everything has its size, process-wide.
+    /// Counts the allocations of the whole process for each message, once all buffers have grown to their size.
     ///
-    /// As many messages are under way as a port holds by default: a steady stream, and not a burst.
+    /// At most 1,024 messages are under way, the default limit of a port: a steady stream and not a burst.
     ///
-    /// - Returns: Allocations for each message, of several stretches.
+    /// - Returns: The allocations for each message, one figure for each stretch.
     func allocations(
         _ channel: any MessageChannel, stretches: Int, messages: Int
     ) throws(Failure) -> [Double] {
@@ -97,7 +98,7 @@ final class ThroughputRunner: Sendable {
         producers[0].run { [self] in
             var found = [Double](repeating: 0, count: stretches)
             for stretch in -1..<stretches {
-                // The one before the first warms up: queues and caches grow to their size.
+                // Stretch -1 is the warm-up: queues and caches grow to their size.
                 let amount = stretch < 0 ? 10 * messages : messages
                 let goal = tally.sent.load(ordering: .relaxed) + amount
                 let before = bench_allocations()
@@ -118,7 +119,7 @@ final class ThroughputRunner: Sendable {
 
     // MARK: - Private
 
-    /// What all producers of a round did together.
+    /// The sums of all producers of a round.
     private final class Tally: Sendable {
         let base, baseSum: Int
         let sent = Atomic<Int>(0)
@@ -141,7 +142,7 @@ final class ThroughputRunner: Sendable {
             let sent = tally.sent.add(Self.chunk, ordering: .relaxed).newValue
             while sent - (sink.received - tally.base) > window {
                 giveWay()
-                // A message was lost, which will be noticed.
+                // A message was lost, which `check` reports.
                 if bench_now() > limit { return }
             }
             do {
@@ -155,13 +156,13 @@ final class ThroughputRunner: Sendable {
         tally.sum.wrappingAdd(sum, ordering: .relaxed)
     }
 
-    /// Waits a little: long enough that the count's cache line is left to the consumer meanwhile.
+    /// Waits long enough to leave the cache line of the count to the consumer for a while.
     private func giveWay() {
         for _ in 0..<16 { bench_pause() }
         sched_yield()
     }
 
-    /// Waits until everything has come, and says when that was.
+    /// Waits until every message has arrived, and returns the time.
     private func drain(_ tally: Tally) -> Int64 {
         let limit = bench_now() + Self.patience
         let goal = tally.base + tally.sent.load(ordering: .relaxed)

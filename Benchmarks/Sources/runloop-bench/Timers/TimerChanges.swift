@@ -1,13 +1,13 @@
-/// Isolates adding a timer and cancelling one, while ten wait already, or a hundred thousand.
+/// Isolates adding a timer and cancelling one, while ten others wait, or a hundred thousand.
 ///
-/// Read the quotient of "RunLoops Timer, added and cancelled" first: it says whether a loop searches, or knows.
+/// Read the quotient of "RunLoops Timer, added and cancelled" first: it is large if the loop searches its timers.
 struct TimerChanges: Measurement {
-    /// How many wait.
+    /// The numbers of timers that wait.
     private static let sizes = [10, 1_000, 10_000, 100_000]
-    /// The two that are compared.
+    /// The two numbers that are compared.
     private static let (few, many) = (1_000, 100_000)
 
-    /// What is done.
+    /// The changes that are timed.
     private enum Change: String, CaseIterable {
         case addAndCancel = "added and cancelled"
         case replace = "any of those that wait cancelled, another added"
@@ -20,9 +20,9 @@ struct TimerChanges: Measurement {
     }
 
     private let holders: [(subject: TimerSubject, pending: Int, holder: any PendingTimers)]
-    /// How many are timed a round.
+    /// The number of changes that are timed in a round.
     private let count: Int
-    /// Nanoseconds for both, the adding and the cancelling.
+    /// Nanoseconds of adding one timer and cancelling one.
     private var times = RoundFigures<Key>()
 
     private(set) var stage = ""
@@ -51,7 +51,7 @@ struct TimerChanges: Measurement {
         }
     }
 
-    /// Lets everything fire that still waits, and counts it.
+    /// Has all timers fire that still wait, and counts them.
     mutating func end(in session: Session) throws(Miscount) {
         for (subject, pending, holder) in holders {
             stage = "\(subject.rawValue), \(pending) waiting, the end"
@@ -68,7 +68,7 @@ struct TimerChanges: Measurement {
         try runloop_bench.measure(on: { holder.onThread($0) }, body)
     }
 
-    /// Nanoseconds a change, of so many, or of as many as a few milliseconds allow.
+    /// Returns the nanoseconds of a change, of `count` or of as many as three milliseconds allow.
     private static func time(_ change: Change, in holder: any PendingTimers, pending: Int, count: Int)
         -> Double
     {
@@ -153,42 +153,42 @@ struct TimerChanges: Measurement {
     }
 }
 
-/// A loop in which many timers wait, each for a date of its own that does not come.
+/// A loop in which many timers wait, each for its own date in the far future.
 protocol PendingTimers: AnyObject, Sendable {
-    /// The loop's thread.
+    /// The number of the loop's thread.
     var number: ThreadNumber { get }
 
-    /// Does something on the loop's thread, while the loop does nothing else, and waits for its end.
+    /// Runs a job on the loop's thread while the loop does nothing else, and waits for its end.
     func onThread(_ job: @escaping @Sendable () -> Void)
 
-    // The others are called on the thread.
+    // The other methods are called on the loop's thread.
 
-    /// Adds all those that wait.
+    /// Adds all timers that wait.
     func fill()
 
-    /// So many times adds a timer, and cancels it.
+    /// Adds a timer and cancels it, `count` times.
     ///
     /// - Parameters:
-    ///   - count: How many times.
-    ///   - scatter: Among which of those that wait it would be due.
+    ///   - count: The number of times.
+    ///   - scatter: Picks the place of the date among those that wait.
     func addAndCancel(_ count: Int, _ scatter: inout ScatteredIndices)
 
-    /// So many times cancels one that waits, and adds another.
+    /// Cancels a timer that waits and adds another, `count` times.
     ///
     /// - Parameters:
-    ///   - count: How many times.
-    ///   - scatter: Which is cancelled, and then among which the other would be due.
+    ///   - count: The number of times.
+    ///   - scatter: Picks the timer to cancel, and then the place of the other one's date.
     func replace(_ count: Int, _ scatter: inout ScatteredIndices)
 
-    /// Adds as many timers that are due now as others, cancels the others, and lets the loop run.
+    /// Adds twice as many timers that are due now, cancels every other one, and runs the loop.
     ///
-    /// - Parameter count: How many are not cancelled.
-    /// - Throws: If more or fewer fire, or if none does for seconds.
+    /// - Parameter count: The number of timers that are not cancelled.
+    /// - Throws: ``Miscount`` if more or fewer timers fire within ten seconds.
     func fireSome(_ count: Int) throws(Miscount)
 
-    /// Makes all that wait due now, and lets the loop run.
+    /// Makes all timers that wait due now, and runs the loop.
     ///
-    /// - Throws: If not every one fires, or something else does.
+    /// - Throws: ``Miscount`` if more or fewer timers fire.
     func fireAll() throws(Miscount)
 }
 
@@ -196,19 +196,19 @@ extension PendingTimers {
     func fireAll() throws(Miscount) {}
 }
 
-/// A holder that keeps its timers in an array, by when they are due.
+/// Pending timers in an array, sorted by their dates.
 protocol PendingTimerArray: PendingTimers {
     associatedtype Held
 
-    /// Those that wait. The loop's thread only.
+    /// The timers that wait. Used on the loop's thread only.
     var timers: [Held] { get set }
-    /// How many will wait.
+    /// The number of timers that will wait.
     var pending: Int { get }
 
-    /// Begins to count the dates, far from now.
+    /// Sets the first of the dates, hours from now.
     func begin()
 
-    /// Adds a timer that is due at a place among those that wait.
+    /// Adds a timer whose date has this place among those that wait.
     func add(at index: Int) -> Held
 
     func cancel(_ timer: Held)
@@ -235,16 +235,16 @@ extension PendingTimerArray {
 
 /// The loops whose timers are compared.
 ///
-/// Dispatch is not among them: there, another thread does what is asked for, and it does it later.
+/// Dispatch is not among them: it adds and cancels timers later, on another thread.
 enum TimerSubject: String, CaseIterable {
     case own = "RunLoops Timer"
     case foundation = "Foundation Timer"
     case nio = "SwiftNIO scheduleTask"
 
-    /// Ours or theirs.
+    /// The relation to this package.
     var role: Chart.Role { self == .own ? .ours : .peer }
 
-    /// Makes a loop in which so many will wait.
+    /// Makes a loop in which `pending` timers will wait.
     func make(pending: Int) -> any PendingTimers {
         switch self {
         case .own: RunLoopPendingTimers(pending: pending)

@@ -2,12 +2,13 @@ internal import Dispatch
 internal import Histogram
 internal import RunLoops
 
-/// Isolates the time from a timer's date to its handler, on a thread that sleeps until then.
+/// Isolates the lateness of a timer: the time from its date to its handler, on a thread that sleeps until then.
 ///
-/// Read "÷ raw" of "RunLoops, park" first: it is what the loop adds to the kernel. No timer of ours may be early.
+/// Read "÷ raw" of "RunLoops, park" first: it is the lateness that the loop adds to the kernel's. None of our timers may be
+/// early.
 struct TimerLateness: Measurement {
     private let timers: [(subject: OneShotSubject, timer: any OneShotTimer)]
-    /// How late, in nanoseconds: the median of each round, and all.
+    /// The lateness in nanoseconds: the median of each round, and all samples.
     private var medians = RoundFigures<OneShotSubject>()
     private var delays: [OneShotSubject: Histogram<UInt32>] = [:]
     private var early: [OneShotSubject: Int] = [:]
@@ -24,7 +25,7 @@ struct TimerLateness: Measurement {
             let series = TimerSeries(length: session.length(.milliseconds(40), quick: .milliseconds(20)))
             timer.start(series)
             let found = try series.wait()
-            // The first round warms up; but early is early.
+            // The first round is the warm-up, but a timer must not be early there, either.
             early[subject, default: 0] += found.count { $0 < 0 }
             if round < 0 { continue }
             if let median = Spread(found.map(Double.init))?.median { medians.add(median, of: subject) }
@@ -102,16 +103,16 @@ struct TimerLateness: Measurement {
     }
 }
 
-/// Somebody's timers, on a thread that does nothing else.
+/// A timer that fires once, on a thread that does nothing else.
 protocol OneShotTimer: AnyObject {
-    /// The threads, for pinning.
+    /// The threads that can be pinned.
     var threads: [ThreadNumber] { get }
 
-    /// Starts a series, whose end is the series' to tell.
+    /// Starts a series, which reports its own end.
     func start(_ series: TimerSeries)
 }
 
-/// Whose timers are compared.
+/// The timers that are compared.
 enum OneShotSubject: String, CaseIterable {
     case raw = "raw timerfd + epoll (C)"
     case parked = "RunLoops, park"
@@ -120,7 +121,7 @@ enum OneShotSubject: String, CaseIterable {
     case dispatch = "Dispatch timer source (†)"
     case nio = "SwiftNIO scheduleTask"
 
-    /// Ours, theirs or neither.
+    /// The relation to this package.
     var role: Chart.Role {
         switch self {
         case .raw: .yardstick
@@ -141,16 +142,16 @@ enum OneShotSubject: String, CaseIterable {
     }
 }
 
-/// Timers one after the other, each asked for when the one before has fired, and how late each was.
+/// A series of timers, each of which is set when the one before has fired, and their lateness.
 final class TimerSeries: @unchecked Sendable {
-    // Safe because only the thread on which the timers fire touches what changes, until it signals the end.
+    // Safe because only the thread on which the timers fire uses the mutable state, until it signals the end.
     private var delays: [Int64] = []
     private var asked = 0
     private var elapsed: Int64 = 0
     private let length: Int64
     private let isOver = DispatchSemaphore(value: 0)
 
-    /// Makes a series that ends when its timers' times add up to a length.
+    /// Makes a series that ends once the times of its timers add up to a length.
     init(length: Duration) {
         self.length = length.nanoseconds
         delays.reserveCapacity(Int(self.length / Self.shortest) + 1)
@@ -158,7 +159,9 @@ final class TimerSeries: @unchecked Sendable {
 
     private static let shortest: Int64 = 300_000
 
-    /// How long from now the next timer is to fire, in nanoseconds: never in step with anything else.
+    /// The nanoseconds from now to the next fire.
+    ///
+    /// They vary, so that the series is never in step with anything else.
     func next() -> Int64 {
         let time = Self.shortest + Int64(asked * 37 % 64) * 20_000
         asked += 1
@@ -166,10 +169,10 @@ final class TimerSeries: @unchecked Sendable {
         return time
     }
 
-    /// Notes that a timer has fired.
+    /// Records the fire of a timer.
     ///
-    /// - Parameter delay: How late, in nanoseconds; less than zero if it was early.
-    /// - Returns: Whether another is wanted.
+    /// - Parameter delay: The lateness in nanoseconds; less than zero if the timer was early.
+    /// - Returns: True if another timer is to be set.
     func fired(late delay: Int64) -> Bool {
         delays.append(delay)
         if elapsed < length { return true }
@@ -177,9 +180,9 @@ final class TimerSeries: @unchecked Sendable {
         return false
     }
 
-    /// Waits for the end: how late each was.
+    /// Waits for the end, and returns the lateness of each timer.
     ///
-    /// - Throws: If more or fewer fired than were asked for, or none for seconds.
+    /// - Throws: ``Miscount`` if more or fewer timers fired than were set, or if the series has not ended after two minutes.
     func wait() throws(Miscount) -> [Int64] {
         // After this long the thread still owns them.
         if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }

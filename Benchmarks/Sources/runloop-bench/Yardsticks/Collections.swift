@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The yardstick for ratios: a mutex-free list in C with one malloc per message.
 ///
-/// Isolates what handing over one message costs when it is done well with common means.
+/// Isolates the cost of handing over one message, done well with common means.
 final class ListChannel: MessageChannel, @unchecked Sendable {
-    // Safe because the list is made for use by many threads, and the pointer never changes.
+    // Safe because the list allows calls from many threads, and the pointer never changes.
     private let list: OpaquePointer
     private let consumer = WorkerThread()
 
@@ -31,13 +31,13 @@ final class ListChannel: MessageChannel, @unchecked Sendable {
     }
 }
 
-/// The yardstick for a mailbox in Swift: an array of messages, swapped for an empty one under a lock.
+/// The yardstick for a mailbox in Swift: an array of messages that is swapped for an empty one under a lock.
 ///
-/// Isolates what a cleverer mailbox buys: it has no node, no allocation and no run loop either.
+/// Isolates the gain of a cleverer mailbox: the array needs no node, no allocation and no run loop either.
 final class ArrayChannel: MessageChannel {
     private struct State {
         var messages = ContiguousArray<Int>()
-        /// Whether the consumer sleeps, or is about to.
+        /// True while the consumer sleeps or is about to.
         var isArmed = false
     }
 
@@ -47,7 +47,7 @@ final class ArrayChannel: MessageChannel {
 
     init(sink: Sink) {
         consumer.run { [self] in
-            // Two arrays that take turns: once both have grown, nothing is allocated.
+            // Two arrays take turns: once both have grown, nothing is allocated.
             var messages = ContiguousArray<Int>()
             while true {
                 take(into: &messages)
@@ -72,7 +72,7 @@ final class ArrayChannel: MessageChannel {
         return sum(count, from: start)
     }
 
-    /// Takes all messages; the consumer is armed if there is none.
+    /// Takes all messages, and arms the consumer if there is none.
     private func take(into messages: inout ContiguousArray<Int>) {
         state.withLock { state in
             swap(&state.messages, &messages)
@@ -81,11 +81,11 @@ final class ArrayChannel: MessageChannel {
     }
 }
 
-/// Isolates memory: each look-up finds one of as many names in a dictionary, and adds one to its number.
+/// Isolates memory: each look-up finds one name in a dictionary of as many names, and adds one to its count.
 ///
-/// Read its quotient beside the queue's: it is what having many costs a program that does nothing else.
+/// Read its quotient beside that of the queue: it is the cost of having many names in a program that does nothing else.
 final class DictionaryEnqueuer: Enqueuer, @unchecked Sendable {
-    // Safe because all that changes is touched by the thread only.
+    // Safe because only the thread uses the mutable state.
     let thread = WorkerThread()
     private let pending: [Notification.Name]
     private var counts: [Notification.Name: Int] = [:]
@@ -102,7 +102,7 @@ final class DictionaryEnqueuer: Enqueuer, @unchecked Sendable {
         merged += count
     }
 
-    /// Not measured: a dictionary that grows is another story.
+    /// Not measured: growing a dictionary has other costs.
     func add(_ count: Int) {}
 
     func empty() throws(Miscount) {

@@ -1,7 +1,7 @@
 internal import CThreadControl
 internal import CYardsticks
 
-/// A thread's place to sleep: one eventfd in one epoll, for as long as the program runs.
+/// A place for one thread to sleep: an eventfd that an epoll watches.
 final class Parker: Sendable {
     private let parker: bench_parker
 
@@ -23,7 +23,7 @@ final class Parker: Sendable {
         withUnsafePointer(to: parker) { bench_parker_unpark($0) }
     }
 
-    /// Sleeps until woken since the last sleep.
+    /// Sleeps until the parker is unparked, unless it was unparked since the last sleep.
     func park() {
         withUnsafePointer(to: parker) { bench_parker_park($0) }
     }
@@ -31,7 +31,7 @@ final class Parker: Sendable {
 
 /// Isolates the kernel: two threads, each asleep in an epoll that watches one eventfd.
 ///
-/// Read its p50 first: no loop that can also watch descriptors wakes faster while parked.
+/// Read its p50 first: no loop that can also watch descriptors wakes faster while it is parked.
 final class RawPingPong: PingPong {
     private let near = WorkerThread()
     private let far = WorkerThread()
@@ -83,10 +83,10 @@ final class RawOneShotTimer: OneShotTimer {
     }
 }
 
-/// Isolates the kernel: two processes, and between them a connection that keeps packets apart.
+/// Isolates the kernel: two processes with a connection that keeps packets apart.
 ///
-/// Read the round trip of the one without an epoll first: nothing that passes packets on answers faster. The other one is
-/// the least for ends that must be able to wait for something else, too.
+/// Read the round trip of the pair without an epoll first: nothing that sends packets answers faster. The pair with an epoll is
+/// the least for ends that must also be able to wait for other descriptors.
 final class BarePacketPair: PacketPair {
     private let near = WorkerThread()
     private let far: ChildProcess

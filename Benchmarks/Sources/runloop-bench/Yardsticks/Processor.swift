@@ -1,18 +1,18 @@
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates the hardware: two threads on two processors, each watching a word that the other writes.
+/// Isolates the hardware: two threads on two processors, each of which watches a word that the other writes.
 ///
-/// Read its p50 to know the machine: no spinning loop answers sooner. On a virtual machine it may differ
-/// several times over from run to run, as the host moves the processors, and throughputs go with it.
+/// Read its p50 to know the machine: no spinning loop answers sooner. On a virtual machine the p50 of one run may be several
+/// times that of another, because the host moves the processors; throughputs follow it.
 final class CacheLinePingPong: PingPong, @unchecked Sendable {
-    // Safe because the words are atomic and live as long as this object, which the threads' jobs hold.
+    // Safe because the words are atomic, and live as long as this object, to which the jobs of the threads hold references.
     private let words: UnsafeMutablePointer<Words>
     private let near = WorkerThread()
     private let far = WorkerThread()
     private let timer: RoundTripTimer
 
-    /// Two words on lines of their own.
+    /// Two words on cache lines of their own.
     private struct Words: ~Copyable {
         let ping = Atomic<Int>(0)
         let padding = InlineArray<31, Int>(repeating: 0)
@@ -66,15 +66,15 @@ final class CacheLinePingPong: PingPong, @unchecked Sendable {
     }
 }
 
-/// Isolates the machine: a thread that does nothing but read the clock, and how late it sees each millisecond.
+/// Isolates the machine: the lateness of a thread that only reads the clock, at each millisecond.
 ///
-/// On a machine that does nothing else it is never late; what it is late by, others' work has taken from it.
+/// On a machine that does nothing else, the thread is never late. Any lateness is time that other work took from it.
 final class ClockReader: Sendable {
     private let thread = WorkerThread()
 
     var number: ThreadNumber { thread.number }
 
-    /// How late it saw the points of a grid of one millisecond, in nanoseconds, without those that it missed.
+    /// The lateness at each point of a grid of one millisecond, in nanoseconds, without the points that the thread missed.
     func delays(length: Duration) -> [Int64] {
         let delays = Mutex<[Int64]>([])
         thread.run {
