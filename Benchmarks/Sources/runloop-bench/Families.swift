@@ -9,7 +9,7 @@ struct NotificationsFamily: Family {
 
     @Option(
         help:
-            "How many redirected notifications may be under way at once; 0 for no limit, else at least 1024.")
+            "The most redirected notifications under way at once: 0 for no limit, else at least 1024.")
     var window = 4096
 
     func validate() throws {
@@ -29,7 +29,7 @@ struct NotificationsFamily: Family {
 /// Isolates timers: the cost of one while many others wait, and the lateness of one while nothing else is done.
 struct TimersFamily: Family {
     static let name = "timers"
-    static let summary = "The cost of a timer among many, and how late timers fire."
+    static let summary = "The cost of a timer among many, and the lateness of timers."
 
     func measure(in session: Session) throws -> Chapter {
         Chapter(Self.name, [TimerChanges(in: session), try TimerLateness()], in: session)
@@ -41,7 +41,7 @@ struct TimersFamily: Family {
 struct FairnessFamily: Family {
     static let name = "fairness"
     static let summary =
-        "Timers and descriptors of a loop that is never out of messages, or shares its processors."
+        "Timers and descriptors of a loop that is never out of messages, or that shares its processors."
 
     func measure(in session: Session) throws -> Chapter {
         Chapter(Self.name, [try Fairness(), try SharedProcessors()], in: session)
@@ -52,7 +52,7 @@ struct FairnessFamily: Family {
 /// and observers of one loop.
 struct ScaleFamily: Family {
     static let name = "scale"
-    static let summary = "What a loop takes, and what passes, hops, waits and observers cost among many."
+    static let summary = "The resources of a loop, and the cost of a pass, hop, wait or observer among many."
 
     func measure(in session: Session) throws -> Chapter {
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
@@ -66,7 +66,7 @@ struct ScaleFamily: Family {
 /// Isolates the costs of ports: sending, receiving with and without a loop, and requests.
 struct PortsFamily: Family {
     static let name = "ports"
-    static let summary = "Requests and their answers, messages to loops and port sets, and between processes."
+    static let summary = "Requests, and messages to loops, to port sets and between processes."
 
     func measure(in session: Session) throws -> Chapter {
         defer { ThreadNumber.current.pin(to: session.machine.processors) }

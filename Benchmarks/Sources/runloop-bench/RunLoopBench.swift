@@ -11,7 +11,7 @@ struct RunLoopBench: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "runloop-bench",
-        abstract: "How fast the run loops are, as ratios to this machine's own limits and to other loops.",
+        abstract: "Measures run loops as ratios to the limits of this machine and to other loops.",
         discussion: "Times are compared within one run only. The program fails if a count misses its "
             + "target or a message is lost, never because something took long.",
         subcommands: families.map { $0.command } + [

@@ -6,7 +6,7 @@ internal import ArgumentParser
 /// and each is compared with SwiftNIO's executor in the same round.
 struct ExecutorsFamily: Family {
     static let name = "executors"
-    static let summary = "What it costs a task to get to an actor on a loop, and back."
+    static let summary = "The cost for a task to get to an actor on a loop, and back."
 
     func measure(in session: Session) throws -> Chapter {
         var chapter = Chapter(name: Self.name)
@@ -20,9 +20,7 @@ struct ExecutorsFamily: Family {
             for round in -1..<session.rounds {
                 session.progress.step(
                     max(0, round) + index * session.rounds, of: HopPath.allCases.count * session.rounds)
-                for offset in workloads.indices {
-                    // Each round begins with another subject, so that none always follows the same one.
-                    let workload = workloads[(offset + max(0, round)) % workloads.count]
+                for workload in workloads.turns(of: round) {
                     do throws(Miscount) {
                         try measure(workload, round: round, on: executors, in: session, &hops)
                     } catch {

@@ -45,35 +45,34 @@ struct HopWorkload: Sendable {
     }
 
     let key: Key
-    /// Takes so many steps.
-    let take: @Sendable (_ steps: Int) async -> Void
-    /// How many stops were made so far, two for each step.
-    let stops: @Sendable () async -> Int
+    /// Makes a number of steps.
+    let run: @Sendable (_ steps: Int) async -> Void
+    /// Returns the number of visits so far, two for each step.
+    let visits: @Sendable () async -> Int
 
-    /// Between two stations, or from one to tasks of its own.
-    init<Stop: HopActor>(_ key: Key, near: Stop, far: Stop) {
+    /// Hops between two actors, or from one actor to tasks of its own.
+    init<Place: HopActor>(_ key: Key, near: Place, far: Place) {
         self.key = key
         switch key.path {
         case .sameExecutor, .twoExecutors:
-            take = { steps in await near.walk(to: far, steps: steps) }
-            stops = { await near.passes + far.passes }
+            run = { steps in await near.hop(to: far, steps: steps) }
+            visits = { await near.visits + far.visits }
         case .pool, .preferring:
-            let home = CallCounter()
-            take = { steps in await HopWorkload.stroll(from: home, to: far, steps: steps) }
-            stops = { await home.count + far.passes }
+            let own = CallCounter()
+            run = { steps in await HopWorkload.hop(from: own, to: far, steps: steps) }
+            visits = { await own.count + far.visits }
         case .start:
-            take = { steps in await near.startTasks(steps) }
-            stops = { await near.passes }
+            run = { steps in await near.startTasks(steps) }
+            visits = { await near.visits }
         }
     }
 
-    /// Code that is isolated to nobody: on the default executor, or where the task prefers to be.
-    @concurrent private static func stroll(from home: CallCounter, to station: some HopActor, steps: Int)
-        async
-    {
+    /// Hops between an actor and code that is isolated to no actor, which runs on the default executor or on the one that the
+    /// task prefers.
+    @concurrent private static func hop(from own: CallCounter, to far: some HopActor, steps: Int) async {
         for _ in 0..<steps {
-            home.increment()
-            await station.pass()
+            own.increment()
+            await far.visit()
         }
     }
 }
@@ -82,19 +81,21 @@ struct HopWorkload: Sendable {
 ///
 /// Each visit changes the actor's state, because the compiler removes a hop to an actor if nothing is done there.
 protocol HopActor: Actor {
-    /// How often it was passed.
-    var passes: Int { get set }
+    /// The number of visits.
+    var visits: Int { get set }
 }
 
 extension HopActor {
-    /// Passes it once.
-    func pass() { passes &+= 1 }
+    /// Counts a visit.
+    func visit() { visits &+= 1 }
 
-    /// Goes to another station and back, so many times; both count it.
-    func walk(to other: Self, steps: Int) async {
+    /// Hops to another actor and back this many times.
+    ///
+    /// Both actors count.
+    func hop(to other: Self, steps: Int) async {
         for _ in 0..<steps {
-            passes &+= 1
-            await other.pass()
+            visits &+= 1
+            await other.visit()
         }
     }
 
@@ -103,8 +104,8 @@ extension HopActor {
     /// Counts before the task and in it.
     func startTasks(_ count: Int) async {
         for _ in 0..<count {
-            passes &+= 1
-            await Task { pass() }.value
+            visits &+= 1
+            await Task { visit() }.value
         }
     }
 }
@@ -114,14 +115,14 @@ actor PinnedHopActor: HopActor {
     /// Kept here, because an unowned reference does not keep the executor alive.
     private let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    var passes = 0
+    var visits = 0
 
     init(on executor: any SerialExecutor) { self.executor = executor }
 }
 
 /// An actor on the default executor.
 actor PlainHopActor: HopActor {
-    var passes = 0
+    var visits = 0
 }
 
 /// The executors that tasks hop to, two of each kind, which last as long as the program.
@@ -136,13 +137,8 @@ struct HopExecutors {
         loops = [try RunLoopThread(name: "near"), try RunLoopThread(name: "far")]
         parkedLoops = [try RunLoopThread(name: "near, park"), try RunLoopThread(name: "far, park")]
         nioLoops = [NIOLoop(), NIOLoop()]
-        let parked = try parkedLoops.map { thread in
-            try thread.runLoop.performAndWait {
-                RunLoop.current.waitPolicy = .park
-                return ThreadNumber.current
-            }
-        }
-        let numbers = try loops.map { try $0.runLoop.performAndWait { ThreadNumber.current } }
+        let numbers = try loops.map { try $0.prepare() }
+        let parked = try parkedLoops.map { try $0.prepare(.park) }
         nears = [numbers[0], parked[0], nioLoops[0].number]
         fars = [numbers[1], parked[1], nioLoops[1].number]
     }
@@ -151,11 +147,11 @@ struct HopExecutors {
     func workloads(_ path: HopPath) -> [HopWorkload] {
         path.subjects.map { subject in
             let key = HopWorkload.Key(path: path, subject: subject)
-            guard let places = executors(subject) else {
+            guard let executors = executors(of: subject) else {
                 return HopWorkload(key, near: PlainHopActor(), far: PlainHopActor())
             }
-            let far = path == .twoExecutors ? places[1] : places[0]
-            return HopWorkload(key, near: PinnedHopActor(on: places[0]), far: PinnedHopActor(on: far))
+            let far = path == .twoExecutors ? executors[1] : executors[0]
+            return HopWorkload(key, near: PinnedHopActor(on: executors[0]), far: PinnedHopActor(on: far))
         }
     }
 
@@ -173,7 +169,7 @@ struct HopExecutors {
         placement.pin(near: nears, far: fars, on: machine)
     }
 
-    private func executors(_ subject: HopSubject) -> [any SerialExecutor]? {
+    private func executors(of subject: HopSubject) -> [any SerialExecutor]? {
         switch subject {
         case .runLoops: loops.map(\.runLoop)
         case .parked: parkedLoops.map(\.runLoop)

@@ -1,4 +1,3 @@
-internal import CAllocationCounter
 internal import CThreadControl
 
 /// The sum of the rounds of all workloads.
@@ -13,7 +12,7 @@ struct Hops {
 
     /// Returns the nanoseconds of a hop or task: the median of chunks, so that interruptions of a few do not show.
     static func time(of workload: HopWorkload, length: Duration) async -> Result<Double, Miscount> {
-        let before = await workload.stops()
+        let before = await workload.visits()
         var steps = 0
         var chunk = 16
         var chunks: [Double] = []
@@ -21,7 +20,7 @@ struct Hops {
         let end = now + length.nanoseconds
         repeat {
             let start = now
-            await workload.take(chunk)
+            await workload.run(chunk)
             now = bench_now()
             steps += chunk
             chunks.append(Double(now - start) / Double(chunk * workload.key.path.unitsPerStep))
@@ -39,7 +38,7 @@ struct Hops {
     static func allocations(of workload: HopWorkload) async -> Result<Double, Miscount> {
         let steps = 500
         let attempts = 16
-        let before = await workload.stops()
+        let before = await workload.visits()
         var (short, long) = (Int.max, Int.max)
         for _ in 0..<attempts {
             short = min(short, await allocations(of: workload, steps: steps))
@@ -53,16 +52,14 @@ struct Hops {
     private static func check(_ workload: HopWorkload, _ steps: Int, since before: Int) async -> Result<
         Void, Miscount
     > {
-        let found = await workload.stops() - before
+        let found = await workload.visits() - before
         return found == 2 * steps ? .success(()) : .failure(Miscount(expected: 2 * steps, found: found))
     }
 
     private static func allocations(of workload: HopWorkload, steps: Int) async -> Int {
-        let before = bench_allocations()
-        bench_allocations_count(true)
-        await workload.take(steps)
-        bench_allocations_count(false)
-        return Int(bench_allocations() - before)
+        let count = AllocationCount()
+        await workload.run(steps)
+        return count.stop()
     }
 
     /// Allows all processors to the threads of the default executor, which may have been started by a pinned thread.
@@ -74,12 +71,11 @@ struct Hops {
 
     static let remarks = [
         "A hop is half of a call of an actor's method that adds one to a number: there, or back. All calls are counted.",
-        "Loops are pinned, the two of a pair to two CPUs, except where the default executor takes part: its threads "
-            + "are not pinned.",
-        "Mallocs are those of all threads. A hop to a loop needs none; one to the default executor's threads, and a "
-            + "new task, need the runtime's own.",
-        "The default executor has no loop to wake: its actors run on the thread that calls them, if they are "
-            + "free.",
+        "Loops are pinned, the two of a pair to two CPUs. None are pinned if the default executor takes part, because its "
+            + "threads cannot be pinned.",
+        "Mallocs are those of all threads. A hop to a loop needs none. A hop to the default executor's threads needs those "
+            + "of the runtime, and so does a new task.",
+        "The default executor has no loop to wake: a free actor runs on the thread that calls it.",
     ]
 
     /// One table for each path.
@@ -88,9 +84,7 @@ struct Hops {
             var table = Table(
                 title: "A task \(path.rawValue) (ns a \(path.unit))",
                 columns: [
-                    .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
-                    .init("to", "timeHigh", .nanoseconds), .init("÷ SwiftNIO", "ratio", .ratio),
-                    .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                    .ranged("ns", "time", .nanoseconds), .ranged("÷ SwiftNIO", "ratio", .ratio),
                     .init("mallocs", "allocations", .perMessage),
                 ])
             table.rows = path.subjects.map { subject in
@@ -108,12 +102,8 @@ struct Hops {
     /// Hops a second as bars, in one chart for each path, with the subjects that take it.
     var charts: [Chart] {
         HopPath.allCases.filter { $0 != .start }.map { path in
-            .bars(
-                title: "A task \(path.rawValue)",
-                reading:
-                    "Longer is faster: millions of hops a second, the median of all rounds; the thin line spans half "
-                    + "of the rounds.",
-                unit: "M/s",
+            .rates(
+                "A task \(path.rawValue)", of: "hops",
                 groups: path.subjects.compactMap { subject in
                     times.spread(HopWorkload.Key(path: path, subject: subject)) { 1e9 / $0 }.map {
                         Chart.BarGroup(

@@ -11,7 +11,7 @@ struct Fairness: Measurement {
     private let clockReader = ClockReader()
     /// The 99th percentile of each round, in nanoseconds.
     private var ninetyNinths = RoundFigures<Key>()
-    private var delays: [LoopCondition: Histogram<UInt32>] = [:]
+    private var delays: [LoopCondition: TimeHistogram] = [:]
     private var totals: [Load: Totals] = [:]
 
     /// Each round under a load is compared with a round at rest right before.
@@ -32,10 +32,7 @@ struct Fairness: Measurement {
 
     init() throws {
         thread = try RunLoopThread(name: "fair")
-        number = try thread.runLoop.performAndWait {
-            RunLoop.current.waitPolicy = .park
-            return ThreadNumber.current
-        }
+        number = try thread.prepare(.park)
         generator = try LoadGenerator(loop: thread.runLoop)
     }
 
@@ -70,29 +67,25 @@ struct Fairness: Measurement {
     }
 
     private mutating func add(_ found: [Int64], _ load: Load, _ condition: LoopCondition) {
-        var round = Self.histogram()
+        var round = TimeHistogram()
         for delay in found {
             // A late fire replaces fires that it makes impossible. Those would have been late as well.
             round.recordCorrectedValue(UInt64(max(1, delay)), expectedInterval: 1_000_000)
         }
         ninetyNinths.add(
             Double(round.valueAtPercentile(99)), of: Key(load: load, condition: condition))
-        delays[condition, default: Self.histogram()].add(round)
-    }
-
-    private static func histogram() -> Histogram<UInt32> {
-        Histogram(highestTrackableValue: 100_000_000_000, numberOfSignificantValueDigits: .three)
+        delays[condition, default: TimeHistogram()].add(round)
     }
 
     var remarks: [String] {
         [
-            "A timer of 1 ms on a loop that is at rest, and then never out of messages, each of which keeps it busy for 16 pauses; "
-                + "all messages are counted, and every point of the timer's grid has fired or is counted as missed. "
-                + "A fire that was missed counts as late.",
-            "A busy thread is late, too, wherever others want its processor: the one that only reads the clock, pinned to "
-                + "the same, says how late.",
-            "While the loop is busy it also has a descriptor that is always ready: its handler should be called once a "
-                + "pass. It parks: one that spins looks at descriptors every few microseconds, and not in each pass.",
+            "A timer of 1 ms on a loop that is at rest, and then never out of messages. Each message keeps the loop busy for "
+                + "16 pauses. All messages are counted, and at every point of its grid the timer fires or counts a missed fire. A "
+                + "missed fire counts as late.",
+            "Any busy thread is late if others need its processor. The lateness of a thread that only reads the clock, pinned "
+                + "to the same processor, is the share of the machine.",
+            "While the loop is busy, it also has a descriptor that is always ready, whose handler should be called once a "
+                + "pass. The loop parks: a loop that spins checks descriptors every few microseconds, and not in each pass.",
         ]
     }
 
@@ -110,9 +103,7 @@ struct Fairness: Measurement {
         table.rows = LoopCondition.all.map { condition in
             var row = Table.Row(name: condition.description)
             guard let delays = delays[condition] else { return row }
-            for (key, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("max", 100)] {
-                row.figures[key] = Double(delays.valueAtPercentile(percentile))
-            }
+            row.figures = delays.percentiles
             if case .busy(let load) = condition, let totals = totals[load] {
                 row.figures["passes"] = Double(totals.passes)
                 row.figures["messages"] = Double(totals.messages) / Double(totals.passes)
@@ -128,14 +119,11 @@ struct Fairness: Measurement {
         .distributions(
             title: "Lateness of a 1 ms timer of a busy loop",
             reading:
-                "Further left is sooner, on a scale where each line is ten times the one before; ▲ marks the median and "
+                "Further left is sooner, on a scale where each line is ten times the one before. ▲ marks the median and "
                 + "│ the 99th percentile, which should stay under a millisecond.",
             series: LoopCondition.all.compactMap { condition in
-                delays[condition].map { delays in
-                    Chart.Distribution(
-                        name: condition.name, role: condition == .thread ? .yardstick : .ours,
-                        median: Double(delays.valueAtPercentile(50)),
-                        ninetyNinth: Double(delays.valueAtPercentile(99)), bins: delays.bins())
+                delays[condition].map {
+                    $0.distribution(condition.name, condition == .thread ? .yardstick : .ours)
                 }
             })
     }
@@ -144,9 +132,9 @@ struct Fairness: Measurement {
         let unread = totals.isEmpty ? nil : totals.values.reduce(0) { $0 + $1.passesWithoutRead }
         return Load.allCases.map { load in
             let what = "\(load.rawValue): a 1 ms timer's p99 is later by so many ms"
-            // Who sends would take the processor from the loop, and be late for it.
-            if load != .own, machine.processors.count == 1 {
-                return TargetRow("B-F1", what, .atMost(1), figure: nil, note: "needs two CPUs")
+            // With one processor, the senders would take it from the loop, and make the timer late themselves.
+            if load != .own, let note = machine.twoProcessorsNote {
+                return TargetRow("B-F1", what, .atMost(1), figure: nil, note: note)
             }
             return TargetRow(
                 "B-F1", what, .atMost(1),

@@ -27,10 +27,7 @@ struct SharedProcessors: Measurement {
         for way in Policy.allCases {
             let thread = try RunLoopThread(name: "ticks")
             threads[way] = thread
-            numbers[way] = try thread.runLoop.performAndWait {
-                RunLoop.current.waitPolicy = way.policy
-                return ThreadNumber.current
-            }
+            numbers[way] = try thread.prepare(way.policy)
         }
         (self.threads, self.numbers) = (threads, numbers)
     }
@@ -53,12 +50,10 @@ struct SharedProcessors: Measurement {
 
     var remarks: [String] {
         [
-            "A timer of 1 ms on a loop that may use two processors, which eight busy processes want as well: the share of the "
-                + "points of its grid at which it has fired, and not later together with others."
+            "A timer of 1 ms on a loop that may use two processors, and shares them with eight busy processes: the share of "
+                + "the points of its grid at which it has fired. Several missed points count as one fire."
         ]
     }
-
-    var charts: [Chart] { [] }
 
     var tables: [Table] {
         var table = Table(
@@ -77,7 +72,7 @@ struct SharedProcessors: Measurement {
             TargetRow(
                 "B-F2", "1 ms ticks delivered with 8 busy processes on two CPUs, spin ÷ park", .atLeast(0.97),
                 stretch: .atLeast(1), figure: delivered.ratio(.spin, to: .park),
-                note: machine.processors.count < 2 ? "needs two CPUs" : nil)
+                note: machine.twoProcessorsNote)
         ]
     }
 }

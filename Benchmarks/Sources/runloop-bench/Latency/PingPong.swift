@@ -170,11 +170,6 @@ final class RoundTripTimer: @unchecked Sendable {
     /// Waits for the end, and returns the reason if the exchange has failed.
     func wait() -> String? {
         let hasEnded = isOver.wait(timeout: .now() + .seconds(120)) == .success
-        return hasEnded ? state.pointee.failure : "no answer in two minutes"
+        return hasEnded ? state.pointee.failure : "no answer within two minutes"
     }
-}
-
-extension Duration {
-    /// Whole nanoseconds.
-    var nanoseconds: Int64 { Int64(self / .nanoseconds(1)) }
 }

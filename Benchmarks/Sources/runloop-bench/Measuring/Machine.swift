@@ -11,7 +11,11 @@ struct Machine: Codable {
     let model: String
     /// The kernel's release.
     let kernel: String
-    /// How many threads were running or waiting to, lately, before this program began.
+    /// The distribution and its version.
+    let system: String
+    /// The day of the run, in UTC.
+    let date: String
+    /// The load average of the last minute, before this program began.
     let load: String
     /// True if the program was compiled with optimisation.
     let isOptimised: Bool
@@ -24,6 +28,11 @@ struct Machine: Codable {
         processorCount = ProcessInfo.processInfo.processorCount
         model = Self.line(of: "/proc/cpuinfo", startingWith: "model name") ?? "unknown"
         kernel = Self.firstLine(of: "/proc/sys/kernel/osrelease") ?? "unknown"
+        let name = Self.line(of: "/etc/os-release", startingWith: "NAME=")?.dropFirst(5)
+        let version = Self.line(of: "/etc/os-release", startingWith: "VERSION_ID=")?.dropFirst(11)
+        let words = [name?.split(separator: " ").first, version].compactMap { $0 }
+        system = words.isEmpty ? "Linux" : words.joined(separator: " ").replacing("\"", with: "")
+        date = Date.now.formatted(.iso8601.year().month().day())
         load = Self.firstLine(of: "/proc/loadavg")?.split(separator: " ").first.map(String.init) ?? "unknown"
         var optimised = true
         assert(
@@ -39,6 +48,15 @@ struct Machine: Codable {
         let count = Int(bench_usable_processors(&usable, Int32(usable.count)))
         return Array(usable[..<count])
     }
+
+    /// The facts in a few words.
+    var summary: String {
+        let count = processors.count == 1 ? "1 CPU" : "\(processors.count) CPUs"
+        return "\(count), \(system), kernel \(kernel)"
+    }
+
+    /// The note of a row that cannot be measured on one processor; `nil` with several.
+    var twoProcessorsNote: String? { processors.count > 1 ? nil : "needs two CPUs" }
 
     /// The facts, one a line.
     var description: [String] {

@@ -23,6 +23,8 @@ protocol Measurement {
 
     /// The rows of the table of targets.
     func targets(on machine: Machine) -> [TargetRow]
+    /// The rows of the picture that `--svg` writes.
+    var comparisons: [Comparison] { get }
 }
 
 extension Measurement {
@@ -30,40 +32,55 @@ extension Measurement {
 
     var remarks: [String] { [] }
 
+    var charts: [Chart] { [] }
+
     var failures: [String] { [] }
+
+    var comparisons: [Comparison] { [] }
 }
 
 extension Chapter {
     /// Takes the measurements of a family, one after the other.
     ///
-    /// A part that fails ends, and says so; the others go on.
-    init(_ name: String, _ parts: [any Measurement], in session: Session) {
+    /// A measurement that fails ends with an entry in `failures`; the others go on.
+    init(_ name: String, _ measurements: [any Measurement], in session: Session) {
         self.init(name: name)
-        var parts = parts
+        var measurements = measurements
         session.progress.begin(name)
-        for index in parts.indices {
+        for index in measurements.indices {
             do {
                 for round in -1..<session.rounds {
                     session.progress.step(
-                        max(0, round) + index * session.rounds, of: parts.count * session.rounds)
-                    try parts[index].measure(round: round, in: session)
+                        max(0, round) + index * session.rounds, of: measurements.count * session.rounds)
+                    try measurements[index].measure(round: round, in: session)
                 }
-                try parts[index].end(in: session)
+                try measurements[index].end(in: session)
             } catch {
-                failures.append("\(name), \(parts[index].stage): \(error)")
+                failures.append("\(name), \(measurements[index].stage): \(error)")
             }
         }
-        for part in parts {
-            remarks += part.remarks
-            tables += part.tables
-            charts += part.charts
-            targets += part.targets(on: session.machine)
-            failures += part.failures
+        for measurement in measurements {
+            remarks += measurement.remarks
+            tables += measurement.tables
+            charts += measurement.charts
+            targets += measurement.targets(on: session.machine)
+            comparisons += measurement.comparisons
+            failures += measurement.failures
         }
     }
 }
 
-/// What every family of measurements is given.
+extension Array {
+    /// The elements in the order of their turns in a round.
+    ///
+    /// Each round begins with another element, so that no subject always follows the same one.
+    func turns(of round: Int) -> [Element] {
+        let first = Swift.max(0, round) % Swift.max(1, count)
+        return Array(self[first...] + self[..<first])
+    }
+}
+
+/// The settings that every family of measurements shares.
 struct Session {
     let machine: Machine
     /// True if rough figures are wanted soon.

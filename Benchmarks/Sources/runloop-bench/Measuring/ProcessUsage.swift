@@ -1,11 +1,12 @@
+internal import CAllocationCounter
 internal import CThreadControl
 internal import Foundation
 
 /// The resources that the whole process used during a measurement.
 ///
-/// The process and not the two threads that are measured: every other thread sleeps meanwhile, and a
-/// thread pool's threads could not be asked.
-struct Usage {
+/// This includes more than the two threads that are measured, but all other threads sleep meanwhile, and the threads of a pool
+/// cannot be asked on their own.
+struct ProcessUsage {
     /// Processor time.
     var seconds = 0.0
     /// The number of times a thread left its processor, voluntarily or not.
@@ -15,15 +16,15 @@ struct Usage {
     /// Wall-clock time.
     var elapsed = 0.0
 
-    /// Runs `body` and says what that used.
-    static func of(_ body: () throws -> Void) rethrows -> Usage {
+    /// Runs `body`, and returns the resources that it used.
+    static func of(_ body: () throws -> Void) rethrows -> ProcessUsage {
         let writes = writeCalls()
         let before = bench_usage_now()
         let start = bench_now()
         try body()
         let end = bench_now()
         let after = bench_usage_now()
-        var usage = Usage()
+        var usage = ProcessUsage()
         usage.seconds = after.seconds - before.seconds
         usage.contextSwitches = Int(
             after.voluntary_switches + after.involuntary_switches
@@ -33,8 +34,8 @@ struct Usage {
         return usage
     }
 
-    /// Adds what another measurement used.
-    static func += (sum: inout Usage, other: Usage) {
+    /// Adds the resources that another measurement used.
+    static func += (sum: inout ProcessUsage, other: ProcessUsage) {
         sum.seconds += other.seconds
         sum.contextSwitches += other.contextSwitches
         sum.elapsed += other.elapsed
@@ -49,7 +50,20 @@ struct Usage {
     }
 }
 
-/// How many descriptors this process may have.
+/// Counts the allocations of all threads from its creation on.
+struct AllocationCount: ~Copyable {
+    private let before = bench_allocations()
+
+    init() { bench_allocations_count(true) }
+
+    /// Stops counting, and returns the number of allocations.
+    consuming func stop() -> Int {
+        bench_allocations_count(false)
+        return Int(bench_allocations() - before)
+    }
+}
+
+/// The descriptors that this process may open.
 enum DescriptorLimit {
     /// Raises the limit as far as the system allows without further rights.
     ///
@@ -70,4 +84,7 @@ enum DescriptorLimit {
 
     /// True if this many more fit, with some to spare for those that libraries open.
     static func allows(_ count: Int) -> Bool { open + count + 64 <= raise() }
+
+    /// The note of a row for which the limit is too low.
+    static var note: String { "this process may have \(raise()) descriptors: see ulimit -n" }
 }

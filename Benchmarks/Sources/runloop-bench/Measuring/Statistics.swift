@@ -9,6 +9,8 @@ struct Spread: Codable {
     let lowerQuartile, upperQuartile: Double
     /// The lowest and the highest round.
     let least, most: Double
+    /// The number of rounds.
+    let count: Int
 
     /// Summarises the rounds; `nil` if there is none.
     init?(_ rounds: [Double]) {
@@ -23,6 +25,7 @@ struct Spread: Codable {
         median = quantile(0.5)
         lowerQuartile = quantile(0.25)
         upperQuartile = quantile(0.75)
+        count = sorted.count
         least = first
         most = last
     }
@@ -98,10 +101,8 @@ struct SizeFigures {
         var table = Table(
             title: "\(title) (\(unit))",
             columns: [
-                .init(unit, "time", format), .init("from", "timeLow", format),
-                .init("to", "timeHigh", format),
-                .init(ratio, "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio),
+                .ranged(unit, "time", format),
+                .ranged(ratio, "ratio", .ratio),
             ])
         table.rows = sizes.map { size in
             var row = Table.Row(name: "\(NumberFormat.grouped(size)) \(thing)")
@@ -120,12 +121,8 @@ struct SizeFigures {
     ///   - name: The name of the line.
     /// - Returns: The chart.
     func chart(_ title: String, level: String, _ name: String) -> Chart {
-        .growth(
-            title: title,
-            reading:
-                "Level means that \(level); both scales go up tenfold from line to line. Each point is the median of all "
-                + "rounds, the thin line spans half of them.",
-            size: thing,
+        .costs(
+            title, level: level, size: thing,
             lines: [
                 Chart.Line(
                     name: name, role: .ours,
@@ -136,7 +133,29 @@ struct SizeFigures {
     }
 }
 
-extension Histogram {
+/// The delays of timers or the times of round trips, in nanoseconds.
+typealias TimeHistogram = Histogram<UInt64>
+
+extension TimeHistogram {
+    /// An empty histogram for times up to 100 seconds, with three significant digits.
+    init() { self.init(highestTrackableValue: 100_000_000_000, numberOfSignificantValueDigits: .three) }
+
+    /// The figures of a row: some percentiles, by their names, and the maximum.
+    var percentiles: [String: Double] {
+        var figures: [String: Double] = [:]
+        for (key, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("max", 100)] {
+            figures[key] = Double(valueAtPercentile(percentile))
+        }
+        return figures
+    }
+
+    /// The distribution as a part of a chart.
+    func distribution(_ name: String, _ role: Chart.Role) -> Chart.Distribution {
+        Chart.Distribution(
+            name: name, role: role, median: Double(valueAtPercentile(50)),
+            ninetyNinth: Double(valueAtPercentile(99)), bins: bins())
+    }
+
     /// The shares of all samples in steps of a twentieth of a decade.
     ///
     /// - Parameter value: Turns the value of a sample into nanoseconds.

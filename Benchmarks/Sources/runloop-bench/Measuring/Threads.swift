@@ -1,6 +1,7 @@
 internal import CThreadControl
 internal import Dispatch
 internal import Glibc
+internal import RunLoops
 internal import Synchronization
 
 /// The kernel's number of a thread of this process, or of a process.
@@ -14,6 +15,25 @@ extension ThreadNumber {
     func pin(to processors: [Int32]) {
         // The kernel refuses if the thread has ended since it was seen, as threads of a pool do. Then there is nothing to pin.
         _ = bench_pin(self, processors, Int32(processors.count))
+    }
+}
+
+extension RunLoopThread {
+    /// Sets the wait policy of the loop, if one is given, and runs `body` on its thread.
+    ///
+    /// - Parameters:
+    ///   - policy: The wait policy; `nil` leaves the default.
+    ///   - body: Adds the inputs of the loop.
+    /// - Returns: The number of the thread, for pinning.
+    /// - Throws: The error of `body`, or of a loop that has ended.
+    func prepare(
+        _ policy: RunLoop.WaitPolicy? = nil, _ body: @escaping @Sendable () throws -> Void = {}
+    ) throws -> ThreadNumber {
+        try runLoop.performAndWait {
+            if let policy { RunLoop.current.waitPolicy = policy }
+            try body()
+            return ThreadNumber.current
+        }
     }
 }
 
@@ -38,7 +58,7 @@ final class WorkerThread: Sendable {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self).toOpaque()
         let result = pthread_create(&thread, nil, WorkerThread.main, context)
-        precondition(result == 0, "a few threads always fit")
+        precondition(result == 0, "WorkerThread.init: pthread_create refused a thread")
         handle.withLock { [thread] in $0 = thread }
         wait()
     }
@@ -57,6 +77,12 @@ final class WorkerThread: Sendable {
 
     /// Waits until one more job has ended than were waited for before.
     func wait() { finished.wait() }
+
+    /// Runs a job on the thread, and waits for its end.
+    func runAndWait(_ job: @escaping @Sendable () -> Void) {
+        run(job)
+        wait()
+    }
 
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
         context in
@@ -89,9 +115,18 @@ final class StartingGate: Sendable {
         return time
     }
 
-    /// Begins as soon as so many threads wait.
-    func go(threads: Int) {
+    /// Starts the threads as soon as this many wait.
+    func open(threads: Int) {
         while ready.load(ordering: .acquiring) < threads { sched_yield() }
         moment.store(bench_now(), ordering: .releasing)
+    }
+}
+
+extension DispatchSemaphore {
+    /// Waits for the end of a measurement, for at most two minutes.
+    ///
+    /// - Throws: ``Miscount`` if the measurement has not ended by then. Its threads may still use its state.
+    func waitForEnd() throws(Miscount) {
+        if wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
     }
 }

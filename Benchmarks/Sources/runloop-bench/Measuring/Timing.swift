@@ -38,7 +38,7 @@ func measure(
         result.withLock { $0 = found }
     }
     guard let found = result.withLock({ $0 }) else {
-        fatalError("measure(on:): a job that ended has a result")
+        fatalError("measure(on:): a job that has ended has a result")
     }
     return try found.get()
 }
@@ -59,7 +59,9 @@ func waitForTask<Result: Sendable>(
         parker.unpark()
     }
     parker.park()
-    guard let result = box.result else { fatalError("waitForTask: the task wakes us when it has a result") }
+    guard let result = box.result else {
+        fatalError("waitForTask: the task stores its result before it unparks the thread")
+    }
     return result
 }
 
@@ -123,4 +125,9 @@ struct Miscount: Error {
     static func check(expected: Int, found: Int) throws(Miscount) {
         if found != expected { throw Miscount(expected: expected, found: found) }
     }
+}
+
+extension Duration {
+    /// Whole nanoseconds.
+    var nanoseconds: Int64 { Int64(self / .nanoseconds(1)) }
 }

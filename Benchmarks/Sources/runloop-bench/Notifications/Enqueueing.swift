@@ -35,14 +35,12 @@ struct Enqueueing: Measurement {
             EnqueueSubject.allCases.map { ($0, pending, $0.make(pending: pending, others: count)) }
         }
         for (_, _, queue) in queues {
-            queue.thread.run { queue.fill() }
-            queue.thread.wait()
+            queue.thread.runAndWait { queue.fill() }
         }
     }
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        for index in queues.indices {
-            let (subject, pending, queue) = queues[(index + max(0, round)) % queues.count]
+        for (subject, pending, queue) in queues.turns(of: round) {
             queue.thread.number.pin(to: [session.machine.processors[0]])
             let batch = subject == .foundation ? 1 : 32
             for kind in Self.kinds(of: subject) {
@@ -88,11 +86,7 @@ struct Enqueueing: Measurement {
     private func onThread(
         of queue: any Enqueuer, _ body: @escaping @Sendable () throws(Miscount) -> Double
     ) throws(Miscount) -> Double {
-        try runloop_bench.measure(
-            on: {
-                queue.thread.run($0)
-                queue.thread.wait()
-            }, body)
+        try runloop_bench.measure(on: { queue.thread.runAndWait($0) }, body)
     }
 
     /// Returns the nanoseconds of an enqueue, of `count` or of as many as three milliseconds allow.
@@ -128,11 +122,11 @@ struct Enqueueing: Measurement {
 
     var remarks: [String] {
         [
-            "Enqueued on the thread of a loop that does not run meanwhile; afterwards it runs, and what it posts is "
-                + "counted. Each one that waits has a name of its own, and any are taken in no order: with "
-                + "many, memory is far away, for the names, too.",
-            "Foundation's queue goes through all that wait. It was filled without coalescing.",
-            "The dictionary has as many names, and does nothing but find one and count: its quotient is what memory costs.",
+            "Notifications are enqueued on the thread of a loop that does not run meanwhile. Afterwards the loop runs, and its "
+                + "posts are counted. Each notification that waits has a name of its own, and \"any\" takes them in a random "
+                + "order: with many, neither the notifications nor their names are in the cache.",
+            "Foundation's queue searches all notifications that wait. It was filled without coalescing.",
+            "The dictionary has as many names, and only finds one and counts: its quotient is the cost of memory.",
         ]
     }
 
@@ -144,11 +138,8 @@ struct Enqueueing: Measurement {
         var table = Table(
             title: "Enqueue with coalescing on name and sender (ns)",
             columns: [
-                .init("100 wait", "few", .nanoseconds), .init("from", "fewLow", .nanoseconds),
-                .init("to", "fewHigh", .nanoseconds), .init("100,000 wait", "many", .nanoseconds),
-                .init("from", "manyLow", .nanoseconds), .init("to", "manyHigh", .nanoseconds),
-                .init("quotient", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio),
+                .ranged("100 wait", "few", .nanoseconds), .ranged("100,000 wait", "many", .nanoseconds),
+                .ranged("quotient", "ratio", .ratio),
             ])
         for subject in EnqueueSubject.allCases {
             for kind in Kind.allCases {
@@ -167,12 +158,8 @@ struct Enqueueing: Measurement {
 
     /// Enqueues a second as bars.
     private var chart: Chart {
-        .bars(
-            title: "Enqueue with coalescing",
-            reading:
-                "Longer is faster: millions of notifications a second that are merged with any of those that "
-                + "wait, the median of all rounds; the thin line spans half of the rounds.",
-            unit: "M/s",
+        .rates(
+            "Enqueue with coalescing", of: "notifications that merge with any of those that wait",
             groups: EnqueueSubject.allCases.map { subject in
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,

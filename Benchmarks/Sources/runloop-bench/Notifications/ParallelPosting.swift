@@ -41,10 +41,8 @@ struct ParallelPosting: Measurement {
             thread.number.pin(to: [processors[index % processors.count]])
         }
         ThreadNumber.current.pin(to: session.machine.processors)
-        for index in Subject.allCases.indices {
-            let subject = Subject.allCases[(index + max(0, round)) % Subject.allCases.count]
-            // Names of its own for each round: where two names meet in a table is a matter of luck, which has
-            // to be different each time.
+        for subject in Subject.allCases.turns(of: round) {
+            // Each round has names of its own: two names may collide in a table by chance, and not in every round.
             let names = threads.indices.map { "name \($0) of round \(round)" }
             let calls = names.map { _ in CallCounter() }
             let posters = subject.make(names: names, calls: calls)
@@ -76,7 +74,7 @@ struct ParallelPosting: Measurement {
                 posted.withLock { $0[index] = posts }
             }
         }
-        start.go(threads: posters.count)
+        start.open(threads: posters.count)
         for thread in threads[..<posters.count] { thread.wait() }
         let end = bench_now()
         let posts = posted.withLock { $0 }
@@ -87,7 +85,10 @@ struct ParallelPosting: Measurement {
     }
 
     var remarks: [String] {
-        ["Four threads: two on each of two CPUs, each posts a name of its own. Each round takes other names."]
+        [
+            "Four threads, two on each of two CPUs, each of which posts a name of its own with one observer. Each "
+                + "round has other names."
+        ]
     }
 
     var charts: [Chart] { [chart] }
@@ -98,11 +99,8 @@ struct ParallelPosting: Measurement {
         var table = Table(
             title: "Posts of different names to one center (millions of posts a second)",
             columns: [
-                .init("1 thread", "one", .millions), .init("from", "oneLow", .millions),
-                .init("to", "oneHigh", .millions), .init("4 threads", "four", .millions),
-                .init("from", "fourLow", .millions), .init("to", "fourHigh", .millions),
-                .init("4 ÷ 1", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio),
+                .ranged("1 thread", "one", .millions), .ranged("4 threads", "four", .millions),
+                .ranged("4 ÷ 1", "ratio", .ratio),
             ])
         table.rows = Subject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
@@ -116,12 +114,8 @@ struct ParallelPosting: Measurement {
 
     /// The rates as bars.
     private var chart: Chart {
-        .bars(
-            title: "Posts of different names to one center",
-            reading:
-                "Longer is faster: millions of posts a second of all threads together, one observer each, "
-                + "the median of all rounds; the thin line spans half of the rounds.",
-            unit: "M/s",
+        .rates(
+            "Posts of different names to one center", of: "posts of all threads together",
             groups: Subject.allCases.map { subject in
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,
@@ -134,12 +128,11 @@ struct ParallelPosting: Measurement {
     }
 
     func targets(on machine: Machine) -> [TargetRow] {
-        let hasTwo = machine.processors.count > 1
-        return [
+        [
             TargetRow(
                 "B-N4", "four threads posting four names ÷ one thread, two CPUs", .atLeast(1.6),
-                stretch: .atLeast(1.9), figure: hasTwo ? speedup(.own) : nil,
-                note: hasTwo ? nil : "needs two CPUs")
+                stretch: .atLeast(1.9), figure: machine.twoProcessorsNote == nil ? speedup(.own) : nil,
+                note: machine.twoProcessorsNote)
         ]
     }
 

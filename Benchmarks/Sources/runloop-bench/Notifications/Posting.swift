@@ -1,4 +1,3 @@
-internal import CAllocationCounter
 internal import CThreadControl
 
 /// Isolates a synchronous post, which has called every observer when it returns, while nothing else runs.
@@ -41,8 +40,7 @@ struct Posting: Measurement {
     /// Measures on the main thread, because Foundation's typed messages need it.
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
         ThreadNumber.current.pin(to: [session.machine.processors[0]])
-        for index in subjects.indices {
-            let subject = subjects[(index + max(0, round)) % subjects.count]
+        for subject in subjects.turns(of: round) {
             stage = "\(subject.key.subject.rawValue), observers: \(subject.key.observers)"
             let time = try Self.time(
                 subject, length: session.length(.milliseconds(6), quick: .milliseconds(2)))
@@ -77,12 +75,11 @@ struct Posting: Measurement {
     private static func allocations(_ subject: Subject) throws(Miscount) -> Double {
         let posts = 256
         let before = subject.calls.count
-        let allocationsBefore = bench_allocations()
-        bench_allocations_count(true)
+        let count = AllocationCount()
         subject.poster.post(posts)
-        bench_allocations_count(false)
+        let allocations = count.stop()
         try check(subject, posts: posts, since: before)
-        return Double(bench_allocations() - allocationsBefore) / Double(posts)
+        return Double(allocations) / Double(posts)
     }
 
     private static func check(_ subject: Subject, posts: Int, since before: Int) throws(Miscount) {
@@ -91,23 +88,21 @@ struct Posting: Measurement {
 
     var remarks: [String] {
         [
-            "Synchronous posts are made on the main thread, pinned to a CPU, to centers that others observe, too. "
-                + "Each observer is a closure that captures one object. All calls are counted.",
-            "‡ Foundation's message for the main actor; its other kind is not delivered before the post returns.",
+            "Synchronous posts are made on the main thread, which is pinned to a CPU. The centers also have an observer of "
+                + "another name. Each observer is a closure that captures one object. All calls are counted.",
+            "‡ Foundation's message for the main actor. Its other kind is not delivered before the post returns.",
         ]
     }
-    /// One table for each number of observers.
 
     var charts: [Chart] { [chart] }
 
+    /// One table for each number of observers.
     var tables: [Table] {
         Self.observerCounts.map { observers in
             var table = Table(
                 title: "Synchronous post, observers: \(observers) (ns a post)",
                 columns: [
-                    .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
-                    .init("to", "timeHigh", .nanoseconds), .init("÷ Foundation", "ratio", .ratio),
-                    .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                    .ranged("ns", "time", .nanoseconds), .ranged("÷ Foundation", "ratio", .ratio),
                     .init("mallocs", "allocations", .perMessage),
                 ])
             table.rows = PostSubject.allCases.map { subject in
@@ -135,12 +130,7 @@ struct Posting: Measurement {
                     }.map { Chart.Bar(name: name, value: $0) }
                 })
         }
-        return .bars(
-            title: "Synchronous posts",
-            reading:
-                "Longer is faster: millions of observers called a second by posts to one, ten or a hundred, the "
-                + "median of all rounds; the thin line spans half of the rounds.",
-            unit: "M/s", groups: groups)
+        return .rates("Synchronous posts", of: "observers that posts call", groups: groups)
     }
 
     func targets(on machine: Machine) -> [TargetRow] {
@@ -152,6 +142,15 @@ struct Posting: Measurement {
                 "B-N2", "synchronous post, 100 observers ÷ Foundation's", .atMost(0.1),
                 stretch: .atMost(0.03), figure: ratio(.name, observers: 100)),
         ]
+    }
+
+    var comparisons: [Comparison] {
+        [
+            Comparison(
+                "Post a notification to one observer", PostSubject.foundationName.rawValue,
+                times.ratio(
+                    Key(subject: .foundationName, observers: 1), to: Key(subject: .name, observers: 1)))
+        ].compactMap { $0 }
     }
 
     private func ratio(_ subject: PostSubject, observers: Int) -> Spread? {

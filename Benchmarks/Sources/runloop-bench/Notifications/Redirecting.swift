@@ -22,8 +22,7 @@ struct Redirecting: Measurement {
     }
 
     mutating func measure(round: Int, in session: Session) throws(ThroughputRunner.Failure) {
-        for index in subjects.indices {
-            let (subject, channel) = subjects[(index + max(0, round)) % subjects.count]
+        for (subject, channel) in subjects.turns(of: round) {
             stage = subject.rawValue
             runner.place(channel, on: session.machine)
             let found = try runner.round(
@@ -45,12 +44,14 @@ struct Redirecting: Measurement {
     var failures: [String] {
         // The list allocates once for each message by design. Any other figure means that the counter does not work.
         guard let count = allocations[.list], count != 1 else { return [] }
-        return ["the allocation counter saw \(count) a message of the list, which makes 1"]
+        return ["the allocation counter saw \(count) allocations a message of the list, which makes 1"]
     }
 
     var remarks: [String] {
         let window = window == 0 ? "without limit" : "at most \(window)"
-        return ["Redirected: one producer and one consumer, each on a CPU of its own; under way: \(window)."]
+        return [
+            "Redirected: one producer and one consumer, each on a CPU of its own. Notifications under way: \(window)."
+        ]
             + subjects.compactMap(\.channel.remark)
     }
 
@@ -62,9 +63,7 @@ struct Redirecting: Measurement {
         var table = Table(
             title: "Drain: one producer to an observer on a loop (millions a second)",
             columns: [
-                .init("M/s", "rate", .millions), .init("from", "rateLow", .millions),
-                .init("to", "rateHigh", .millions), .init("÷ Foundation", "ratio", .ratio),
-                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                .ranged("M/s", "rate", .millions), .ranged("÷ Foundation", "ratio", .ratio),
                 .init("÷ list", "listRatio", .ratio), .init("mallocs", "allocations", .perMessage),
             ])
         table.rows = RedirectSubject.allCases.map { subject in
@@ -80,12 +79,8 @@ struct Redirecting: Measurement {
 
     /// The rates as bars.
     private var chart: Chart {
-        .bars(
-            title: "Notifications to an observer on a loop",
-            reading:
-                "Longer is faster: millions a second from one producer, the median of all rounds; the thin "
-                + "line spans half of the rounds.",
-            unit: "M/s",
+        .rates(
+            "Notifications to an observer on a loop", of: "notifications from one producer",
             groups: RedirectSubject.allCases.map { subject in
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,

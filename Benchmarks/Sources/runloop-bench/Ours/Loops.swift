@@ -25,21 +25,16 @@ final class RunLoopPingPong: PingPong {
         self.usesPorts = usesPorts
         near = try RunLoopThread(name: "near")
         far = try RunLoopThread(name: "far")
-        let (near, far) = (near.runLoop, far.runLoop)
         let (nearPort, farPort) = (nearPort, farPort)
-        numbers.far = try far.performAndWait {
-            RunLoop.current.waitPolicy = policy
+        numbers.far = try far.prepare(policy) {
             RunLoop.current.add(farPort, forMode: .default) { value in
                 Self.send(value, to: nearPort, timer)
             }
-            return ThreadNumber.current
         }
-        numbers.near = try near.performAndWait {
-            RunLoop.current.waitPolicy = policy
+        numbers.near = try near.prepare(policy) {
             RunLoop.current.add(nearPort, forMode: .default) { value in
                 if timer.answered() { Self.send(value &+ 1, to: farPort, timer) }
             }
-            return ThreadNumber.current
         }
     }
 
@@ -81,7 +76,7 @@ final class PerformChannel: MessageChannel {
     init(sink: Sink) throws {
         payloads = Payload.each(for: sink)
         thread = try RunLoopThread(name: "consumer")
-        number = try thread.runLoop.performAndWait { ThreadNumber.current }
+        number = try thread.prepare()
     }
 
     var consumerThreads: [ThreadNumber] { [number] }
@@ -123,10 +118,8 @@ final class PortChannel: MessageChannel, @unchecked Sendable {
             (batches + producer).initialize(to: [Int](repeating: 0, count: 16))
         }
         thread = try RunLoopThread(name: "consumer")
-        number = try thread.runLoop.performAndWait {
-            if let policy { RunLoop.current.waitPolicy = policy }
+        number = try thread.prepare(policy) {
             RunLoop.current.add(port, forMode: .default) { message in sink.receive(message) }
-            return ThreadNumber.current
         }
     }
 
@@ -154,20 +147,17 @@ final class RunLoopOneShotTimer: OneShotTimer {
 
     init(_ policy: RunLoop.WaitPolicy) throws {
         thread = try RunLoopThread(name: "alarm")
-        threads = try thread.runLoop.performAndWait {
-            RunLoop.current.waitPolicy = policy
-            return [ThreadNumber.current]
-        }
+        threads = [try thread.prepare(policy)]
     }
 
     func start(_ series: TimerSeries) {
-        thread.runLoop.perform { Self.ask(series) }
+        thread.runLoop.perform { Self.scheduleNext(of: series) }
     }
 
-    private static func ask(_ series: TimerSeries) {
+    private static func scheduleNext(of series: TimerSeries) {
         let date = ContinuousClock.now + .nanoseconds(series.next())
         let timer = Timer(fireAt: date, interval: .zero, repeats: false) { _ in
-            if series.fired(late: date.duration(to: .now).nanoseconds) { ask(series) }
+            if series.fired(late: date.duration(to: .now).nanoseconds) { scheduleNext(of: series) }
         }
         RunLoop.current.add(timer, forMode: .default)
     }
@@ -186,10 +176,7 @@ final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
 
     var number: ThreadNumber { thread.number }
 
-    func onThread(_ job: @escaping @Sendable () -> Void) {
-        thread.run(job)
-        thread.wait()
-    }
+    func onThread(_ job: @escaping @Sendable () -> Void) { thread.runAndWait(job) }
 
     func begin() { start = .now + .seconds(36_000) }
 
@@ -231,9 +218,9 @@ final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
     }
 }
 
-/// Makes loops of ours.
-enum LoopMaking {
-    /// Makes the calling thread's loop, and lets it serve a block in one pass.
+/// The creation of our loops.
+enum RunLoopCreation {
+    /// Makes the loop of the calling thread, and has it perform a block in one pass.
     static func make() {
         var wasServed = false
         withUnsafeMutablePointer(to: &wasServed) { flag in
@@ -242,6 +229,6 @@ enum LoopMaking {
             RunLoop.current.perform { flag.pointee = true }
             RunLoop.current.run(until: .now)
         }
-        precondition(wasServed, "a loop serves what it was given before it ran")
+        precondition(wasServed, "a run performs the blocks that were given to the loop before")
     }
 }

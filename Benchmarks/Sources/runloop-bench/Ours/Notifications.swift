@@ -76,7 +76,7 @@ final class RedirectedChannel: MessageChannel {
 
     init(sink: Sink) throws {
         thread = try RunLoopThread(name: "consumer")
-        number = try thread.runLoop.performAndWait { ThreadNumber.current }
+        number = try thread.prepare()
         token = center.addObserver(forName: name, on: thread.runLoop) { _ in sink.receive(1) }
     }
 
@@ -110,8 +110,7 @@ final class QueueEnqueuer: Enqueuer, @unchecked Sendable {
         self.pending = (0..<pending).map { Notification.Name("name \($0)") }
         self.others = (0..<others).map { Notification.Name("other \($0)") }
         token = center.addObserver(forName: nil) { [calls] _ in calls.increment() }
-        thread.run { [self] in queue = NotificationQueue(notificationCenter: center) }
-        thread.wait()
+        thread.runAndWait { [self] in queue = NotificationQueue(notificationCenter: center) }
     }
 
     func fill() {

@@ -33,16 +33,11 @@ final class RequestPingPong: PingPong {
         far = try RunLoopThread(name: "far")
         asker = Asker(on: near.runLoop)
         let questions = questions
-        numbers.near = try near.runLoop.performAndWait {
-            RunLoop.current.waitPolicy = .park
-            return ThreadNumber.current
-        }
-        numbers.far = try far.runLoop.performAndWait {
-            RunLoop.current.waitPolicy = .park
+        numbers.near = try near.prepare(.park)
+        numbers.far = try far.prepare(.park) {
             RunLoop.current.add(questions, forMode: .default) { question in
                 question.reply.send(question.value &+ 1)
             }
-            return ThreadNumber.current
         }
     }
 

@@ -7,7 +7,7 @@ internal import Synchronization
 /// A queue runs on any free thread of Dispatch's pool. So blocks report their thread, every thread that was seen is pinned, and
 /// a block that finds itself on another processor is counted and pins its thread.
 final class QueuePinning: Sendable {
-    private let threads = Mutex<Set<ThreadNumber>>([])
+    private let seen = Mutex<Set<ThreadNumber>>([])
     private let processors = Mutex<[Int32]>([])
     /// The same processors, one bit each; processors from the 64th on are not checked.
     private let allowed = Atomic<UInt64>(.max)
@@ -15,18 +15,21 @@ final class QueuePinning: Sendable {
     private let strays = Atomic<Int>(0)
 
     /// The threads seen so far.
-    var numbers: [ThreadNumber] { Array(threads.withLock { $0 }) }
+    var threads: [ThreadNumber] { Array(seen.withLock { $0 }) }
 
-    /// Notes which processors blocks should run on from now on.
-    func allow(_ processors: [Int32]) {
+    /// Pins the threads of the queue that are seen now or later.
+    func pin(_ queue: DispatchQueue, to processors: [Int32]) {
+        for _ in 0..<8 { queue.async { [self] in noteThread() } }
+        queue.sync {}
         let mask = processors.reduce(UInt64(0)) { $1 < 64 ? $0 | 1 << UInt64($1) : .max }
         self.processors.withLock { $0 = processors }
         allowed.store(mask, ordering: .relaxed)
+        for thread in threads { thread.pin(to: processors) }
     }
 
     /// Checks the processor of the calling block.
     @inline(__always)
-    func check() {
+    func checkProcessor() {
         blocks.add(1, ordering: .relaxed)
         let processor = bench_processor()
         if processor < 64, allowed.load(ordering: .relaxed) & 1 << UInt64(processor) == 0 {
@@ -37,15 +40,15 @@ final class QueuePinning: Sendable {
         }
     }
 
-    /// Notes the thread that a block runs on.
-    func noteThread() {
-        threads.withLock { _ = $0.insert(.current) }
+    private func noteThread() {
+        seen.withLock { _ = $0.insert(.current) }
     }
 
-    /// The share of blocks that ran where they should not.
-    var strayShare: Double {
+    /// The share of checked blocks that ran on another processor.
+    var strayPercentage: String {
         let blocks = blocks.load(ordering: .relaxed)
-        return blocks == 0 ? 0 : Double(strays.load(ordering: .relaxed)) / Double(blocks)
+        let share = blocks == 0 ? 0 : Double(strays.load(ordering: .relaxed)) / Double(blocks)
+        return NumberFormat.percent.text(share)
     }
 }
 
@@ -64,13 +67,11 @@ final class DispatchPingPong: PingPong {
     init(timer: RoundTripTimer) { self.timer = timer }
 
     var nearThreads: [ThreadNumber] { [near.number] }
-    var farThreads: [ThreadNumber] { pinning.numbers }
+    var farThreads: [ThreadNumber] { pinning.threads }
 
     func place(_ placement: Placement, on machine: Machine) {
-        for _ in 0..<8 { queue.async { [pinning] in pinning.noteThread() } }
-        queue.sync {}
-        pinning.allow(placement.farProcessors(on: machine))
-        placement.pin(near: nearThreads, far: farThreads, on: machine)
+        pinning.pin(queue, to: placement.farProcessors(on: machine))
+        near.number.pin(to: placement.nearProcessors(on: machine))
     }
 
     func start() {
@@ -78,7 +79,7 @@ final class DispatchPingPong: PingPong {
             timer.begin()
             repeat {
                 queue.async {
-                    pinning.check()
+                    pinning.checkProcessor()
                     answered.signal()
                 }
                 answered.wait()
@@ -87,9 +88,9 @@ final class DispatchPingPong: PingPong {
     }
 
     var remark: String? {
-        "† Dispatch: a queue has no thread to pin. Every pool thread that was seen was pinned; "
-            + "\(NumberFormat.percent.text(pinning.strayShare)) of the blocks still ran on another processor. "
-            + "Its near side is a thread that waits on a DispatchSemaphore: half async, half semaphore."
+        "† Dispatch: a queue has no thread of its own to pin. Every thread of the pool that was seen was pinned; "
+            + "\(pinning.strayPercentage) of the blocks still ran on another processor. The near side is a thread that "
+            + "waits on a DispatchSemaphore: half async, half semaphore."
     }
 }
 
@@ -101,27 +102,21 @@ final class DispatchChannel: MessageChannel {
 
     init(sink: Sink) { payloads = Payload.each(for: sink) }
 
-    var consumerThreads: [ThreadNumber] { pinning.numbers }
+    var consumerThreads: [ThreadNumber] { pinning.threads }
 
-    func place(consumer processors: [Int32]) {
-        for _ in 0..<8 { queue.async { [pinning] in pinning.noteThread() } }
-        queue.sync {}
-        pinning.allow(processors)
-        for thread in consumerThreads { thread.pin(to: processors) }
-    }
+    func place(consumer processors: [Int32]) { pinning.pin(queue, to: processors) }
 
     func send(_ count: Int, from start: Int, producer: Int) -> Int {
         let payload = payloads[producer]
-        // One look per call at where the queue runs; one per message would cost what it looks at.
-        queue.async { [pinning] in pinning.check() }
+        // One check for each call: a check for each message would cost as much as the message.
+        queue.async { [pinning] in pinning.checkProcessor() }
         for _ in 0..<count { queue.async { payload.deliver() } }
         return count &* payload.value
     }
 
     var remark: String? {
-        "† Dispatch: a queue has no thread to pin. Every pool thread that was seen was pinned; "
-            + "\(NumberFormat.percent.text(pinning.strayShare)) of the blocks that looked still ran "
-            + "on another processor."
+        "† Dispatch: a queue has no thread of its own to pin. Every thread of the pool that was seen was pinned; "
+            + "\(pinning.strayPercentage) of the blocks that checked still ran on another processor."
     }
 }
 
@@ -134,14 +129,18 @@ final class DispatchOneShotTimer: OneShotTimer {
 
     func start(_ series: TimerSeries) {
         let source = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
-        ask(source, series)
+        scheduleNext(of: series, source)
         source.activate()
     }
 
-    private func ask(_ source: any DispatchSourceTimer, _ series: TimerSeries) {
+    private func scheduleNext(of series: TimerSeries, _ source: any DispatchSourceTimer) {
         let deadline = bench_now() + series.next()
         source.setEventHandler { [self] in
-            if series.fired(late: bench_now() - deadline) { ask(source, series) } else { source.cancel() }
+            if series.fired(late: bench_now() - deadline) {
+                scheduleNext(of: series, source)
+            } else {
+                source.cancel()
+            }
         }
         source.schedule(deadline: DispatchTime(uptimeNanoseconds: UInt64(deadline)), leeway: .nanoseconds(0))
     }

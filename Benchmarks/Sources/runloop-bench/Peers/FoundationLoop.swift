@@ -15,15 +15,12 @@ final class FoundationLoop: @unchecked Sendable {
     private let thread = WorkerThread()
 
     init() {
-        thread.run { [self] in
+        thread.runAndWait { [self] in
             loop = RunLoop.current
             core = CFRunLoopGetCurrent()
         }
-        thread.wait()
         thread.run {
-            // A loop without a timer or port returns at once.
-            RunLoop.current.add(
-                Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in }, forMode: .default)
+            Self.addIdleTimer()
             while RunLoop.current.run(mode: .default, before: .distantFuture) {}
         }
     }
@@ -34,6 +31,19 @@ final class FoundationLoop: @unchecked Sendable {
     func perform(_ block: @escaping @Sendable () -> Void) {
         loop?.perform(block)
         CFRunLoopWakeUp(core)
+    }
+
+    /// Adds a timer that never fires: a loop without a timer or port returns at once.
+    static func addIdleTimer() {
+        RunLoop.current.add(
+            Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in }, forMode: .default)
+    }
+
+    /// Makes the loop of the calling thread, and has it serve a timer in one pass.
+    static func make() {
+        RunLoop.current.add(
+            Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
+        _ = RunLoop.current.run(mode: .default, before: Date())
     }
 }
 
@@ -91,15 +101,15 @@ final class FoundationOneShotTimer: OneShotTimer {
     var threads: [ThreadNumber] { [loop.number] }
 
     func start(_ series: TimerSeries) {
-        loop.perform { Self.ask(series) }
+        loop.perform { Self.scheduleNext(of: series) }
     }
 
-    private static func ask(_ series: TimerSeries) {
+    private static func scheduleNext(of series: TimerSeries) {
         let time = series.next()
         let deadline = bench_now() + time
         let date = Date(timeIntervalSinceNow: Double(time) / 1e9)
         let timer = Timer(fire: date, interval: 0, repeats: false) { _ in
-            if series.fired(late: bench_now() - deadline) { ask(series) }
+            if series.fired(late: bench_now() - deadline) { scheduleNext(of: series) }
         }
         RunLoop.current.add(timer, forMode: .default)
     }
@@ -118,10 +128,7 @@ final class FoundationPendingTimers: PendingTimerArray, @unchecked Sendable {
 
     var number: ThreadNumber { thread.number }
 
-    func onThread(_ job: @escaping @Sendable () -> Void) {
-        thread.run(job)
-        thread.wait()
-    }
+    func onThread(_ job: @escaping @Sendable () -> Void) { thread.runAndWait(job) }
 
     func begin() { start = Date() + 36_000 }
 
@@ -149,15 +156,5 @@ final class FoundationPendingTimers: PendingTimerArray, @unchecked Sendable {
         let timer = Timer(fire: date, interval: 0, repeats: false) { [fires] _ in fires.increment() }
         RunLoop.current.add(timer, forMode: .default)
         return timer
-    }
-}
-
-/// Makes loops of Foundation's.
-enum FoundationLoopMaking {
-    /// Makes the calling thread's loop, and lets it serve a timer in one pass.
-    static func make() {
-        RunLoop.current.add(
-            Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
-        _ = RunLoop.current.run(mode: .default, before: Date())
     }
 }

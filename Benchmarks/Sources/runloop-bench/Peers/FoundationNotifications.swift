@@ -84,13 +84,10 @@ final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
     init(pending: Int) {
         self.pending = (0..<pending).map { Notification.Name("name \($0)") }
         _ = center.addObserver(forName: nil, object: nil, queue: nil) { [calls] _ in calls.increment() }
-        thread.run { [self] in
+        thread.runAndWait { [self] in
             queue = NotificationQueue(notificationCenter: center)
-            // A loop without a timer or port returns at once, and posts nothing.
-            RunLoop.current.add(
-                Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in }, forMode: .default)
+            FoundationLoop.addIdleTimer()
         }
-        thread.wait()
     }
 
     func fill() {
@@ -131,18 +128,15 @@ final class FoundationQueueChannel: MessageChannel {
     init(sink: Sink) {
         operations.underlyingQueue = queue
         _ = center.addObserver(forName: name, object: nil, queue: operations) { [pinning] _ in
-            pinning.check()
+            pinning.checkProcessor()
             sink.receive(1)
         }
     }
 
-    var consumerThreads: [ThreadNumber] { pinning.numbers }
+    var consumerThreads: [ThreadNumber] { pinning.threads }
 
     func place(consumer processors: [Int32]) {
-        for _ in 0..<8 { queue.async { [pinning] in pinning.noteThread() } }
-        queue.sync {}
-        pinning.allow(processors)
-        for thread in consumerThreads { thread.pin(to: processors) }
+        pinning.pin(queue, to: processors)
     }
 
     func send(_ count: Int, from start: Int, producer: Int) -> Int {
@@ -151,7 +145,7 @@ final class FoundationQueueChannel: MessageChannel {
     }
 
     var remark: String? {
-        "† A queue has no thread to pin. Every pool thread that was seen was pinned; "
-            + "\(NumberFormat.percent.text(pinning.strayShare)) of the calls still ran on another processor."
+        "† A queue has no thread of its own to pin. Every thread of the pool that was seen was pinned; "
+            + "\(pinning.strayPercentage) of the calls still ran on another processor."
     }
 }

@@ -14,7 +14,7 @@ final class NIOLoop: Sendable {
         // A group of one, so that the loop has a thread of its own. It lives as long as the program.
         loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         guard let number = try? loop.submit({ ThreadNumber.current }).wait() else {
-            fatalError("NIOLoop.init: a loop that was just made runs what is submitted")
+            fatalError("NIOLoop.init: a new event loop refused a block")
         }
         self.number = number
     }
@@ -73,13 +73,13 @@ final class NIOOneShotTimer: OneShotTimer {
     var threads: [ThreadNumber] { [loop.number] }
 
     func start(_ series: TimerSeries) {
-        loop.loop.execute { [loop] in Self.ask(loop, series) }
+        loop.loop.execute { [loop] in Self.scheduleNext(of: series, on: loop) }
     }
 
-    private static func ask(_ loop: NIOLoop, _ series: TimerSeries) {
+    private static func scheduleNext(of series: TimerSeries, on loop: NIOLoop) {
         let deadline = bench_now() + series.next()
         loop.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(deadline))) {
-            if series.fired(late: bench_now() - deadline) { ask(loop, series) }
+            if series.fired(late: bench_now() - deadline) { scheduleNext(of: series, on: loop) }
         }
     }
 }

@@ -31,8 +31,7 @@ struct PortStreams: Measurement {
     }
 
     mutating func measure(round: Int, in session: Session) throws {
-        for offset in subjects.indices {
-            let (subject, channel) = subjects[(offset + max(0, round)) % subjects.count]
+        for (subject, channel) in subjects.turns(of: round) {
             stage = "streams, \(subject.rawValue)"
             runner.place(channel, on: session.machine)
             let found = try runner.round(
@@ -44,8 +43,8 @@ struct PortStreams: Measurement {
 
     var remarks: [String] {
         [
-            "Streams: one producer, one consumer, a message of one word, at most 4,096 under way; all are counted and their "
-                + "values added up. The family throughput compares the loop's with others."
+            "Streams: one producer, one consumer, messages of one word, at most 4,096 of them under way. All messages are "
+                + "counted and their values added up. The family throughput compares loops with others."
         ]
     }
 
@@ -53,9 +52,7 @@ struct PortStreams: Measurement {
         var table = Table(
             title: "Messages sent one at a time (ns a message)",
             columns: [
-                .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
-                .init("to", "timeHigh", .nanoseconds), .init("÷ loop", "ratio", .ratio),
-                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                .ranged("ns", "time", .nanoseconds), .ranged("÷ loop", "ratio", .ratio),
             ])
         table.rows = Subject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
@@ -65,8 +62,6 @@ struct PortStreams: Measurement {
         }
         return [table]
     }
-
-    var charts: [Chart] { [] }
 
     func targets(on machine: Machine) -> [TargetRow] { [] }
 }

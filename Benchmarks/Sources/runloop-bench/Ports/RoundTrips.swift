@@ -17,9 +17,7 @@ struct RoundTrips: Measurement {
 
     mutating func measure(round: Int, in session: Session) throws {
         for placement in Placement.possible(on: session.machine) {
-            for offset in subjects.indices {
-                // Each round begins with another subject, so that none always follows the same one.
-                let (subject, player) = subjects[(offset + max(0, round)) % subjects.count]
+            for (subject, player) in subjects.turns(of: round) {
                 if !subject.isPossible(in: placement) { continue }
                 stage = "round trips, \(placement.rawValue), \(subject.rawValue)"
                 player.place(placement, on: session.machine)
@@ -33,12 +31,12 @@ struct RoundTrips: Measurement {
 
     var remarks: [String] {
         [
-            "Round trips: there and back, in µs: the median of the rounds' p50 and p99. ÷ raw compares the p50 of the "
-                + "same round, and says the range of half of the rounds.",
-            "The loops wait parked. A request from a loop's thread blocks that loop, and is looked at for circles; "
-                + "one from a plain thread is not, because nobody can wait for such a thread.",
-            "An answer wakes a blocked thread through its gate, a task through its executor, and a thread in a port "
-                + "set through a gate: no descriptor, so it may be less than raw.",
+            "Round trips: there and back in µs, the medians of the p50 and the p99 of the rounds. ÷ raw compares the p50 of "
+                + "the same round, with the range of half of the rounds.",
+            "The loops wait parked. A request from a loop's thread blocks that loop, and is checked for circular waits. A "
+                + "request from a plain thread is not, because no other thread can wait for such a thread.",
+            "A reply wakes a blocked thread through its gate and a task through its executor, and a message wakes a thread in "
+                + "a port set through a gate. No descriptor is involved, so the figure may be less than raw.",
         ]
     }
 
@@ -46,8 +44,7 @@ struct RoundTrips: Measurement {
         trips.tables(
             "Round trips within the process", unit: "µs",
             columns: [
-                .init("÷ raw", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio),
+                .ranged("÷ raw", "ratio", .ratio)
             ]
         ) { row, key in row.add(trips.ratio(key.placement, key.subject, to: .raw), as: "ratio") }
     }
@@ -60,7 +57,7 @@ struct RoundTrips: Measurement {
             TargetRow(
                 "B-P1", "\(subject.rawValue), two CPUs, p50 ÷ two parked wake-ups", .atMost(2.5),
                 stretch: .atMost(1.25), figure: trips.ratio(.twoProcessors, subject, to: .raw),
-                note: machine.processors.count > 1 ? nil : "needs two CPUs")
+                note: machine.twoProcessorsNote)
         }
     }
 }
@@ -155,12 +152,8 @@ struct TripFigures<Subject: TripSubject> {
 
     /// The rates as bars.
     func chart(_ title: String) -> Chart {
-        .bars(
-            title: title,
-            reading:
-                "Longer is faster: millions of round trips a second, the median of all rounds; the thin line spans "
-                + "half of the rounds.",
-            unit: "M/s",
+        .rates(
+            title, of: "round trips",
             groups: Subject.allCases.map { subject in
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,
@@ -190,7 +183,7 @@ extension RoundTripTimer {
         player.start()
         if let reason = wait() { throw Failure(description: reason) }
         let sorted = samples.map(Double.init).sorted()
-        if sorted.isEmpty { throw Failure(description: "no round trip in time") }
+        if sorted.isEmpty { throw Failure(description: "no round trip within the time") }
         return Trips(median: sorted[sorted.count / 2], tail: sorted[sorted.count * 99 / 100])
     }
 }

@@ -14,17 +14,17 @@ struct HopsCommand: ParsableCommand {
 
     enum Way: String, ExpressibleByArgument, CaseIterable { case perform, port, timer }
 
-    @Argument(help: "What is sent, or a timer that makes the next.")
+    @Argument(help: "The way to the other loop, or a timer that sets the next one.")
     var way: Way
 
-    @Argument(help: "How many hops.")
+    @Argument(help: "The number of hops.")
     var count: Int
 
     func run() throws {
         let near = try RunLoopThread(name: "near")
         let far = try RunLoopThread(name: "far")
         for thread in [near, far] {
-            try thread.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
+            _ = try thread.prepare(.park)
         }
         let isOver = DispatchSemaphore(value: 0)
         switch way {
@@ -73,10 +73,11 @@ struct HopsCommand: ParsableCommand {
 struct ServePacketsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "serve-packets", shouldDisplay: false)
 
-    @Option(help: "The name of the port that serves; else it is bare packets on descriptor 3.")
+    @Option(
+        help: "The name of the port to serve. Without it, the command serves bare packets on descriptor 3.")
     var port: String?
 
-    @Flag(help: "Whether bare packets are waited for in an epoll.")
+    @Flag(help: "Wait for bare packets in an epoll.")
     var watches = false
 
     func run() throws {

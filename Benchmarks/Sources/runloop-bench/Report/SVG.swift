@@ -24,7 +24,8 @@ enum SVG {
     static func text(
         _ text: String, x: Double, y: Double, anchor: String = "start", style: String = ""
     ) -> String {
-        "<text x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">\(escaped(text))</text>"
+        "<text x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">"
+            + "\(escaped(text))</text>"
     }
 
     /// A straight line.
@@ -50,6 +51,12 @@ enum SVG {
     static func escaped(_ text: String) -> String {
         text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
             .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+    }
+
+    /// The distance between grid lines: 1, 2 or 5 times a power of ten, and at least `value`.
+    static func roundStep(_ value: Double) -> Double {
+        let power = pow(10, log10(value).rounded(.down))
+        return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? 10 * power
     }
 
     private static func number(_ value: Double) -> String { String(format: "%.4g", value) }

@@ -16,8 +16,7 @@ struct IdleDescriptors: Measurement {
 
     mutating func measure(round: Int, in session: Session) throws {
         if round < 0 { try makeLoops() }
-        for index in loops.indices {
-            let loop = loops[(index + max(0, round)) % loops.count]
+        for loop in loops.turns(of: round) {
             stage = "\(loop.size) descriptors"
             loop.number.pin(to: [session.machine.processors[0]])
             let time = try loop.time(length: session.length(.milliseconds(10), quick: .milliseconds(4)))
@@ -32,7 +31,7 @@ struct IdleDescriptors: Measurement {
             if DescriptorLimit.allows(size) {
                 loops.append(try IdleDescriptorLoop(size))
             } else {
-                note = "this process may have \(DescriptorLimit.raise()) descriptors: see ulimit -n"
+                note = DescriptorLimit.note
             }
         }
     }
@@ -48,8 +47,8 @@ struct IdleDescriptors: Measurement {
 
     var remarks: [String] {
         [
-            "Passes are made by a block that performs itself again. Each looks at the kernel once, which is counted; in "
-                + "the end all descriptors are made ready, and each is reported once."
+            "The passes come from a block that performs itself again. Each pass polls the kernel once, which is counted. "
+                + "In the end all descriptors are made ready, and each must be reported once."
         ]
     }
 
@@ -91,7 +90,7 @@ final class IdleDescriptorLoop: @unchecked Sendable {
     init(_ size: Int) throws {
         self.size = size
         thread = try RunLoopThread(name: "\(size) idle")
-        number = try thread.runLoop.performAndWait { ThreadNumber.current }
+        number = try thread.prepare()
         descriptors = (0..<size).map { _ in bench_event_open(false) }
         try thread.runLoop.performAndWait { [self] in
             for descriptor in descriptors {
@@ -149,7 +148,7 @@ final class PassChain: @unchecked Sendable {
 
     /// Runs on the loop, twice in each pass: at its beginning and at its end.
     private func next() {
-        if blocks % Self.chunk == 0, look() {
+        if blocks % Self.chunk == 0, endChunk() {
             isOver.signal()
             return
         }
@@ -157,8 +156,8 @@ final class PassChain: @unchecked Sendable {
         loop.perform { [self] in next() }
     }
 
-    /// Whether it is over.
-    private func look() -> Bool {
+    /// Records a chunk, and returns true if the time is over.
+    private func endChunk() -> Bool {
         let statistics = loop.statistics
         let now = bench_now()
         if first == nil { first = statistics }

@@ -29,9 +29,7 @@ struct LoopFootprint: Measurement {
 
     mutating func measure(round: Int, in session: Session) throws {
         var ending: [FootprintSubject: Double] = [:]
-        for offset in FootprintSubject.allCases.indices {
-            let subject = FootprintSubject.allCases[
-                (offset + max(0, round)) % FootprintSubject.allCases.count]
+        for subject in FootprintSubject.allCases.turns(of: round) {
             stage = subject.rawValue
             let found = try Self.round(subject, on: session.machine)
             // The first round is the warm-up: objects that all loops share are made with the first loop.
@@ -62,20 +60,18 @@ struct LoopFootprint: Measurement {
         times.withLock { $0.reserveCapacity(count) }
         for thread in threads {
             thread.number.pin(to: [machine.processors[0]])
-            // What a thread allocates once, whatever it does, it has allocated then.
-            thread.run { _ = [Int](repeating: 0, count: 100).count }
-            thread.wait()
+            // Has the thread make the allocations that every thread makes once.
+            thread.runAndWait { _ = [Int](repeating: 0, count: 100).count }
         }
         let bytesBefore = bench_allocated_bytes()
         let openBefore = DescriptorLimit.open
         for thread in threads {
-            thread.run {
+            thread.runAndWait {
                 let start = bench_now()
                 subject.makeLoop()
                 let end = bench_now()
                 times.withLock { $0.append(Double(end - start)) }
             }
-            thread.wait()
         }
         let bytes = Int(bench_allocated_bytes()) - Int(bytesBefore)
         let descriptors = DescriptorLimit.open - openBefore
@@ -93,10 +89,10 @@ struct LoopFootprint: Measurement {
 
     var remarks: [String] {
         [
-            "\(Self.count) threads that run already make their loops, one after the other; each loop serves one input in one "
-                + "pass. Bytes are those that malloc gave, of any thread; the kernel's and stacks are not among them.",
-            "Ending is the end of the thread, until it was joined, and less that of a thread without a loop where it is "
-                + "added to the making.",
+            "\(Self.count) running threads make their loops, one after the other. Each loop serves one input in one pass. "
+                + "Bytes are those that malloc handed out to any thread, without the memory of the kernel and of stacks.",
+            "Ending is the time until the thread has been joined. Make and end subtracts that time of a thread without a "
+                + "loop.",
         ]
     }
 
@@ -107,8 +103,7 @@ struct LoopFootprint: Measurement {
                 .init("bytes", "bytes", .whole), .init("descriptors", "descriptors", .ratio),
                 .init("make, µs", "making", .microseconds),
                 .init("thread's end, µs", "ending", .microseconds),
-                .init("make and end, µs", "both", .microseconds), .init("from", "bothLow", .microseconds),
-                .init("to", "bothHigh", .microseconds),
+                .ranged("make and end, µs", "both", .microseconds),
             ])
         table.rows = FootprintSubject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
@@ -121,9 +116,6 @@ struct LoopFootprint: Measurement {
         }
         return [table]
     }
-
-    /// No picture says more than the table.
-    var charts: [Chart] { [] }
 
     func targets(on machine: Machine) -> [TargetRow] {
         [
@@ -158,8 +150,8 @@ enum FootprintSubject: String, CaseIterable {
     func makeLoop() {
         switch self {
         case .none: break
-        case .own: LoopMaking.make()
-        case .foundation: FoundationLoopMaking.make()
+        case .own: RunLoopCreation.make()
+        case .foundation: FoundationLoop.make()
         }
     }
 }

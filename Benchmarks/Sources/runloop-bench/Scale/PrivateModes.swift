@@ -62,8 +62,8 @@ struct PrivateModes: Measurement {
 
     var remarks: [String] {
         [
-            "A wait adds a port to a mode of its own, runs the loop there until a message has come, and removes the port. Each "
-                + "figure is the median of \(2 * Self.margin) waits in a row."
+            "A wait adds a port to a mode of its own, runs the loop in it until a message has arrived, and removes the port. "
+                + "Each figure is the median of \(2 * Self.margin) consecutive waits."
         ]
     }
 

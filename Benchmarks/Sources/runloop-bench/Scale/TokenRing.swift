@@ -30,7 +30,7 @@ struct TokenRing: Measurement {
     private mutating func makeRing(on machine: Machine) -> LoopRing? {
         for size in times.sizes.reversed() {
             if !DescriptorLimit.allows(5 * size) {
-                note = "this process may have \(DescriptorLimit.raise()) descriptors: see ulimit -n"
+                note = DescriptorLimit.note
                 continue
             }
             do { return try LoopRing(size, on: machine) } catch { note = "\(size) loops: \(error)" }
@@ -46,8 +46,8 @@ struct TokenRing: Measurement {
 
     var remarks: [String] {
         [
-            "Each hop is a port's message from one parked loop to the next, every other one on the other CPU. The token counts "
-                + "its hops, and each loop those that it served: both are compared."
+            "Each hop is a message to the port of the next parked loop; every other loop is on the other CPU. The token counts "
+                + "its hops and the loops count the messages that they serve, and both must agree."
         ]
     }
 
@@ -103,8 +103,7 @@ final class LoopRing: Sendable {
         }
         ports = (0..<count).map { _ in Port<Token>() }
         for (index, thread) in threads.enumerated() {
-            try thread.runLoop.performAndWait { [self] in
-                RunLoop.current.waitPolicy = .park
+            _ = try thread.prepare(.park) { [self] in
                 RunLoop.current.add(ports[index], forMode: .default) { [unowned self] token in
                     pass(token, from: index)
                 }
@@ -134,7 +133,7 @@ final class LoopRing: Sendable {
         let before = served.load(ordering: .relaxed)
         let start = bench_now()
         try ports[0].send(Token(size: size, end: start + length.nanoseconds))
-        if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
+        try isOver.waitForEnd()
         let time = bench_now() - start
         let hops = arrived.load(ordering: .relaxed)
         try Miscount.check(expected: hops, found: served.load(ordering: .relaxed) - before)

@@ -45,7 +45,8 @@ struct ThroughputCounts {
         }
         // The list allocates once for each message by design. Any other figure means that the counter does not work.
         if let list = allocations[.list], list.median != 1 {
-            failures.append("the allocation counter saw \(list.median) a message of the list, which makes 1")
+            failures.append(
+                "the allocation counter saw \(list.median) allocations a message of the list, which makes 1")
         }
         for (subject, what) in [(ThroughputSubject.port, "typed message"), (.perform, "one-capture closure")]
         {
@@ -109,13 +110,11 @@ enum SaturatedLoop {
 
         init(_ policy: Policy, sink: Sink) throws {
             thread = try RunLoopThread(name: "saturated")
-            number = try thread.runLoop.performAndWait { [port] in
-                RunLoop.current.waitPolicy = policy.waitPolicy
+            number = try thread.prepare(policy.waitPolicy) { [port] in
                 RunLoop.current.add(port, forMode: .default) { message in
                     for _ in 0..<8 { bench_pause() }
                     sink.receive(message)
                 }
-                return ThreadNumber.current
             }
         }
 

@@ -9,7 +9,7 @@ struct ThroughputFamily: Family {
     static let summary =
         "Messages a second from producers to one consumer; counts of system calls and allocations."
 
-    @Option(help: "How many messages may be under way at once; 0 for no limit, else at least 1024.")
+    @Option(help: "The most messages under way at once: 0 for no limit, else at least 1024.")
     var window = 4096
 
     func validate() throws {
@@ -29,8 +29,7 @@ struct ThroughputFamily: Family {
             for round in -1..<session.rounds {
                 session.progress.step(max(0, round), of: session.rounds)
                 for producers in ThroughputResult.producerCounts {
-                    for index in subjects.indices {
-                        let (subject, channel) = subjects[(index + max(0, round)) % subjects.count]
+                    for (subject, channel) in subjects.turns(of: round) {
                         measured = "\(subject.rawValue), producers: \(producers)"
                         runner.place(channel, on: session.machine)
                         let writes = channel.kernelWrites
@@ -51,6 +50,7 @@ struct ThroughputFamily: Family {
             let counts = try ThroughputCounts(subjects: subjects, runner: runner, session: session)
             chapter.tables = result.tables + [counts.table]
             chapter.targets = result.targets + counts.targets
+            chapter.comparisons = result.comparisons
             chapter.failures = counts.failures
         } catch let failure as ThroughputRunner.Failure {
             chapter.failures.append("throughput, \(measured): \(failure)")
@@ -66,11 +66,11 @@ struct ThroughputFamily: Family {
         return [
             machine.processors.count > 1
                 ? "The consumer is pinned to CPU \(machine.processors[0]), producers to CPU \(others) in turn."
-                : "Everything shares the one CPU there is.",
-            "Messages under way: \(window), for all alike. All are counted and their values added up.",
-            "÷ list compares the same round: median, and the range of half of the rounds. Writes are kernel "
-                + "write calls a message of the whole process; own are our senders' wake-ups by our own count.",
-            "RunLoops without \"park\" wait as they do by default (adaptive).",
+                : "The consumer and the producers share the only CPU.",
+            "Messages under way: \(window), for all subjects. All messages are counted and their values added up.",
+            "÷ list compares the same round: the median of the rounds, and the range of half of them. Writes are the write "
+                + "calls of the whole process for each message. Own are the wake-ups of our senders by our own count.",
+            "RunLoops without \"park\" use the default wait policy (adaptive).",
             "Foundation: each perform is followed by CFRunLoopWakeUp, from `import CoreFoundation`.",
         ]
     }

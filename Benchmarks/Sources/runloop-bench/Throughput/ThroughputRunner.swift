@@ -1,4 +1,3 @@
-internal import CAllocationCounter
 internal import CThreadControl
 internal import Glibc
 internal import Synchronization
@@ -35,7 +34,7 @@ final class ThroughputRunner: Sendable {
     struct Round {
         var messages = 0
         var seconds = 0.0
-        var usage = Usage()
+        var usage = ProcessUsage()
 
         /// Messages a second.
         var rate: Double { Double(messages) / seconds }
@@ -74,8 +73,8 @@ final class ThroughputRunner: Sendable {
         }
         var result = Round()
         var end: Int64 = 0
-        result.usage = Usage.of {
-            start.go(threads: count)
+        result.usage = ProcessUsage.of {
+            start.open(threads: count)
             for producer in producers[..<count] { producer.wait() }
             end = drain(tally)
         }
@@ -101,14 +100,13 @@ final class ThroughputRunner: Sendable {
                 // Stretch -1 is the warm-up: queues and caches grow to their size.
                 let amount = stretch < 0 ? 10 * messages : messages
                 let goal = tally.sent.load(ordering: .relaxed) + amount
-                let before = bench_allocations()
-                bench_allocations_count(true)
+                let count = AllocationCount()
                 produce(channel, producer: 0, window: 1024, tally) {
                     tally.sent.load(ordering: .relaxed) < goal
                 }
                 _ = drain(tally)
-                bench_allocations_count(false)
-                if stretch >= 0 { found[stretch] = Double(bench_allocations() - before) / Double(amount) }
+                let allocations = count.stop()
+                if stretch >= 0 { found[stretch] = Double(allocations) / Double(amount) }
             }
             counts.withLock { $0 = found }
         }

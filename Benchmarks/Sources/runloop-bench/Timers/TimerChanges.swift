@@ -36,8 +36,7 @@ struct TimerChanges: Measurement {
     }
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        for index in holders.indices {
-            let (subject, pending, holder) = holders[(index + max(0, round)) % holders.count]
+        for (subject, pending, holder) in holders.turns(of: round) {
             holder.number.pin(to: [session.machine.processors[0]])
             for change in Change.allCases {
                 stage = "\(subject.rawValue), \(pending) waiting, \(change.rawValue)"
@@ -84,11 +83,11 @@ struct TimerChanges: Measurement {
 
     var remarks: [String] {
         [
-            "Timers are made, added and cancelled on the loop's thread, for dates in no order. After each round some are "
-                + "added that are due, and some of them cancelled: the others fire. In the end all of ours that "
-                + "wait are made due, and each fires. (SwiftNIO's are not checked.)",
-            "Cancelling any of those that wait also takes the memory of one that nobody has touched for long: with "
-                + "many, it is far away.",
+            "Timers are made, added and cancelled on the loop's thread, for dates in random order. After each round, timers "
+                + "that are due are added and some of them cancelled, and the others must fire. In the end, all of ours that "
+                + "wait are made due, and each must fire. (SwiftNIO's are not checked.)",
+            "Cancelling any of those that wait also loads the memory of a timer that was not used for long: with many, it is "
+                + "not in the cache.",
         ]
     }
 
@@ -100,13 +99,10 @@ struct TimerChanges: Measurement {
                 title: "Timers \(change.rawValue) (ns for both)",
                 columns: Self.sizes.flatMap { size in
                     [
-                        Table.Column("\(NumberFormat.grouped(size)) wait", "at\(size)", .nanoseconds),
-                        Table.Column("from", "at\(size)Low", .nanoseconds),
-                        Table.Column("to", "at\(size)High", .nanoseconds),
+                        .ranged("\(NumberFormat.grouped(size)) wait", "at\(size)", .nanoseconds)
                     ]
                 } + [
-                    .init("100,000 ÷ 1,000", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                    .init("to", "ratioHigh", .ratio),
+                    .ranged("100,000 ÷ 1,000", "ratio", .ratio)
                 ])
             table.rows = TimerSubject.allCases.map { subject in
                 var row = Table.Row(name: subject.rawValue)
@@ -122,11 +118,8 @@ struct TimerChanges: Measurement {
     }
 
     private var chart: Chart {
-        .growth(
-            title: "Cancel a timer and add another",
-            reading:
-                "Lower is faster, and level means that others that wait cost nothing; both scales go up tenfold from line to "
-                + "line. Each point is the median of all rounds, the thin line spans half of them.",
+        .costs(
+            "Cancel a timer and add another", level: "the timers that wait cost nothing",
             size: "timers that wait",
             lines: TimerSubject.allCases.map { subject in
                 Chart.Line(

@@ -10,7 +10,7 @@ struct TimerLateness: Measurement {
     private let timers: [(subject: OneShotSubject, timer: any OneShotTimer)]
     /// The lateness in nanoseconds: the median of each round, and all samples.
     private var medians = RoundFigures<OneShotSubject>()
-    private var delays: [OneShotSubject: Histogram<UInt32>] = [:]
+    private var delays: [OneShotSubject: TimeHistogram] = [:]
     private var early: [OneShotSubject: Int] = [:]
 
     private(set) var stage = ""
@@ -18,8 +18,7 @@ struct TimerLateness: Measurement {
     init() throws { timers = try OneShotSubject.allCases.map { ($0, try $0.make()) } }
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        for index in timers.indices {
-            let (subject, timer) = timers[(index + max(0, round)) % timers.count]
+        for (subject, timer) in timers.turns(of: round) {
             stage = subject.rawValue
             for thread in timer.threads { thread.pin(to: [session.machine.processors[0]]) }
             let series = TimerSeries(length: session.length(.milliseconds(40), quick: .milliseconds(20)))
@@ -30,20 +29,16 @@ struct TimerLateness: Measurement {
             if round < 0 { continue }
             if let median = Spread(found.map(Double.init))?.median { medians.add(median, of: subject) }
             for delay in found {
-                delays[subject, default: Self.histogram()].record(UInt64(max(1, delay)))
+                delays[subject, default: TimeHistogram()].record(UInt64(max(1, delay)))
             }
         }
     }
 
-    private static func histogram() -> Histogram<UInt32> {
-        Histogram(highestTrackableValue: 100_000_000_000, numberOfSignificantValueDigits: .three)
-    }
-
     var remarks: [String] {
         [
-            "Lateness is from a timer's date to its handler; each is asked for by the handler of the one before, for "
-                + "0.3 to 1.6 ms later. All that were asked for are counted.",
-            "† Dispatch's threads are not pinned: it chooses them. All others are.",
+            "Lateness is the time from the date of a timer to its handler. Each handler sets the next timer, for 0.3 to "
+                + "1.6 ms later. All timers that are set are counted.",
+            "† Dispatch chooses its threads, which are not pinned. All others are.",
         ]
     }
 
@@ -55,16 +50,13 @@ struct TimerLateness: Measurement {
             columns: [
                 .init("p50", "p50", .microseconds), .init("p90", "p90", .microseconds),
                 .init("p99", "p99", .microseconds), .init("max", "max", .microseconds),
-                .init("÷ raw", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio), .init("fires", "fires", .whole),
+                .ranged("÷ raw", "ratio", .ratio), .init("fires", "fires", .whole),
                 .init("early", "early", .whole),
             ])
         table.rows = OneShotSubject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
             guard let delays = delays[subject] else { return row }
-            for (key, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("max", 100)] {
-                row.figures[key] = Double(delays.valueAtPercentile(percentile))
-            }
+            row.figures = delays.percentiles
             row.figures["fires"] = Double(delays.totalCount)
             row.figures["early"] = Double(early[subject] ?? 0)
             row.add(medians.ratio(subject, to: .raw), as: "ratio")
@@ -77,15 +69,10 @@ struct TimerLateness: Measurement {
         .distributions(
             title: "Lateness of timers",
             reading:
-                "Further left is sooner, on a scale where each line is ten times the one before; the height is the "
-                + "share of timers, ▲ marks the median and │ the 99th percentile.",
+                "Further left is sooner, on a scale where each line is ten times the one before. The height is the share "
+                + "of timers, ▲ marks the median and │ the 99th percentile.",
             series: OneShotSubject.allCases.compactMap { subject in
-                delays[subject].map { delays in
-                    Chart.Distribution(
-                        name: subject.rawValue, role: subject.role,
-                        median: Double(delays.valueAtPercentile(50)),
-                        ninetyNinth: Double(delays.valueAtPercentile(99)), bins: delays.bins())
-                }
+                delays[subject].map { $0.distribution(subject.rawValue, subject.role) }
             })
     }
 
@@ -184,8 +171,7 @@ final class TimerSeries: @unchecked Sendable {
     ///
     /// - Throws: ``Miscount`` if more or fewer timers fired than were set, or if the series has not ended after two minutes.
     func wait() throws(Miscount) -> [Int64] {
-        // After this long the thread still owns them.
-        if isOver.wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
+        try isOver.waitForEnd()
         try Miscount.check(expected: asked, found: delays.count)
         return delays
     }

@@ -11,7 +11,9 @@ final class ListChannel: MessageChannel, @unchecked Sendable {
     private let consumer = WorkerThread()
 
     init(sink: Sink) {
-        guard let list = bench_list_create() else { fatalError("ListChannel.init: no memory or descriptors") }
+        guard let list = bench_list_create() else {
+            fatalError("ListChannel.init: the system refused memory or descriptors")
+        }
         self.list = list
         consumer.run { [self] in
             bench_list_run(

@@ -8,7 +8,7 @@ final class Parker: Sendable {
     init() {
         var parker = bench_parker()
         guard bench_parker_open(&parker) else {
-            fatalError("Parker.init: the kernel gave no eventfd or epoll")
+            fatalError("Parker.init: the kernel refused an eventfd or an epoll")
         }
         self.parker = parker
     }
@@ -72,7 +72,9 @@ final class RawOneShotTimer: OneShotTimer {
     func start(_ series: TimerSeries) {
         thread.run {
             var alarm = bench_timer()
-            guard bench_timer_open(&alarm) else { fatalError("no timerfd or epoll for the yardstick") }
+            guard bench_timer_open(&alarm) else {
+                fatalError("RawOneShotTimer.start: the kernel refused a timerfd or an epoll")
+            }
             var deadline: Int64
             repeat {
                 deadline = bench_now() + series.next()
@@ -121,7 +123,7 @@ final class BarePacketPair: PacketPair {
             timer.begin()
             repeat {
                 bench_packets_send(end, bench_packet_question, 64)
-                if bench_packets_receive(end, epoll) < 0 { return timer.fail("the other process is gone") }
+                if bench_packets_receive(end, epoll) < 0 { return timer.fail("the other process has ended") }
             } while timer.answered()
         }
     }

@@ -77,7 +77,7 @@ final class ClockReader: Sendable {
     /// The lateness at each point of a grid of one millisecond, in nanoseconds, without the points that the thread missed.
     func delays(length: Duration) -> [Int64] {
         let delays = Mutex<[Int64]>([])
-        thread.run {
+        thread.runAndWait {
             let start = bench_now()
             let end = start + length.nanoseconds
             var next = start + 1_000_000
@@ -92,7 +92,6 @@ final class ClockReader: Sendable {
             }
             delays.withLock { $0 = found }
         }
-        thread.wait()
         return delays.withLock { $0 }
     }
 }
