@@ -89,6 +89,9 @@ let package = Package(
         .executableTarget(
             name: "RestartServer", dependencies: ["MessagePorts", "RunLoops", "TestSupport"],
             path: "Tests/Programs/RestartServer", swiftSettings: settings),
+        .executableTarget(
+            name: "Soak", dependencies: ["Notifications", "RunLoops", "TestSupport"],
+            path: "Tests/Programs/Soak", swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTests",
             dependencies: ["RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations", "CSQLite"],

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// The names under which glibc keeps its own allocator when a program brings these functions itself.
-// dlsym is no way to reach them: it allocates.
+// The names of glibc's own allocator, which a program that defines these functions itself can still call. dlsym cannot be used
+// to find them: it allocates.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

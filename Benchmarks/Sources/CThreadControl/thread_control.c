@@ -14,8 +14,8 @@ bool bench_pin(int32_t thread, const int32_t *processors, int32_t count) {
     cpu_set_t set;
     CPU_ZERO(&set);
     for (int32_t i = 0; i < count; i++) CPU_SET(processors[i], &set);
-    // By the kernel's number rather than pthread_setaffinity_np: it also reaches threads that a library
-    // started and gives no handle to.
+    // Unlike pthread_setaffinity_np, this takes the kernel's number, and so also works for threads that a library started
+    // without giving out a handle.
     return sched_setaffinity(thread, sizeof set, &set) == 0;
 }
 

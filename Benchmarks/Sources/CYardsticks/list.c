@@ -8,14 +8,14 @@ typedef struct node {
     int64_t value;
 } node;
 
-/// What the head holds instead of a node while the consumer sleeps, or is about to.
+/// The value of the head while the consumer sleeps or is about to, in place of a node.
 #define ARMED ((uintptr_t)1)
 
 struct bench_list {
     /// 0, ARMED, or the newest node. Alone on its pair of cache lines.
     _Alignas(128) _Atomic(uintptr_t) head;
     _Alignas(128) atomic_bool stopped;
-    bench_bed bed;
+    bench_parker parker;
 };
 
 bench_list *bench_list_create(void) {
@@ -23,12 +23,12 @@ bench_list *bench_list_create(void) {
     if (!list) return NULL;
     atomic_init(&list->head, 0);
     atomic_init(&list->stopped, false);
-    if (bench_bed_open(&list->bed)) return list;
+    if (bench_parker_open(&list->parker)) return list;
     free(list);
     return NULL;
 }
 
-/// Takes every node and turns the chain round, oldest first; NULL if there is none.
+/// Takes every node and reverses the chain, so that the oldest comes first; NULL if there is none.
 static node *take(bench_list *list) {
     uintptr_t newest = atomic_exchange_explicit(&list->head, 0, memory_order_acquire);
     if (newest == ARMED) return NULL;
@@ -46,7 +46,7 @@ void bench_list_destroy(bench_list *list) {
         next = each->next;
         free(each);
     }
-    bench_bed_close(&list->bed);
+    bench_parker_close(&list->parker);
     free(list);
 }
 
@@ -59,7 +59,7 @@ void bench_list_push(bench_list *list, int64_t value) {
         added->next = seen == ARMED ? NULL : (node *)seen;
     } while (!atomic_compare_exchange_weak_explicit(
         &list->head, &seen, (uintptr_t)added, memory_order_acq_rel, memory_order_relaxed));
-    if (seen == ARMED) bench_bed_wake(&list->bed);
+    if (seen == ARMED) bench_parker_unpark(&list->parker);
 }
 
 void bench_list_run(bench_list *list, bench_receive receive, void *context) {
@@ -67,11 +67,11 @@ void bench_list_run(bench_list *list, bench_receive receive, void *context) {
         node *each = take(list);
         if (!each) {
             if (atomic_load_explicit(&list->stopped, memory_order_acquire)) return;
-            // Arming and pushing meet on one word: whichever comes second sees the other.
+            // Arming and pushing store into the same word, so that the second of them sees the first: no wake-up is lost.
             uintptr_t empty = 0;
             if (atomic_compare_exchange_strong_explicit(
                     &list->head, &empty, ARMED, memory_order_acq_rel, memory_order_relaxed))
-                bench_bed_sleep(&list->bed);
+                bench_parker_park(&list->parker);
             continue;
         }
         for (node *next; each; each = next) {
@@ -84,5 +84,5 @@ void bench_list_run(bench_list *list, bench_receive receive, void *context) {
 
 void bench_list_stop(bench_list *list) {
     atomic_store_explicit(&list->stopped, true, memory_order_release);
-    bench_bed_wake(&list->bed);
+    bench_parker_unpark(&list->parker);
 }

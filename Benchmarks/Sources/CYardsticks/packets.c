@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,22 +21,9 @@ void bench_packets_send(int end, bench_packet_kind kind, int length) {
     if (sent != length) abort();
 }
 
-int bench_packets_watch(int end) {
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (epoll < 0) return -1;
-    struct epoll_event interest = {.events = EPOLLIN};
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, end, &interest) == 0) return epoll;
-    close(epoll);
-    return -1;
-}
-
 int64_t bench_packets_receive(int end, int epoll) {
     char packet[bench_packet_most];
-    if (epoll >= 0) {
-        struct epoll_event event;
-        while (epoll_wait(epoll, &event, 1, -1) < 0)
-            if (errno != EINTR) abort();
-    }
+    if (epoll >= 0) bench_wait(epoll);
     ssize_t length;
     do length = recv(end, packet, sizeof packet, 0);
     while (length < 0 && errno == EINTR);

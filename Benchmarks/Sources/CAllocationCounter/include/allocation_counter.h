@@ -6,8 +6,8 @@
 /// Starts or stops counting. While off, an allocation costs one extra load.
 void bench_allocations_count(bool on);
 
-/// How many allocations all threads made while counting was on.
+/// The number of allocations that all threads made while counting was on.
 uint64_t bench_allocations(void);
 
-/// How many bytes are allocated by all threads, with what the allocator keeps around each piece.
+/// The bytes that all threads have allocated, including the allocator's own bytes around each piece.
 uint64_t bench_allocated_bytes(void);

@@ -3,23 +3,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The calling thread's number, as the kernel knows it.
+/// The kernel's number of the calling thread.
 int32_t bench_thread(void);
 
-/// Lets a thread of this process run on these processors only; false if the kernel refuses.
+/// Restricts a thread of this process to these processors; false if the kernel refuses.
 bool bench_pin(int32_t thread, const int32_t *processors, int32_t count);
 
-/// Fills in the processors that the calling thread may use, in order, and returns how many there are.
+/// Fills in the processors that the calling thread may use, in order, and returns their number.
 int32_t bench_usable_processors(int32_t *processors, int32_t capacity);
 
 /// The processor that the calling thread is on.
 int32_t bench_processor(void);
 
-/// What all threads of this process have used, also those that a library started and hides.
+/// The resources that all threads of this process have used, including threads that a library started and hides.
 typedef struct {
     /// Processor time, user and kernel.
     double seconds;
-    /// Times a thread gave up its processor to wait, and times it was made to.
+    /// The number of times a thread gave up its processor to wait, and of times it was preempted.
     int64_t voluntary_switches, involuntary_switches;
 } bench_usage;
 
@@ -28,7 +28,7 @@ bench_usage bench_usage_now(void);
 /// Nanoseconds on the monotonic clock.
 int64_t bench_now(void);
 
-/// Sleeps for so many nanoseconds, less than a second.
+/// Sleeps for a number of nanoseconds, less than a second.
 void bench_sleep(int64_t nanoseconds);
 
 /// Tells the processor that this thread is spinning.

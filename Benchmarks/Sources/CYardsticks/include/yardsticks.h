@@ -3,48 +3,48 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What the kernel and plain C can do on this machine. Everything else is reported as a ratio to these.
+// The speed of the kernel and of plain C on this machine. All other figures are reported as ratios to these.
 
-/// A thread's place to sleep: an eventfd watched by an epoll, edge-triggered and never read.
+/// A place for one thread to sleep: an eventfd that an epoll watches, edge-triggered and never read.
 ///
-/// The least that a loop needs which must also be able to watch descriptors.
+/// The least that a loop needs if it must also be able to watch descriptors.
 typedef struct {
     int epoll;
     int event;
-} bench_bed;
+} bench_parker;
 
 /// Opens both descriptors; false, with nothing left open, if the kernel refuses.
-bool bench_bed_open(bench_bed *bed);
+bool bench_parker_open(bench_parker *parker);
 
-void bench_bed_close(bench_bed *bed);
+void bench_parker_close(bench_parker *parker);
 
 /// Ends one sleep, the current or the next.
-void bench_bed_wake(const bench_bed *bed);
+void bench_parker_unpark(const bench_parker *parker);
 
-/// Sleeps until woken since the last sleep.
-void bench_bed_sleep(const bench_bed *bed);
+/// Sleeps until the parker is unparked, unless it was unparked since the last sleep.
+void bench_parker_park(const bench_parker *parker);
 
-/// Opens a descriptor that is ready to be read if `ready`, and once something is written; -1 if the kernel refuses.
+/// Opens a descriptor that is readable from the start if `ready`, else after the first write; -1 if the kernel refuses.
 int bench_event_open(bool ready);
 
-/// Makes it ready.
+/// Makes the descriptor readable.
 void bench_event_write(int event);
 
-/// A thread's alarm: a timerfd watched by an epoll, edge-triggered and never read.
+/// A timer for one thread: a timerfd that an epoll watches, edge-triggered and never read.
 ///
-/// The least that a loop needs which is to wake at a time and must also be able to watch descriptors.
+/// The least that a loop needs if it must wake at a time and also be able to watch descriptors.
 typedef struct {
     int epoll;
     int timer;
-} bench_alarm;
+} bench_timer;
 
 /// Opens both descriptors; false, with nothing left open, if the kernel refuses.
-bool bench_alarm_open(bench_alarm *alarm);
+bool bench_timer_open(bench_timer *timer);
 
-void bench_alarm_close(bench_alarm *alarm);
+void bench_timer_close(bench_timer *timer);
 
-/// Sleeps until a time: nanoseconds on the monotonic clock.
-void bench_alarm_sleep(const bench_alarm *alarm, int64_t deadline);
+/// Sleeps until a deadline in nanoseconds on the monotonic clock.
+void bench_timer_sleep(const bench_timer *timer, int64_t deadline);
 
 /// A mutex-free list with one malloc per message: the yardstick "list".
 typedef struct bench_list bench_list;
@@ -52,42 +52,45 @@ typedef struct bench_list bench_list;
 /// Takes one message on the consumer's thread.
 typedef void (*bench_receive)(void *context, int64_t value);
 
-/// NULL if memory or descriptors run out.
+/// Returns a new list, or NULL if memory or descriptors run out.
 bench_list *bench_list_create(void);
 
-/// Frees the list and what is still in it. No thread may be in another call.
+/// Frees the list and all messages in it. No thread may be in another call.
 void bench_list_destroy(bench_list *list);
 
-/// Adds a message; writes the eventfd only if the consumer had announced its sleep. Any thread.
+/// Adds a message; writes the eventfd only if the consumer announced its sleep. Any thread.
 void bench_list_push(bench_list *list, int64_t value);
 
-/// Serves messages in order, sleeping when there are none, until stopped. One thread.
+/// Receives messages in order until the list is stopped, and sleeps while there are none. One thread.
 void bench_list_run(bench_list *list, bench_receive receive, void *context);
 
-/// Ends `bench_list_run` once what was pushed before is served. Any thread.
+/// Ends `bench_list_run` once all messages that were pushed before are received. Any thread.
 void bench_list_stop(bench_list *list);
 
-/// What a packet between two processes is: only counted, one that is answered with the count so far, or such an answer.
+/// The kinds of packet between two processes: one that is only counted, one that asks for the count so far, and the answer.
 typedef enum { bench_packet_plain = 0, bench_packet_question = 1, bench_packet_count = 2 } bench_packet_kind;
 
-/// How long a packet is at most.
+/// The most bytes in a packet.
 enum { bench_packet_most = 4096 };
 
-/// Opens two ends of a connection that keeps packets apart; false if the kernel refuses.
+/// Opens the two ends of a connection that keeps packets apart; false if the kernel refuses.
 bool bench_packets_open(int ends[2]);
 
 void bench_packets_close(int end);
 
-/// Opens an epoll that watches an end; -1 if the kernel refuses.
-int bench_packets_watch(int end);
+/// Opens an epoll that watches a descriptor, level-triggered; -1 if the kernel refuses.
+int bench_watch(int descriptor);
 
-/// Sends one packet; waits for room.
+/// Waits until the descriptor of an epoll is ready.
+void bench_wait(int epoll);
+
+/// Sends one packet; blocks while there is no room.
 void bench_packets_send(int end, bench_packet_kind kind, int length);
 
-/// Waits for a packet: in the epoll, or, with -1, in the receiving call itself.
+/// Receives a packet. Waits for it in the epoll, or, with -1, in the receiving call itself.
 ///
-/// Returns the count of an answer, the kind of any other packet, -1 at the end.
+/// Returns the count of an answer, the kind of any other packet, or -1 if the peer has closed its end.
 int64_t bench_packets_receive(int end, int epoll);
 
-/// Counts packets and answers questions until the end.
+/// Counts packets and answers questions until the peer closes its end.
 void bench_packets_serve(int end, int epoll);

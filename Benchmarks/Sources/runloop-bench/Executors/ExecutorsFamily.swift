@@ -1,33 +1,31 @@
 internal import ArgumentParser
 
-/// Isolates hops of tasks: an actor's method that does next to nothing is called from elsewhere.
+/// Isolates hops of tasks: calls of an actor's method that does next to nothing.
 ///
-/// Read "÷ SwiftNIO" and the mallocs of two actors of one executor first. Subjects take turns in short rounds of one
-/// process, and each is compared with SwiftNIO's executor in the same round.
+/// Read "÷ SwiftNIO" and the mallocs of two actors of one executor first. Subjects take turns in short rounds of one process,
+/// and each is compared with SwiftNIO's executor in the same round.
 struct ExecutorsFamily: Family {
     static let name = "executors"
-    static let summary = "What it costs a task to get to an actor on a loop, and back."
+    static let summary = "The cost for a task to get to an actor on a loop, and back."
 
     func measure(in session: Session) throws -> Chapter {
         var chapter = Chapter(name: Self.name)
         ThreadNumber.current.pin(to: session.machine.processors)
         session.progress.begin("executors")
-        let grounds = try Grounds()
+        let executors = try HopExecutors()
         var hops = Hops()
         for (index, path) in HopPath.allCases.enumerated() {
-            let walks = grounds.walks(path)
-            grounds.place(for: path, on: session.machine)
+            let workloads = executors.workloads(path)
+            executors.place(for: path, on: session.machine)
             for round in -1..<session.rounds {
                 session.progress.step(
                     max(0, round) + index * session.rounds, of: HopPath.allCases.count * session.rounds)
-                for offset in walks.indices {
-                    // Each round begins with another subject, so that none always follows the same one.
-                    let walk = walks[(offset + max(0, round)) % walks.count]
+                for workload in workloads.turns(of: round) {
                     do throws(Miscount) {
-                        try measure(walk, round: round, on: grounds, in: session, &hops)
+                        try measure(workload, round: round, on: executors, in: session, &hops)
                     } catch {
                         chapter.failures.append(
-                            "executors, \(path.rawValue), \(walk.key.subject.rawValue): \(error)")
+                            "executors, \(path.rawValue), \(workload.key.subject.rawValue): \(error)")
                         return chapter
                     }
                 }
@@ -41,22 +39,23 @@ struct ExecutorsFamily: Family {
     }
 
     private func measure(
-        _ walk: Walk, round: Int, on grounds: Grounds, in session: Session, _ hops: inout Hops
+        _ workload: HopWorkload, round: Int, on executors: HopExecutors, in session: Session,
+        _ hops: inout Hops
     ) throws(Miscount) {
         let length = session.length(.milliseconds(12), quick: .milliseconds(5))
         let processors = session.machine.processors
-        let outcome = waitForTask(preferring: grounds.preference(walk.key.path)) {
+        let outcome = waitForTask(preferring: executors.preference(workload.key.path)) {
             () async -> Result<Double, Miscount> in
-            if walk.key.path == .pool { await Hops.freeDefaultThreads(processors) }
-            // The first round warms up, and does what needs to be done only once.
-            if round < 0 { return await Hops.allocations(of: walk) }
-            return await Hops.time(of: walk, length: length)
+            if workload.key.path == .pool { await Hops.freeDefaultThreads(processors) }
+            // The first round warms up, and counts the allocations, which takes only one round.
+            if round < 0 { return await Hops.allocations(of: workload) }
+            return await Hops.time(of: workload, length: length)
         }
         let figure = try outcome.get()
         if round < 0 {
-            hops.add(allocations: figure, of: walk.key)
+            hops.add(allocations: figure, of: workload.key)
         } else {
-            hops.add(time: figure, of: walk.key)
+            hops.add(time: figure, of: workload.key)
         }
     }
 }

@@ -1,19 +1,18 @@
-internal import CAllocationCounter
 internal import CThreadControl
 
-/// What the rounds of all walks add up to.
+/// The sum of the rounds of all workloads.
 struct Hops {
-    /// What each hop or task took, in nanoseconds, or how much it allocated.
-    private var times = RoundFigures<Walk.Key>()
-    private var allocations = RoundFigures<Walk.Key>()
+    /// Nanoseconds and allocations of a hop or task.
+    private var times = RoundFigures<HopWorkload.Key>()
+    private var allocations = RoundFigures<HopWorkload.Key>()
 
-    mutating func add(time: Double, of key: Walk.Key) { times.add(time, of: key) }
+    mutating func add(time: Double, of key: HopWorkload.Key) { times.add(time, of: key) }
 
-    mutating func add(allocations count: Double, of key: Walk.Key) { allocations.add(count, of: key) }
+    mutating func add(allocations count: Double, of key: HopWorkload.Key) { allocations.add(count, of: key) }
 
-    /// Walks for so long: nanoseconds, the median of chunks, so that what interrupts a few does not show.
-    static func time(of walk: Walk, length: Duration) async -> Result<Double, Miscount> {
-        let before = await walk.stops()
+    /// Returns the nanoseconds of a hop or task: the median of chunks, so that interruptions of a few do not show.
+    static func time(of workload: HopWorkload, length: Duration) async -> Result<Double, Miscount> {
+        let before = await workload.visits()
         var steps = 0
         var chunk = 16
         var chunks: [Double] = []
@@ -21,49 +20,49 @@ struct Hops {
         let end = now + length.nanoseconds
         repeat {
             let start = now
-            await walk.take(chunk)
+            await workload.run(chunk)
             now = bench_now()
             steps += chunk
-            chunks.append(Double(now - start) / Double(chunk * walk.key.path.unitsPerStep))
-            // Long enough that the clock and the way to the walk's beginning cost nothing.
+            chunks.append(Double(now - start) / Double(chunk * workload.key.path.unitsPerStep))
+            // A chunk is long enough that the cost of the clock, and of the hop to the first actor, does not show.
             if now - start < 100_000 { chunk *= 2 }
         } while now < end
-        return await check(walk, steps, since: before).map {
+        return await check(workload, steps, since: before).map {
             Spread(chunks.suffix(max(1, chunks.count - 8)))?.median ?? 0
         }
     }
 
-    /// Walks to count mallocs: those of a long walk less those of a short one, which begins and ends alike.
+    /// Returns the mallocs of a hop or task: those of a long run less those of a short one, whose start and end cost the same.
     ///
-    /// The least of several, because threads that have nothing to do with it are not always quiet.
-    static func allocations(of walk: Walk) async -> Result<Double, Miscount> {
+    /// Takes the least of several attempts, because other threads may allocate meanwhile.
+    static func allocations(of workload: HopWorkload) async -> Result<Double, Miscount> {
         let steps = 500
         let attempts = 16
-        let before = await walk.stops()
+        let before = await workload.visits()
         var (short, long) = (Int.max, Int.max)
         for _ in 0..<attempts {
-            short = min(short, await allocations(of: walk, steps: steps))
-            long = min(long, await allocations(of: walk, steps: 2 * steps))
+            short = min(short, await allocations(of: workload, steps: steps))
+            long = min(long, await allocations(of: workload, steps: 2 * steps))
         }
-        return await check(walk, 3 * attempts * steps, since: before).map {
-            Double(long - short) / Double(steps * walk.key.path.unitsPerStep)
+        return await check(workload, 3 * attempts * steps, since: before).map {
+            Double(long - short) / Double(steps * workload.key.path.unitsPerStep)
         }
     }
 
-    private static func check(_ walk: Walk, _ steps: Int, since before: Int) async -> Result<Void, Miscount> {
-        let found = await walk.stops() - before
+    private static func check(_ workload: HopWorkload, _ steps: Int, since before: Int) async -> Result<
+        Void, Miscount
+    > {
+        let found = await workload.visits() - before
         return found == 2 * steps ? .success(()) : .failure(Miscount(expected: 2 * steps, found: found))
     }
 
-    private static func allocations(of walk: Walk, steps: Int) async -> Int {
-        let before = bench_allocations()
-        bench_allocations_count(true)
-        await walk.take(steps)
-        bench_allocations_count(false)
-        return Int(bench_allocations() - before)
+    private static func allocations(of workload: HopWorkload, steps: Int) async -> Int {
+        let count = AllocationCount()
+        await workload.run(steps)
+        return count.stop()
     }
 
-    /// Lets the default executor's threads use all processors: who has started them may have been confined.
+    /// Allows all processors to the threads of the default executor, which may have been started by a pinned thread.
     static func freeDefaultThreads(_ processors: [Int32]) async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 * processors.count { group.addTask { ThreadNumber.current.pin(to: processors) } }
@@ -72,12 +71,11 @@ struct Hops {
 
     static let remarks = [
         "A hop is half of a call of an actor's method that adds one to a number: there, or back. All calls are counted.",
-        "Loops are pinned, the two of a pair to two CPUs, except where the default executor takes part: its threads "
-            + "are not pinned.",
-        "Mallocs are those of all threads. A hop to a loop needs none; one to the default executor's threads, and a "
-            + "new task, need the runtime's own.",
-        "The default executor has no loop to wake: its actors run on the thread that calls them, if they are "
-            + "free.",
+        "Loops are pinned, the two of a pair to two CPUs. None are pinned if the default executor takes part, because its "
+            + "threads cannot be pinned.",
+        "Mallocs are those of all threads. A hop to a loop needs none. A hop to the default executor's threads needs those "
+            + "of the runtime, and so does a new task.",
+        "The default executor has no loop to wake: a free actor runs on the thread that calls it.",
     ]
 
     /// One table for each path.
@@ -86,13 +84,11 @@ struct Hops {
             var table = Table(
                 title: "A task \(path.rawValue) (ns a \(path.unit))",
                 columns: [
-                    .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
-                    .init("to", "timeHigh", .nanoseconds), .init("÷ SwiftNIO", "ratio", .ratio),
-                    .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                    .ranged("ns", "time", .nanoseconds), .ranged("÷ SwiftNIO", "ratio", .ratio),
                     .init("mallocs", "allocations", .perMessage),
                 ])
             table.rows = path.subjects.map { subject in
-                let key = Walk.Key(path: path, subject: subject)
+                let key = HopWorkload.Key(path: path, subject: subject)
                 var row = Table.Row(name: subject.rawValue)
                 row.add(times.spread(key), as: "time")
                 row.add(ratio(path, subject), as: "ratio")
@@ -103,17 +99,13 @@ struct Hops {
         }
     }
 
-    /// Hops a second as bars, one chart for each path: who cannot take one is not in it.
+    /// Hops a second as bars, in one chart for each path, with the subjects that take it.
     var charts: [Chart] {
         HopPath.allCases.filter { $0 != .start }.map { path in
-            .bars(
-                title: "A task \(path.rawValue)",
-                reading:
-                    "Longer is faster: millions of hops a second, the median of all rounds; the thin line spans half "
-                    + "of the rounds.",
-                unit: "M/s",
+            .rates(
+                "A task \(path.rawValue)", of: "hops",
                 groups: path.subjects.compactMap { subject in
-                    times.spread(Walk.Key(path: path, subject: subject)) { 1e9 / $0 }.map {
+                    times.spread(HopWorkload.Key(path: path, subject: subject)) { 1e9 / $0 }.map {
                         Chart.BarGroup(
                             name: subject.rawValue, role: subject.role,
                             bars: [Chart.Bar(name: "1 task", value: $0)])
@@ -126,10 +118,12 @@ struct Hops {
         [
             TargetRow(
                 "B-E1", "mallocs a hop, actors of one loop", .atMost(0),
-                figure: allocations.spread(Walk.Key(path: .sameExecutor, subject: .runLoops)), isCount: true),
+                figure: allocations.spread(HopWorkload.Key(path: .sameExecutor, subject: .runLoops)),
+                isCount: true),
             TargetRow(
                 "B-E2", "mallocs a hop, actors of two loops", .atMost(0),
-                figure: allocations.spread(Walk.Key(path: .twoExecutors, subject: .runLoops)), isCount: true),
+                figure: allocations.spread(HopWorkload.Key(path: .twoExecutors, subject: .runLoops)),
+                isCount: true),
             TargetRow(
                 "B-E3", "hop between actors of two loops, parked ÷ SwiftNIO", .atMost(1.1),
                 stretch: .below(1),
@@ -137,12 +131,13 @@ struct Hops {
             TargetRow(
                 "B-E4", "hop between actors of one loop ÷ default executor", .below(1),
                 figure: times.ratio(
-                    Walk.Key(path: .sameExecutor, subject: .runLoops),
-                    to: Walk.Key(path: .sameExecutor, subject: .standard))),
+                    HopWorkload.Key(path: .sameExecutor, subject: .runLoops),
+                    to: HopWorkload.Key(path: .sameExecutor, subject: .standard))),
         ]
     }
 
     private func ratio(_ path: HopPath, _ subject: HopSubject) -> Spread? {
-        times.ratio(Walk.Key(path: path, subject: subject), to: Walk.Key(path: path, subject: .nio))
+        times.ratio(
+            HopWorkload.Key(path: path, subject: subject), to: HopWorkload.Key(path: path, subject: .nio))
     }
 }

@@ -1,26 +1,26 @@
 internal import Histogram
 internal import RunLoops
 
-/// Isolates what a timer and a descriptor see of a loop that is never out of messages, and of the same loop at rest.
+/// Isolates the timer and the descriptor of a loop that is never out of messages, and of the same loop at rest.
 ///
-/// Read "passes without a read" first: it is a count, and 0 on every machine. Then how much later the timer is.
-struct Fairness: Part {
+/// Read "passes without a read" first: it is a count, and 0 on every machine. Then read the additional lateness of the timer.
+struct Fairness: Measurement {
     private let thread: RunLoopThread
     private let number: ThreadNumber
-    private let feeder: Feeder
-    private let busyThread = BusyThread()
+    private let generator: LoadGenerator
+    private let clockReader = ClockReader()
     /// The 99th percentile of each round, in nanoseconds.
     private var ninetyNinths = RoundFigures<Key>()
-    private var delays: [Situation: Histogram<UInt32>] = [:]
+    private var delays: [LoopCondition: TimeHistogram] = [:]
     private var totals: [Load: Totals] = [:]
 
-    /// A round of the loop under a load is compared with one at rest right before.
+    /// Each round under a load is compared with a round at rest right before.
     private struct Key: Hashable {
         let load: Load
-        let situation: Situation
+        let condition: LoopCondition
     }
 
-    /// What all rounds of a load add up to.
+    /// The sums of all rounds of a load.
     private struct Totals {
         var reads = 0
         var passesWithoutRead = 0
@@ -32,29 +32,26 @@ struct Fairness: Part {
 
     init() throws {
         thread = try RunLoopThread(name: "fair")
-        number = try thread.runLoop.performAndWait {
-            RunLoop.current.waitPolicy = .park
-            return ThreadNumber.current
-        }
-        feeder = try Feeder(loop: thread.runLoop)
+        number = try thread.prepare(.park)
+        generator = try LoadGenerator(loop: thread.runLoop)
     }
 
     mutating func measure(round: Int, in session: Session) throws {
         let processors = session.machine.processors
         let others = processors.count > 1 ? Array(processors.dropFirst()) : processors
         number.pin(to: [processors[0]])
-        busyThread.number.pin(to: [processors[0]])
+        clockReader.number.pin(to: [processors[0]])
         let length = session.length(.milliseconds(100), quick: .milliseconds(30))
         for load in Load.allCases {
             stage = load.rawValue
-            let idle = try FairnessWatch(thread.runLoop, length: length, feeder: nil)
-            feeder.start(load, on: others)
-            let busy = Result { try FairnessWatch(thread.runLoop, length: length, feeder: feeder) }
-            try feeder.stop(load)
-            let machine = busyThread.delays(length: length)
+            let idle = try TimerWatch(thread.runLoop, length: length, generator: nil)
+            generator.start(load, on: others)
+            let busy = Result { try TimerWatch(thread.runLoop, length: length, generator: generator) }
+            try generator.stop(load)
+            let machine = clockReader.delays(length: length)
             let watch = try busy.get()
             totals[load, default: Totals()].passesWithoutRead += watch.passesWithoutRead
-            // The first round warms up; but unread is unread.
+            // The first round is the warm-up, but the descriptor must be read there, too.
             if round < 0 { continue }
             add(watch, to: load)
             add(watch.delays, load, .busy(load))
@@ -63,36 +60,32 @@ struct Fairness: Part {
         }
     }
 
-    private mutating func add(_ busy: FairnessWatch, to load: Load) {
+    private mutating func add(_ busy: TimerWatch, to load: Load) {
         totals[load, default: Totals()].reads += busy.reads
         totals[load, default: Totals()].messages += busy.messages
         totals[load, default: Totals()].passes += busy.passes
     }
 
-    private mutating func add(_ found: [Int64], _ load: Load, _ situation: Situation) {
-        var round = Self.histogram()
+    private mutating func add(_ found: [Int64], _ load: Load, _ condition: LoopCondition) {
+        var round = TimeHistogram()
         for delay in found {
-            // The fires that one late one has kept from being made were late as well.
+            // A late fire replaces fires that it makes impossible. Those would have been late as well.
             round.recordCorrectedValue(UInt64(max(1, delay)), expectedInterval: 1_000_000)
         }
         ninetyNinths.add(
-            Double(round.valueAtPercentile(99)), of: Key(load: load, situation: situation))
-        delays[situation, default: Self.histogram()].add(round)
-    }
-
-    private static func histogram() -> Histogram<UInt32> {
-        Histogram(highestTrackableValue: 100_000_000_000, numberOfSignificantValueDigits: .three)
+            Double(round.valueAtPercentile(99)), of: Key(load: load, condition: condition))
+        delays[condition, default: TimeHistogram()].add(round)
     }
 
     var remarks: [String] {
         [
-            "A timer of 1 ms on a loop that is at rest, and then never out of messages, each of which keeps it busy for 16 pauses; "
-                + "all messages are counted, and every point of the timer's grid has fired or is counted as missed. "
-                + "A fire that was missed counts as late.",
-            "A busy thread is late, too, wherever others want its processor: the one that only reads the clock, pinned to "
-                + "the same, says how late.",
-            "While the loop is busy it also has a descriptor that is always ready: its handler should be called once a "
-                + "pass. It parks: one that spins looks at descriptors every few microseconds, and not in each pass.",
+            "A timer of 1 ms on a loop that is at rest, and then never out of messages. Each message keeps the loop busy for "
+                + "16 pauses. All messages are counted, and at every point of its grid the timer fires or counts a missed fire. A "
+                + "missed fire counts as late.",
+            "Any busy thread is late if others need its processor. The lateness of a thread that only reads the clock, pinned "
+                + "to the same processor, is the share of the machine.",
+            "While the loop is busy, it also has a descriptor that is always ready, whose handler should be called once a "
+                + "pass. The loop parks: a loop that spins checks descriptors every few microseconds, and not in each pass.",
         ]
     }
 
@@ -107,13 +100,11 @@ struct Fairness: Part {
                 .init("passes", "passes", .whole), .init("messages a pass", "messages", .ratio),
                 .init("reads", "reads", .whole), .init("passes without a read", "unread", .whole),
             ])
-        table.rows = Situation.all.map { situation in
-            var row = Table.Row(name: situation.description)
-            guard let delays = delays[situation] else { return row }
-            for (key, percentile) in [("p50", 50.0), ("p90", 90), ("p99", 99), ("max", 100)] {
-                row.figures[key] = Double(delays.valueAtPercentile(percentile))
-            }
-            if case .busy(let load) = situation, let totals = totals[load] {
+        table.rows = LoopCondition.all.map { condition in
+            var row = Table.Row(name: condition.description)
+            guard let delays = delays[condition] else { return row }
+            row.figures = delays.percentiles
+            if case .busy(let load) = condition, let totals = totals[load] {
                 row.figures["passes"] = Double(totals.passes)
                 row.figures["messages"] = Double(totals.messages) / Double(totals.passes)
                 row.figures["reads"] = Double(totals.reads)
@@ -128,14 +119,11 @@ struct Fairness: Part {
         .distributions(
             title: "Lateness of a 1 ms timer of a busy loop",
             reading:
-                "Further left is sooner, on a scale where each line is ten times the one before; ▲ marks the median and "
+                "Further left is sooner, on a scale where each line is ten times the one before. ▲ marks the median and "
                 + "│ the 99th percentile, which should stay under a millisecond.",
-            series: Situation.all.compactMap { situation in
-                delays[situation].map { delays in
-                    Chart.Distribution(
-                        name: situation.name, role: situation == .thread ? .yardstick : .ours,
-                        median: Double(delays.valueAtPercentile(50)),
-                        ninetyNinth: Double(delays.valueAtPercentile(99)), bins: delays.bins())
+            series: LoopCondition.all.compactMap { condition in
+                delays[condition].map {
+                    $0.distribution(condition.name, condition == .thread ? .yardstick : .ours)
                 }
             })
     }
@@ -144,16 +132,16 @@ struct Fairness: Part {
         let unread = totals.isEmpty ? nil : totals.values.reduce(0) { $0 + $1.passesWithoutRead }
         return Load.allCases.map { load in
             let what = "\(load.rawValue): a 1 ms timer's p99 is later by so many ms"
-            // Who sends would take the processor from the loop, and be late for it.
-            if load != .own, machine.processors.count == 1 {
-                return TargetRow("B-F1", what, .atMost(1), figure: nil, note: "needs two CPUs")
+            // With one processor, the senders would take it from the loop, and make the timer late themselves.
+            if load != .own, let note = machine.twoProcessorsNote {
+                return TargetRow("B-F1", what, .atMost(1), figure: nil, note: note)
             }
             return TargetRow(
                 "B-F1", what, .atMost(1),
                 figure: ninetyNinths.difference(
-                    Key(load: load, situation: .busy(load)), less: Key(load: load, situation: .rest)
+                    Key(load: load, condition: .busy(load)), less: Key(load: load, condition: .rest)
                 ) { $0 / 1e6 },
-                note: ninetyNinths.spread(Key(load: load, situation: .thread)).map {
+                note: ninetyNinths.spread(Key(load: load, condition: .thread)).map {
                     "a busy thread without a loop: \(NumberFormat.ratio.text($0.median / 1e6))"
                 })
         } + [
@@ -161,5 +149,51 @@ struct Fairness: Part {
                 "B-F1", "passes of a busy loop that left a ready descriptor unread", .atMost(0),
                 figure: unread.flatMap { Spread([Double($0)]) }, isCount: true)
         ]
+    }
+}
+
+/// The kinds of work that keep a loop busy.
+enum Load: String, CaseIterable {
+    case perform = "blocks that other threads perform"
+    case port = "messages that other threads send"
+    case own = "blocks that perform themselves again"
+
+    /// The short form for a chart.
+    var name: String {
+        switch self {
+        case .perform: "perform from elsewhere"
+        case .port: "port from elsewhere"
+        case .own: "blocks, again and again"
+        }
+    }
+}
+
+/// The work of the timer's loop meanwhile.
+enum LoopCondition: Hashable {
+    /// No other work.
+    case rest
+    /// A load that keeps it busy.
+    case busy(Load)
+    /// No loop, but a thread that reads the clock.
+    case thread
+
+    static let all: [LoopCondition] = [.thread, .rest] + Load.allCases.map { .busy($0) }
+
+    /// The name in a table.
+    var description: String {
+        switch self {
+        case .rest: "at rest"
+        case .busy(let load): load.rawValue
+        case .thread: "no loop: a thread that only reads the clock"
+        }
+    }
+
+    /// The name in a chart.
+    var name: String {
+        switch self {
+        case .rest: "at rest"
+        case .busy(let load): load.name
+        case .thread: "only reads the clock"
+        }
     }
 }

@@ -1,11 +1,11 @@
 internal import RunLoops
 
-/// Isolates the ticks that a loop misses because it shares two processors with eight busy processes: a loop that sleeps, and
-/// one that would spin from each tick to the next.
+/// Isolates the ticks that a loop misses because it shares two processors with eight busy processes: for a loop that sleeps,
+/// and for one that may spin from each tick to the next.
 ///
-/// Read "delivered" first: the kernel decides how many a loop that sleeps gets, and one that spins should get as many.
-struct SharedProcessors: Part {
-    private enum Way: String, CaseIterable {
+/// Read "delivered" first: the kernel decides how many ticks a loop that sleeps gets, and a loop that spins should get as many.
+struct SharedProcessors: Measurement {
+    private enum Policy: String, CaseIterable {
         case park = "park"
         case spin = "spin(for: 2 ms)"
 
@@ -14,23 +14,20 @@ struct SharedProcessors: Part {
 
     private static let processes = 8
 
-    /// A loop for each, because a loop learns from what it has met.
-    private let threads: [Way: RunLoopThread]
-    private let numbers: [Way: ThreadNumber]
-    private var delivered = RoundFigures<Way>()
+    /// A loop for each policy, because a loop adapts to the machine.
+    private let threads: [Policy: RunLoopThread]
+    private let numbers: [Policy: ThreadNumber]
+    private var delivered = RoundFigures<Policy>()
 
     private(set) var stage = ""
 
     init() throws {
-        var threads: [Way: RunLoopThread] = [:]
-        var numbers: [Way: ThreadNumber] = [:]
-        for way in Way.allCases {
+        var threads: [Policy: RunLoopThread] = [:]
+        var numbers: [Policy: ThreadNumber] = [:]
+        for way in Policy.allCases {
             let thread = try RunLoopThread(name: "ticks")
             threads[way] = thread
-            numbers[way] = try thread.runLoop.performAndWait {
-                RunLoop.current.waitPolicy = way.policy
-                return ThreadNumber.current
-            }
+            numbers[way] = try thread.prepare(way.policy)
         }
         (self.threads, self.numbers) = (threads, numbers)
     }
@@ -42,29 +39,27 @@ struct SharedProcessors: Part {
         let busy = try BusyProcesses(Self.processes, on: processors)
         defer { busy.stop() }
         let length = session.length(.seconds(2), quick: .milliseconds(500))
-        for way in round % 2 == 0 ? Way.allCases : Way.allCases.reversed() {
+        for way in round % 2 == 0 ? Policy.allCases : Policy.allCases.reversed() {
             stage = way.rawValue
             guard let thread = threads[way] else { continue }
-            let watch = try FairnessWatch(thread.runLoop, length: length, feeder: nil)
-            // The first round warms up: the loop that spins finds out that it is disturbed.
+            let watch = try TimerWatch(thread.runLoop, length: length, generator: nil)
+            // The first round is the warm-up: the loop that spins learns that it shares its processors.
             if round >= 0 { delivered.add(Double(watch.fires) / Double(watch.points), of: way) }
         }
     }
 
     var remarks: [String] {
         [
-            "A timer of 1 ms on a loop that may use two processors, which eight busy processes want as well: the share of the "
-                + "points of its grid at which it has fired, and not later together with others."
+            "A timer of 1 ms on a loop that may use two processors, and shares them with eight busy processes: the share of "
+                + "the points of its grid at which it has fired. Several missed points count as one fire."
         ]
     }
-
-    var charts: [Chart] { [] }
 
     var tables: [Table] {
         var table = Table(
             title: "Ticks of 1 ms that are delivered beside eight busy processes on two processors",
             columns: [.init("delivered", "delivered", .ratio)])
-        table.rows = Way.allCases.map { way in
+        table.rows = Policy.allCases.map { way in
             var row = Table.Row(name: way.rawValue)
             row.add(delivered.spread(way), as: "delivered")
             return row
@@ -77,7 +72,7 @@ struct SharedProcessors: Part {
             TargetRow(
                 "B-F2", "1 ms ticks delivered with 8 busy processes on two CPUs, spin ÷ park", .atLeast(0.97),
                 stretch: .atLeast(1), figure: delivered.ratio(.spin, to: .park),
-                note: machine.processors.count < 2 ? "needs two CPUs" : nil)
+                note: machine.twoProcessorsNote)
         ]
     }
 }

@@ -1,14 +1,15 @@
 internal import ArgumentParser
 
-/// Isolates waking: the time from one thread's send to the other thread's handler, and nothing queued.
+/// Isolates wake-ups: the time from the send on one thread to the handler on the other, with nothing queued.
 ///
-/// Read the ratio to raw of "RunLoops, park, port" on two processors first. Subjects take turns in short
-/// rounds of one process, and each is compared with raw in the same round.
+/// Read the ratio to raw of "RunLoops, park, port" on two processors first. Subjects take turns in short rounds of one process,
+/// and each is compared with raw in the same round.
 struct LatencyFamily: Family {
     static let name = "latency"
     static let summary = "One-way wake-up latency: half a ping-pong between two threads."
 
-    @Option(help: "The least time between two pings in µs; 0 sends as soon as the last was answered.")
+    @Option(
+        help: "The least time between two pings in µs. With 0, each ping follows the last answer at once.")
     var gap = 0
 
     func validate() throws {
@@ -16,8 +17,8 @@ struct LatencyFamily: Family {
     }
 
     func measure(in session: Session) throws -> Chapter {
-        let rally = Rally()
-        let subjects = try PingPongSubject.allCases.map { (subject: $0, player: try $0.make(rally: rally)) }
+        let timer = RoundTripTimer()
+        let subjects = try PingPongSubject.allCases.map { (subject: $0, player: try $0.make(timer: timer)) }
         var chapter = Chapter(name: Self.name)
         var results: [Placement: [PingPongSubject: LatencyResult]] = [:]
         for placement in Placement.possible(on: session.machine) {
@@ -25,19 +26,17 @@ struct LatencyFamily: Family {
             var found: [PingPongSubject: LatencyResult] = [:]
             for round in 0..<session.rounds {
                 session.progress.step(round, of: session.rounds)
-                for index in subjects.indices {
-                    // Each round begins with another subject, so that none always follows the same one.
-                    let (subject, player) = subjects[(index + round) % subjects.count]
+                for (subject, player) in subjects.turns(of: round) {
                     if !subject.isPossible(in: placement) { continue }
                     player.place(placement, on: session.machine)
-                    rally.prepare(
+                    timer.prepare(
                         length: session.length(.milliseconds(40), quick: .milliseconds(15)),
                         gap: .microseconds(gap))
                     var failure: String?
                     let hits = player.spinHits
-                    let usage = Usage.of {
+                    let usage = ProcessUsage.of {
                         player.start()
-                        failure = rally.wait()
+                        failure = timer.wait()
                     }
                     if let failure {
                         chapter.failures.append(
@@ -46,7 +45,7 @@ struct LatencyFamily: Family {
                     }
                     found[subject, default: LatencyResult(subject: subject)]
                         .add(
-                            rally.samples, gap: .microseconds(gap), usage: usage,
+                            timer.samples, gap: .microseconds(gap), usage: usage,
                             spinHits: hits.flatMap { before in player.spinHits.map { $0 - before } })
                 }
             }
@@ -54,22 +53,24 @@ struct LatencyFamily: Family {
             results[placement] = found
         }
         chapter.remarks = remarks + subjects.compactMap(\.player.remark)
-        chapter.targets = LatencyTargets(results: results).rows
+        let targets = LatencyTargets(results: results)
+        chapter.targets = targets.rows
+        chapter.comparisons = targets.comparisons
         return chapter
     }
 
     private var remarks: [String] {
         [
-            "One way is half a round trip, in µs. ÷ raw compares the p50 of the same round: median, and the "
-                + "range of half of the rounds. Percentiles are of half round trips.",
-            "CPUs is processor time over wall time: what a subject burns to be that fast. Switches are context "
-                + "switches a hop, hits are spins a hop that had work before they would have slept.",
-            "Foundation's perform does not wake a sleeping loop on Linux; CFRunLoopWakeUp, from "
-                + "`import CoreFoundation`, is the best public means and is what is measured.",
-            "raw, RunLoops, Foundation and SwiftNIO: every thread is pinned.",
+            "One way is half a round trip, in µs. ÷ raw compares the p50 of the same round: the median of the rounds, and "
+                + "the range of half of them. Percentiles are of half round trips.",
+            "CPUs is processor time over wall time, the price of the speed. Switches are context switches a hop. Hits are "
+                + "spins a hop that found work before the loop would have slept.",
+            "Foundation's perform does not wake a sleeping loop on Linux. So it is measured with the best public means, "
+                + "CFRunLoopWakeUp from `import CoreFoundation`.",
+            "All threads of raw, RunLoops, Foundation and SwiftNIO are pinned.",
         ]
             + (gap > 0
-                ? ["Paced: \(gap) µs between pings; corrected for pings that could not be sent in time."]
+                ? ["Paced: \(gap) µs between pings, corrected for pings that could not be sent in time."]
                 : [])
     }
 }
@@ -83,8 +84,7 @@ extension Chapter {
             columns: [
                 .init("p50", "p50", .microseconds), .init("p90", "p90", .microseconds),
                 .init("p99", "p99", .microseconds), .init("p99.9", "p99.9", .microseconds),
-                .init("max", "max", .microseconds), .init("÷ raw", "ratio", .ratio),
-                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                .init("max", "max", .microseconds), .ranged("÷ raw", "ratio", .ratio),
                 .init("CPUs", "processorsBusy", .ratio), .init("CPU s", "processorSeconds", .ratio),
                 .init("switches", "contextSwitchesPerHop", .ratio), .init("hits", "spinHitsPerHop", .ratio),
             ])
@@ -94,8 +94,8 @@ extension Chapter {
             .distributions(
                 title: "Wake-up latency, \(placement.rawValue)",
                 reading:
-                    "Further left is faster, on a scale where each line is ten times the one before; the "
-                    + "height is the share of wake-ups, ▲ marks the median and │ the 99th percentile.",
+                    "Further left is faster, on a scale where each line is ten times the one before. The height is "
+                    + "the share of wake-ups, ▲ marks the median and │ the 99th percentile.",
                 series: results.map { $0.distribution() }))
     }
 }

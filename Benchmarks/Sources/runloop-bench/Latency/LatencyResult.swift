@@ -1,38 +1,36 @@
 internal import Foundation
 internal import Histogram
 
-/// What the rounds of one subject in one placement add up to.
+/// The sum of the rounds of one subject at one placement.
 ///
-/// Round trips are recorded, and halved when read: one way is half a round trip, for all alike.
+/// Round trips are recorded, and halved when they are read: one way is half a round trip, for all subjects.
 struct LatencyResult {
     let subject: PingPongSubject
     /// Every round trip of every round, in nanoseconds.
-    private var roundTrips = LatencyResult.histogram()
+    private var roundTrips = TimeHistogram()
     /// The round trips of the latest round.
-    private var latest = LatencyResult.histogram()
+    private var latest = TimeHistogram()
     /// One figure a round, one way, in nanoseconds.
     private(set) var medians: [Double] = []
     private(set) var ninetyNinths: [Double] = []
-    /// What all rounds used.
-    private(set) var usage = Usage()
-    /// Spins that had work, in all rounds.
+    /// The resources that all rounds used.
+    private(set) var usage = ProcessUsage()
+    /// The number of spins that found work, in all rounds.
     private var spinHits: Int?
 
     init(subject: PingPongSubject) { self.subject = subject }
 
-    private static func histogram() -> Histogram<UInt64> {
-        Histogram(highestTrackableValue: 100_000_000_000, numberOfSignificantValueDigits: .three)
-    }
-
     /// Adds a round.
     ///
     /// - Parameters:
-    ///   - samples: Its round trips.
-    ///   - gap: The pace that was asked for. A round trip that takes longer than the gap kept later pings
-    ///     from being sent when they were due; the histogram adds what those would have seen.
-    ///   - usage: What the round used.
-    ///   - spinHits: How often a side that spun had work.
-    mutating func add(_ samples: UnsafeBufferPointer<Int64>, gap: Duration, usage: Usage, spinHits: Int?) {
+    ///   - samples: The round trips.
+    ///   - gap: The time between two pings. A round trip that takes longer delays later pings, so the histogram adds the times
+    ///     that those would have taken.
+    ///   - usage: The resources that the round used.
+    ///   - spinHits: The number of spins that found work.
+    mutating func add(
+        _ samples: UnsafeBufferPointer<Int64>, gap: Duration, usage: ProcessUsage, spinHits: Int?
+    ) {
         latest.reset()
         for sample in samples {
             let value = UInt64(max(1, sample))
@@ -50,10 +48,10 @@ struct LatencyResult {
         if let spinHits { self.spinHits = (self.spinHits ?? 0) + spinHits }
     }
 
-    /// The time one way that this share of all samples did not exceed, in nanoseconds.
+    /// The time one way that this percentage of all samples did not exceed, in nanoseconds.
     func percentile(_ percentile: Double) -> Double { Double(roundTrips.valueAtPercentile(percentile)) / 2 }
 
-    /// The row of the table, beside the yardstick of the same placement.
+    /// The row of the table, with the ratio to the yardstick at the same placement.
     func row(yardstick: LatencyResult?) -> Table.Row {
         var row = Table.Row(name: subject.rawValue)
         let hops = Double(roundTrips.totalCount) * 2
@@ -66,9 +64,7 @@ struct LatencyResult {
         ]
         if let spinHits { row.figures["spinHitsPerHop"] = Double(spinHits) / hops }
         if let yardstick, let ratio = Spread(ratios: medians, to: yardstick.medians) {
-            row.figures["ratio"] = ratio.median
-            row.figures["ratioLow"] = ratio.lowerQuartile
-            row.figures["ratioHigh"] = ratio.upperQuartile
+            row.add(ratio, as: "ratio")
         }
         return row
     }
@@ -78,5 +74,56 @@ struct LatencyResult {
         Chart.Distribution(
             name: subject.rawValue, role: subject.role, median: percentile(50), ninetyNinth: percentile(99),
             bins: roundTrips.bins { $0 / 2 })
+    }
+}
+
+/// The targets and the comparisons that all placements together give.
+struct LatencyTargets {
+    /// The results of each placement that was measured.
+    let results: [Placement: [PingPongSubject: LatencyResult]]
+
+    private static let peers: [PingPongSubject] = [.foundation, .nio, .dispatch]
+
+    var rows: [TargetRow] {
+        let note = results[.twoProcessors] == nil ? "needs two CPUs" : nil
+        return [
+            TargetRow(
+                "B-L1", "wake-up, parked, two CPUs, p50 ÷ raw", .atMost(1.10), stretch: .atMost(1.03),
+                figure: ratio(.port, .raw, .twoProcessors), note: note),
+            TargetRow(
+                "B-L2", "wake-up, parked, one CPU, p50 ÷ raw", .atMost(1.40), stretch: .atMost(1.15),
+                figure: ratio(.port, .raw, .oneProcessor)),
+            TargetRow(
+                "B-L3", "wake-up while spinning, p50 ÷ raw parked on two CPUs", .atMost(0.03),
+                stretch: .atMost(0.01), figure: ratio(.spinning, .raw, .twoProcessors), note: note),
+            TargetRow(
+                "B-L4", "wake-up, parked, two CPUs, p99 ÷ raw p99", .atMost(1.2), stretch: .atMost(1.05),
+                figure: ratio(.port, .raw, .twoProcessors, \.ninetyNinths), note: note),
+        ]
+            + Self.peers.map { peer in
+                TargetRow(
+                    "B-L5", "wake-up, parked, two CPUs, our perform ÷ \(peer.rawValue)", .below(1),
+                    figure: ratio(.perform, peer, .twoProcessors),
+                    note: note ?? (peer == .dispatch ? "half of theirs is a semaphore" : nil))
+            }
+    }
+
+    var comparisons: [Comparison] {
+        Self.peers.compactMap { peer in
+            Comparison(
+                "Wake a loop that sleeps on another CPU, with perform", peer.rawValue,
+                ratio(peer, .perform, .twoProcessors))
+        }
+    }
+
+    /// The quotients of two subjects' figures of the same rounds; `nil` if there are none.
+    private func ratio(
+        _ subject: PingPongSubject, _ yardstick: PingPongSubject, _ placement: Placement,
+        _ figures: (LatencyResult) -> [Double] = \.medians
+    ) -> Spread? {
+        guard let found = results[placement], let left = found[subject], let right = found[yardstick] else {
+            return nil
+        }
+        return Spread(ratios: figures(left), to: figures(right))
     }
 }

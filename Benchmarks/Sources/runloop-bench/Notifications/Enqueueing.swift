@@ -1,14 +1,14 @@
 internal import CThreadControl
 
-/// Isolates leaving a notification with a queue in which a hundred wait already, or a hundred thousand.
+/// Isolates enqueueing a notification while a hundred others wait, or a hundred thousand.
 ///
-/// Read the quotient of the two first: it says whether the queue looks for what is alike, or knows.
-struct Enqueueing: Part {
-    /// How many wait.
+/// Read the quotient of the two first: it is large if the queue searches for notifications to merge with.
+struct Enqueueing: Measurement {
+    /// The numbers of notifications that wait.
     private static let few = 100
     private static let many = 100_000
-    /// What becomes of a notification that is enqueued.
-    private enum Fate: String, CaseIterable {
+    /// The kinds of notifications that are enqueued.
+    private enum Kind: String, CaseIterable {
         case mergedWithFew = "merged with one of 32 of those that wait"
         case mergedWithAny = "merged with any of those that wait"
         case added = "like none of those that wait"
@@ -16,12 +16,12 @@ struct Enqueueing: Part {
 
     private struct Key: Hashable {
         let subject: EnqueueSubject
-        let fate: Fate
+        let kind: Kind
         let pending: Int
     }
 
     private let queues: [(subject: EnqueueSubject, pending: Int, queue: any Enqueuer)]
-    /// How many are timed a round.
+    /// The number of notifications that are timed in a round.
     private let count: Int
     /// Nanoseconds an enqueue.
     private var times = RoundFigures<Key>()
@@ -35,45 +35,44 @@ struct Enqueueing: Part {
             EnqueueSubject.allCases.map { ($0, pending, $0.make(pending: pending, others: count)) }
         }
         for (_, _, queue) in queues {
-            queue.thread.run { queue.fill() }
-            queue.thread.wait()
+            queue.thread.runAndWait { queue.fill() }
         }
     }
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        for index in queues.indices {
-            let (subject, pending, queue) = queues[(index + max(0, round)) % queues.count]
+        for (subject, pending, queue) in queues.turns(of: round) {
             queue.thread.number.pin(to: [session.machine.processors[0]])
             let batch = subject == .foundation ? 1 : 32
-            for fate in Self.fates(of: subject) {
-                stage = "\(subject.rawValue), \(pending) waiting, \(fate.rawValue)"
+            for kind in Self.kinds(of: subject) {
+                stage = "\(subject.rawValue), \(pending) waiting, \(kind.rawValue)"
                 let time = try onThread(of: queue) { [count] () throws(Miscount) in
-                    switch fate {
+                    switch kind {
                     case .mergedWithFew:
                         Self.timeMerging(
-                            with: queue, Scatter(count: 32, in: pending), count: count, batch: batch)
+                            with: queue, ScatteredIndices(count: 32, in: pending), count: count, batch: batch)
                     case .mergedWithAny:
                         Self.timeMerging(
-                            with: queue, Scatter(count: pending, in: pending), count: count, batch: batch)
+                            with: queue, ScatteredIndices(count: pending, in: pending), count: count,
+                            batch: batch)
                     case .added: try Self.timeAdding(to: queue, pending: pending, count: count)
                     }
                 }
-                if round >= 0 { times.add(time, of: Key(subject: subject, fate: fate, pending: pending)) }
+                if round >= 0 { times.add(time, of: Key(subject: subject, kind: kind, pending: pending)) }
             }
         }
     }
 
-    /// Which of them are measured.
-    private static func fates(of subject: EnqueueSubject) -> [Fate] {
+    /// The kinds that a subject is measured with.
+    private static func kinds(of subject: EnqueueSubject) -> [Kind] {
         switch subject {
-        case .own: Fate.allCases
-        // It does the same for all, and cannot be filled anew each round.
+        case .own: Kind.allCases
+        // Does the same work for all kinds, and takes too long to fill again in each round.
         case .foundation: [.mergedWithAny]
         case .dictionary: [.mergedWithFew, .mergedWithAny]
         }
     }
 
-    /// Lets all queues post what waits in them, and counts it.
+    /// Has all queues post the notifications that wait, and counts them.
     mutating func end(in session: Session) throws(Miscount) {
         for (subject, pending, queue) in queues {
             stage = "\(subject.rawValue), \(pending) waiting, the end"
@@ -87,22 +86,18 @@ struct Enqueueing: Part {
     private func onThread(
         of queue: any Enqueuer, _ body: @escaping @Sendable () throws(Miscount) -> Double
     ) throws(Miscount) -> Double {
-        try runloop_bench.measure(
-            on: {
-                queue.thread.run($0)
-                queue.thread.wait()
-            }, body)
+        try runloop_bench.measure(on: { queue.thread.runAndWait($0) }, body)
     }
 
-    /// Nanoseconds an enqueue of so many, or of as many as a few milliseconds allow.
+    /// Returns the nanoseconds of an enqueue, of `count` or of as many as three milliseconds allow.
     private static func timeMerging(
-        with queue: any Enqueuer, _ scatter: consuming Scatter, count: Int, batch: Int
+        with queue: any Enqueuer, _ scatter: consuming ScatteredIndices, count: Int, batch: Int
     ) -> Double {
         var scatter = scatter
         return timeEach(of: count, inBatchesOf: batch) { queue.merge(batch, &scatter) }
     }
 
-    /// Nanoseconds an enqueue of so many; the queue is filled anew before they are a notable part of what waits.
+    /// Returns the nanoseconds of an enqueue; the queue is emptied and filled again before new ones exceed a third of it.
     private static func timeAdding(
         to queue: any Enqueuer, pending: Int, count: Int
     ) throws(Miscount) -> Double {
@@ -127,11 +122,11 @@ struct Enqueueing: Part {
 
     var remarks: [String] {
         [
-            "Enqueued on the thread of a loop that does not run meanwhile; afterwards it runs, and what it posts is "
-                + "counted. Each one that waits has a name of its own, and any are taken in no order: with "
-                + "many, memory is far away, for the names, too.",
-            "Foundation's queue goes through all that wait. It was filled without coalescing.",
-            "The dictionary has as many names, and does nothing but find one and count: its quotient is what memory costs.",
+            "Notifications are enqueued on the thread of a loop that does not run meanwhile. Afterwards the loop runs, and its "
+                + "posts are counted. Each notification that waits has a name of its own, and \"any\" takes them in a random "
+                + "order: with many, neither the notifications nor their names are in the cache.",
+            "Foundation's queue searches all notifications that wait. It was filled without coalescing.",
+            "The dictionary has as many names, and only finds one and counts: its quotient is the cost of memory.",
         ]
     }
 
@@ -143,21 +138,18 @@ struct Enqueueing: Part {
         var table = Table(
             title: "Enqueue with coalescing on name and sender (ns)",
             columns: [
-                .init("100 wait", "few", .nanoseconds), .init("from", "fewLow", .nanoseconds),
-                .init("to", "fewHigh", .nanoseconds), .init("100,000 wait", "many", .nanoseconds),
-                .init("from", "manyLow", .nanoseconds), .init("to", "manyHigh", .nanoseconds),
-                .init("quotient", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio),
+                .ranged("100 wait", "few", .nanoseconds), .ranged("100,000 wait", "many", .nanoseconds),
+                .ranged("quotient", "ratio", .ratio),
             ])
         for subject in EnqueueSubject.allCases {
-            for fate in Fate.allCases {
-                guard let few = times.spread(Key(subject: subject, fate: fate, pending: Self.few)) else {
+            for kind in Kind.allCases {
+                guard let few = times.spread(Key(subject: subject, kind: kind, pending: Self.few)) else {
                     continue
                 }
-                var row = Table.Row(name: "\(subject.rawValue), \(fate.rawValue)")
+                var row = Table.Row(name: "\(subject.rawValue), \(kind.rawValue)")
                 row.add(few, as: "few")
-                row.add(times.spread(Key(subject: subject, fate: fate, pending: Self.many)), as: "many")
-                row.add(ratio(subject, fate), as: "ratio")
+                row.add(times.spread(Key(subject: subject, kind: kind, pending: Self.many)), as: "many")
+                row.add(ratio(subject, kind), as: "ratio")
                 table.rows.append(row)
             }
         }
@@ -166,17 +158,13 @@ struct Enqueueing: Part {
 
     /// Enqueues a second as bars.
     private var chart: Chart {
-        .bars(
-            title: "Enqueue with coalescing",
-            reading:
-                "Longer is faster: millions of notifications a second that are merged with any of those that "
-                + "wait, the median of all rounds; the thin line spans half of the rounds.",
-            unit: "M/s",
+        .rates(
+            "Enqueue with coalescing", of: "notifications that merge with any of those that wait",
             groups: EnqueueSubject.allCases.map { subject in
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,
                     bars: [(Self.few, "100 wait"), (Self.many, "100,000 wait")].compactMap { pending, name in
-                        times.spread(Key(subject: subject, fate: .mergedWithAny, pending: pending)) {
+                        times.spread(Key(subject: subject, kind: .mergedWithAny, pending: pending)) {
                             1e9 / $0
                         }
                         .map { Chart.Bar(name: name, value: $0) }
@@ -185,18 +173,69 @@ struct Enqueueing: Part {
     }
 
     func targets(on machine: Machine) -> [TargetRow] {
-        Fate.allCases.map { fate in
-            let memory = ratio(.dictionary, fate)?.median
+        Kind.allCases.map { kind in
+            let memory = ratio(.dictionary, kind)?.median
             return TargetRow(
-                "B-N3", "enqueue with coalescing, \(fate.rawValue), 100,000 ÷ 100", .atMost(2),
-                stretch: .atMost(1.2), figure: ratio(.own, fate),
+                "B-N3", "enqueue with coalescing, \(kind.rawValue), 100,000 ÷ 100", .atMost(2),
+                stretch: .atMost(1.2), figure: ratio(.own, kind),
                 note: memory.map { "a dictionary's look-up: \(NumberFormat.ratio.text($0))" })
         }
     }
 
-    private func ratio(_ subject: EnqueueSubject, _ fate: Fate) -> Spread? {
+    private func ratio(_ subject: EnqueueSubject, _ kind: Kind) -> Spread? {
         times.ratio(
-            Key(subject: subject, fate: fate, pending: Self.many),
-            to: Key(subject: subject, fate: fate, pending: Self.few))
+            Key(subject: subject, kind: kind, pending: Self.many),
+            to: Key(subject: subject, kind: kind, pending: Self.few))
+    }
+}
+
+/// A queue in which many notifications wait, each with a name of its own.
+///
+/// All methods are called on the queue's thread.
+protocol Enqueuer: AnyObject, Sendable {
+    /// The queue's thread.
+    var thread: WorkerThread { get }
+
+    /// Fills the empty queue.
+    func fill()
+
+    /// Enqueues notifications, each of which is merged with one that waits.
+    ///
+    /// - Parameters:
+    ///   - count: The number of notifications.
+    ///   - scatter: Picks those that they are merged with.
+    func merge(_ count: Int, _ scatter: inout ScatteredIndices)
+
+    /// Enqueues notifications that are merged with none.
+    func add(_ count: Int)
+
+    /// Runs the loop until nothing waits.
+    ///
+    /// - Throws: ``Miscount`` if more or fewer notifications were posted than waited.
+    func empty() throws(Miscount)
+}
+
+/// The queues that are compared.
+enum EnqueueSubject: String, CaseIterable {
+    case own = "RunLoops queue"
+    case foundation = "Foundation queue"
+    case dictionary = "look-up in a Swift Dictionary"
+
+    /// The relation to this package.
+    var role: Chart.Role {
+        switch self {
+        case .own: .ours
+        case .foundation: .peer
+        case .dictionary: .yardstick
+        }
+    }
+
+    /// Makes a queue in which `pending` notifications will wait.
+    func make(pending: Int, others: Int) -> any Enqueuer {
+        switch self {
+        case .own: QueueEnqueuer(pending: pending, others: others)
+        case .foundation: FoundationEnqueuer(pending: pending)
+        case .dictionary: DictionaryEnqueuer(pending: pending)
+        }
     }
 }

@@ -1,19 +1,19 @@
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates what threads that post different names to one center take from each other.
+/// Isolates contention between threads that post different names to one center.
 ///
-/// Read the quotient of four threads and one: on two processors it can be two at most.
-struct ParallelPosting: Part {
-    /// Whose center.
+/// Read the quotient of four threads and one: with two processors it can be at most two.
+struct ParallelPosting: Measurement {
+    /// The centers that are compared.
     enum Subject: String, CaseIterable {
         case own = "RunLoops post"
         case foundation = "Foundation post"
 
         fileprivate var role: Chart.Role { self == .own ? .ours : .peer }
 
-        /// Makes a center whose names have one observer each.
-        fileprivate func make(names: [String], calls: [Calls]) -> [any Poster] {
+        /// Makes a center with one observer for each name, and one poster for each name.
+        fileprivate func make(names: [String], calls: [CallCounter]) -> [any Poster] {
             switch self {
             case .own: NamePoster.several(names: names, calls: calls)
             case .foundation: FoundationNamePoster.several(names: names, calls: calls)
@@ -29,24 +29,22 @@ struct ParallelPosting: Part {
     }
 
     private let threads = (0..<4).map { _ in WorkerThread() }
-    /// Posts a second, of all threads together.
+    /// Posts a second of all threads together.
     private var rates = RoundFigures<Key>()
 
     private(set) var stage = ""
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        // Threads in turn on the first two processors, and this one, which only waits, on them all.
+        // The threads take turns on the first two processors. This thread only waits, and may use all of them.
         let processors = session.machine.processors.prefix(2)
         for (index, thread) in threads.enumerated() {
             thread.number.pin(to: [processors[index % processors.count]])
         }
         ThreadNumber.current.pin(to: session.machine.processors)
-        for index in Subject.allCases.indices {
-            let subject = Subject.allCases[(index + max(0, round)) % Subject.allCases.count]
-            // Names of its own for each round: where two names meet in a table is a matter of luck, which has
-            // to be different each time.
+        for subject in Subject.allCases.turns(of: round) {
+            // Each round has names of its own: two names may collide in a table by chance, and not in every round.
             let names = threads.indices.map { "name \($0) of round \(round)" }
-            let calls = names.map { _ in Calls() }
+            let calls = names.map { _ in CallCounter() }
             let posters = subject.make(names: names, calls: calls)
             for count in Self.threadCounts {
                 stage = "\(subject.rawValue), threads: \(count)"
@@ -58,12 +56,12 @@ struct ParallelPosting: Part {
         }
     }
 
-    /// Has each poster post on a thread of its own for so long: posts a second.
+    /// Has each poster post on a thread of its own for a time, and returns the posts a second.
     private func rate(
-        _ posters: [any Poster], _ calls: [Calls], length: Duration
+        _ posters: [any Poster], _ calls: [CallCounter], length: Duration
     ) throws(Miscount) -> Double {
         let before = calls.map(\.count)
-        let start = Start()
+        let start = StartingGate()
         let posted = Mutex([Int](repeating: 0, count: calls.count))
         for (index, poster) in posters.enumerated() {
             threads[index].run {
@@ -76,7 +74,7 @@ struct ParallelPosting: Part {
                 posted.withLock { $0[index] = posts }
             }
         }
-        start.go(threads: posters.count)
+        start.open(threads: posters.count)
         for thread in threads[..<posters.count] { thread.wait() }
         let end = bench_now()
         let posts = posted.withLock { $0 }
@@ -87,7 +85,10 @@ struct ParallelPosting: Part {
     }
 
     var remarks: [String] {
-        ["Four threads: two on each of two CPUs, each posts a name of its own. Each round takes other names."]
+        [
+            "Four threads, two on each of two CPUs, each of which posts a name of its own with one observer. Each "
+                + "round has other names."
+        ]
     }
 
     var charts: [Chart] { [chart] }
@@ -98,11 +99,8 @@ struct ParallelPosting: Part {
         var table = Table(
             title: "Posts of different names to one center (millions of posts a second)",
             columns: [
-                .init("1 thread", "one", .millions), .init("from", "oneLow", .millions),
-                .init("to", "oneHigh", .millions), .init("4 threads", "four", .millions),
-                .init("from", "fourLow", .millions), .init("to", "fourHigh", .millions),
-                .init("4 ÷ 1", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio),
+                .ranged("1 thread", "one", .millions), .ranged("4 threads", "four", .millions),
+                .ranged("4 ÷ 1", "ratio", .ratio),
             ])
         table.rows = Subject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
@@ -116,12 +114,8 @@ struct ParallelPosting: Part {
 
     /// The rates as bars.
     private var chart: Chart {
-        .bars(
-            title: "Posts of different names to one center",
-            reading:
-                "Longer is faster: millions of posts a second of all threads together, one observer each, "
-                + "the median of all rounds; the thin line spans half of the rounds.",
-            unit: "M/s",
+        .rates(
+            "Posts of different names to one center", of: "posts of all threads together",
             groups: Subject.allCases.map { subject in
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,
@@ -134,12 +128,11 @@ struct ParallelPosting: Part {
     }
 
     func targets(on machine: Machine) -> [TargetRow] {
-        let hasTwo = machine.processors.count > 1
-        return [
+        [
             TargetRow(
                 "B-N4", "four threads posting four names ÷ one thread, two CPUs", .atLeast(1.6),
-                stretch: .atLeast(1.9), figure: hasTwo ? speedup(.own) : nil,
-                note: hasTwo ? nil : "needs two CPUs")
+                stretch: .atLeast(1.9), figure: machine.twoProcessorsNote == nil ? speedup(.own) : nil,
+                note: machine.twoProcessorsNote)
         ]
     }
 

@@ -1,11 +1,10 @@
-internal import CAllocationCounter
 internal import CThreadControl
 
-/// Isolates a post: the time until it returns, in which it has called every observer, and nothing else runs.
+/// Isolates a synchronous post, which has called every observer when it returns, while nothing else runs.
 ///
 /// Read "÷ Foundation" of "RunLoops post" with one observer first.
-struct Posting: Part {
-    /// With how many observers each subject is measured.
+struct Posting: Measurement {
+    /// The numbers of observers that each subject is measured with.
     static let observerCounts = [0, 1, 10, 100]
 
     private struct Key: Hashable {
@@ -16,11 +15,11 @@ struct Posting: Part {
     private struct Subject {
         let key: Key
         let poster: any Poster
-        let calls: Calls
+        let calls: CallCounter
 
         init(_ key: Key) {
             self.key = key
-            calls = Calls()
+            calls = CallCounter()
             poster = key.subject.make(observers: key.observers, calls: calls)
         }
     }
@@ -38,15 +37,14 @@ struct Posting: Part {
 
     private(set) var stage = ""
 
-    /// On the main thread, for the sake of Foundation's messages.
+    /// Measures on the main thread, because Foundation's typed messages need it.
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
         ThreadNumber.current.pin(to: [session.machine.processors[0]])
-        for index in subjects.indices {
-            let subject = subjects[(index + max(0, round)) % subjects.count]
+        for subject in subjects.turns(of: round) {
             stage = "\(subject.key.subject.rawValue), observers: \(subject.key.observers)"
             let time = try Self.time(
                 subject, length: session.length(.milliseconds(6), quick: .milliseconds(2)))
-            // The first round warms up, and is followed by what needs to be done only once.
+            // The first round warms up, and counts the allocations, which takes only one round.
             if round < 0 {
                 allocations.add(try Self.allocations(subject), of: subject.key)
             } else {
@@ -55,9 +53,9 @@ struct Posting: Part {
         }
     }
 
-    /// Posts for so long: nanoseconds a post, the median of chunks, so that what interrupts a few does not show.
+    /// Returns the nanoseconds of a post: the median of chunks, so that interruptions of a few do not show.
     private static func time(_ subject: Subject, length: Duration) throws(Miscount) -> Double {
-        // Enough that the clock costs nothing, few enough that the round ends in time.
+        // Enough posts that the cost of the clock does not show, and few enough that the round ends in time.
         let chunk = max(16, 256 / (subject.key.observers + 1))
         let before = subject.calls.count
         var chunks: [Double] = []
@@ -73,16 +71,15 @@ struct Posting: Part {
         return Spread(chunks)?.median ?? 0
     }
 
-    /// How often one post allocates memory.
+    /// Returns the allocations of one post.
     private static func allocations(_ subject: Subject) throws(Miscount) -> Double {
         let posts = 256
         let before = subject.calls.count
-        let allocationsBefore = bench_allocations()
-        bench_allocations_count(true)
+        let count = AllocationCount()
         subject.poster.post(posts)
-        bench_allocations_count(false)
+        let allocations = count.stop()
         try check(subject, posts: posts, since: before)
-        return Double(bench_allocations() - allocationsBefore) / Double(posts)
+        return Double(allocations) / Double(posts)
     }
 
     private static func check(_ subject: Subject, posts: Int, since before: Int) throws(Miscount) {
@@ -91,23 +88,21 @@ struct Posting: Part {
 
     var remarks: [String] {
         [
-            "Synchronous posts are made on the main thread, pinned to a CPU, to centers that others observe, too. "
-                + "Each observer is a closure that captures one object. All calls are counted.",
-            "‡ Foundation's message for the main actor; its other kind is not delivered before the post returns.",
+            "Synchronous posts are made on the main thread, which is pinned to a CPU. The centers also have an observer of "
+                + "another name. Each observer is a closure that captures one object. All calls are counted.",
+            "‡ Foundation's message for the main actor. Its other kind is not delivered before the post returns.",
         ]
     }
 
-    /// One table for each number of observers.
     var charts: [Chart] { [chart] }
 
+    /// One table for each number of observers.
     var tables: [Table] {
         Self.observerCounts.map { observers in
             var table = Table(
                 title: "Synchronous post, observers: \(observers) (ns a post)",
                 columns: [
-                    .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
-                    .init("to", "timeHigh", .nanoseconds), .init("÷ Foundation", "ratio", .ratio),
-                    .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                    .ranged("ns", "time", .nanoseconds), .ranged("÷ Foundation", "ratio", .ratio),
                     .init("mallocs", "allocations", .perMessage),
                 ])
             table.rows = PostSubject.allCases.map { subject in
@@ -122,7 +117,7 @@ struct Posting: Part {
         }
     }
 
-    /// Calls a second as bars.
+    /// CallCounter a second as bars.
     private var chart: Chart {
         let counts = Self.observerCounts.filter { $0 > 0 }
         let groups = PostSubject.allCases.map { subject in
@@ -135,12 +130,7 @@ struct Posting: Part {
                     }.map { Chart.Bar(name: name, value: $0) }
                 })
         }
-        return .bars(
-            title: "Synchronous posts",
-            reading:
-                "Longer is faster: millions of observers called a second by posts to one, ten or a hundred, the "
-                + "median of all rounds; the thin line spans half of the rounds.",
-            unit: "M/s", groups: groups)
+        return .rates("Synchronous posts", of: "observers that posts call", groups: groups)
     }
 
     func targets(on machine: Machine) -> [TargetRow] {
@@ -154,9 +144,62 @@ struct Posting: Part {
         ]
     }
 
+    var comparisons: [Comparison] {
+        [
+            Comparison(
+                "Post a notification to one observer", PostSubject.foundationName.rawValue,
+                times.ratio(
+                    Key(subject: .foundationName, observers: 1), to: Key(subject: .name, observers: 1)))
+        ].compactMap { $0 }
+    }
+
     private func ratio(_ subject: PostSubject, observers: Int) -> Spread? {
         times.ratio(
             Key(subject: subject, observers: observers),
             to: Key(subject: subject.yardstick, observers: observers))
+    }
+}
+
+/// One way to call observers synchronously, on the thread that posts.
+protocol Poster: AnyObject, Sendable {
+    /// Posts many times in one call, so that the call through the protocol costs nothing.
+    ///
+    /// Only one thread at a time calls this.
+    func post(_ count: Int)
+}
+
+/// The ways that are compared.
+enum PostSubject: String, CaseIterable {
+    case name = "RunLoops post"
+    case message = "RunLoops typed message"
+    case foundationName = "Foundation post"
+    case foundationMessage = "Foundation typed message (‡)"
+
+    /// The relation to this package.
+    var role: Chart.Role {
+        switch self {
+        case .name, .message: .ours
+        case .foundationName, .foundationMessage: .peer
+        }
+    }
+
+    /// The subject that this one is compared with.
+    var yardstick: PostSubject {
+        switch self {
+        case .name, .foundationName: .foundationName
+        case .message, .foundationMessage: .foundationMessage
+        }
+    }
+}
+
+extension PostSubject {
+    /// Makes a center with observers that count their calls, and a poster for it.
+    func make(observers: Int, calls: CallCounter) -> any Poster {
+        switch self {
+        case .name: NamePoster(name: "posted", observers: observers, calls: calls)
+        case .message: MessagePoster(observers: observers, calls: calls)
+        case .foundationName: FoundationNamePoster(name: "posted", observers: observers, calls: calls)
+        case .foundationMessage: FoundationMessagePoster(observers: observers, calls: calls)
+        }
     }
 }

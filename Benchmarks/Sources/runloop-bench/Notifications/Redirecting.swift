@@ -1,9 +1,9 @@
-/// Isolates notifications from one thread to an observer on another thread's loop.
+/// Isolates notifications from one thread to an observer on the loop of another thread.
 ///
 /// Read "÷ Foundation" of the redirected notification first.
-struct Redirecting: Part {
+struct Redirecting: Measurement {
     private let window: Int
-    private let rig: Rig
+    private let runner: ThroughputRunner
     private let subjects: [(subject: RedirectSubject, channel: any MessageChannel)]
     /// Messages a second.
     private var rates = RoundFigures<RedirectSubject>()
@@ -13,43 +13,45 @@ struct Redirecting: Part {
 
     /// Starts the consumers.
     ///
-    /// - Parameter window: How many may be under way, or zero for no limit.
-    /// - Throws: What the system said when it gave no thread or descriptor.
+    /// - Parameter window: The most notifications that may be under way, or zero for no limit.
+    /// - Throws: The refusal of the system if it has no thread or descriptor left.
     init(window: Int) throws {
         self.window = window
-        rig = Rig(window: window)
-        subjects = try RedirectSubject.allCases.map { [rig] in ($0, try $0.make(sink: rig.sink)) }
+        runner = ThroughputRunner(window: window)
+        subjects = try RedirectSubject.allCases.map { [runner] in ($0, try $0.make(sink: runner.sink)) }
     }
 
-    mutating func measure(round: Int, in session: Session) throws(Rig.Failure) {
-        for index in subjects.indices {
-            let (subject, channel) = subjects[(index + max(0, round)) % subjects.count]
+    mutating func measure(round: Int, in session: Session) throws(ThroughputRunner.Failure) {
+        for (subject, channel) in subjects.turns(of: round) {
             stage = subject.rawValue
-            rig.place(channel, on: session.machine)
-            let found = try rig.round(
+            runner.place(channel, on: session.machine)
+            let found = try runner.round(
                 channel, producers: 1, length: session.length(.milliseconds(20), quick: .milliseconds(8)))
             if round >= 0 { rates.add(found.rate, of: subject) }
         }
     }
 
-    /// Counts what a message allocates.
-    mutating func end(in session: Session) throws(Rig.Failure) {
+    /// Counts the allocations of a message.
+    mutating func end(in session: Session) throws(ThroughputRunner.Failure) {
         for (subject, channel) in subjects {
             stage = "allocations, \(subject.rawValue)"
-            rig.place(channel, on: session.machine)
-            allocations[subject] = Spread(try rig.allocations(channel, stretches: 5, messages: 512))?.median
+            runner.place(channel, on: session.machine)
+            allocations[subject] =
+                Spread(try runner.allocations(channel, stretches: 5, messages: 512))?.median
         }
     }
 
     var failures: [String] {
-        // The list makes one a message by design. Another figure means that the counter is not in place.
+        // The list allocates once for each message by design. Any other figure means that the counter does not work.
         guard let count = allocations[.list], count != 1 else { return [] }
-        return ["the allocation counter saw \(count) a message of the list, which makes 1"]
+        return ["the allocation counter saw \(count) allocations a message of the list, which makes 1"]
     }
 
     var remarks: [String] {
         let window = window == 0 ? "without limit" : "at most \(window)"
-        return ["Redirected: one producer and one consumer, each on a CPU of its own; under way: \(window)."]
+        return [
+            "Redirected: one producer and one consumer, each on a CPU of its own. Notifications under way: \(window)."
+        ]
             + subjects.compactMap(\.channel.remark)
     }
 
@@ -61,9 +63,7 @@ struct Redirecting: Part {
         var table = Table(
             title: "Drain: one producer to an observer on a loop (millions a second)",
             columns: [
-                .init("M/s", "rate", .millions), .init("from", "rateLow", .millions),
-                .init("to", "rateHigh", .millions), .init("÷ Foundation", "ratio", .ratio),
-                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                .ranged("M/s", "rate", .millions), .ranged("÷ Foundation", "ratio", .ratio),
                 .init("÷ list", "listRatio", .ratio), .init("mallocs", "allocations", .perMessage),
             ])
         table.rows = RedirectSubject.allCases.map { subject in
@@ -79,12 +79,8 @@ struct Redirecting: Part {
 
     /// The rates as bars.
     private var chart: Chart {
-        .bars(
-            title: "Notifications to an observer on a loop",
-            reading:
-                "Longer is faster: millions a second from one producer, the median of all rounds; the thin "
-                + "line spans half of the rounds.",
-            unit: "M/s",
+        .rates(
+            "Notifications to an observer on a loop", of: "notifications from one producer",
             groups: RedirectSubject.allCases.map { subject in
                 Chart.BarGroup(
                     name: subject.rawValue, role: subject.role,
@@ -99,5 +95,34 @@ struct Redirecting: Part {
                 "drain, redirected notification, one observer ÷ \(RedirectSubject.foundation.rawValue)",
                 .atLeast(10), stretch: .atLeast(25), figure: rates.ratio(.redirected, to: .foundation))
         ]
+    }
+}
+
+/// The ways of notifying the loop of another thread that are compared.
+enum RedirectSubject: String, CaseIterable {
+    case list = "list (C, malloc per message)"
+    case redirected = "RunLoops redirected notification"
+    case perform = "RunLoops perform"
+    case foundation = "Foundation perform + wake"
+    case foundationQueue = "Foundation notification to a queue (†)"
+
+    /// The relation to this package.
+    var role: Chart.Role {
+        switch self {
+        case .list: .yardstick
+        case .redirected, .perform: .ours
+        case .foundation, .foundationQueue: .peer
+        }
+    }
+
+    /// Starts the consumer of this subject.
+    func make(sink: Sink) throws -> any MessageChannel {
+        switch self {
+        case .list: ListChannel(sink: sink)
+        case .redirected: try RedirectedChannel(sink: sink)
+        case .perform: try PerformChannel(sink: sink)
+        case .foundation: FoundationChannel(sink: sink)
+        case .foundationQueue: FoundationQueueChannel(sink: sink)
+        }
     }
 }

@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// Isolates a stream of typed messages from one thread to another, sent one at a time.
 ///
-/// Read "÷ loop" first: what a receiver without a loop, and a limit, cost beside a loop and an unlimited port.
-struct PortStreams: Part {
+/// Read "÷ loop" first: the cost of a receiver without a loop, and of a limit, beside that of a loop and an unlimited port.
+struct PortStreams: Measurement {
     private enum Subject: String, CaseIterable {
         case loop = "to a loop, unlimited"
         case boundedLoop = "to a loop, default limit"
@@ -11,7 +11,7 @@ struct PortStreams: Part {
         case boundedSet = "to a port set, default limit"
     }
 
-    private let rig = Rig(window: 4096)
+    private let runner = ThroughputRunner(window: 4096)
     private let subjects: [(subject: Subject, channel: any MessageChannel)]
     /// Nanoseconds a message.
     private var times = RoundFigures<Subject>()
@@ -19,7 +19,7 @@ struct PortStreams: Part {
 
     /// Starts the consumers.
     init() throws {
-        let sink = rig.sink
+        let sink = runner.sink
         subjects = try Subject.allCases.map { subject in
             switch subject {
             case .loop: (subject, try PortChannel(.init(queueLimit: .unlimited), sink: sink))
@@ -31,21 +31,20 @@ struct PortStreams: Part {
     }
 
     mutating func measure(round: Int, in session: Session) throws {
-        for offset in subjects.indices {
-            let (subject, channel) = subjects[(offset + max(0, round)) % subjects.count]
+        for (subject, channel) in subjects.turns(of: round) {
             stage = "streams, \(subject.rawValue)"
-            rig.place(channel, on: session.machine)
-            let found = try rig.round(
+            runner.place(channel, on: session.machine)
+            let found = try runner.round(
                 channel, producers: 1, length: session.length(.milliseconds(20), quick: .milliseconds(8)))
-            // The first round warms up.
+            // The first round is the warm-up.
             if round >= 0 { times.add(1e9 / found.rate, of: subject) }
         }
     }
 
     var remarks: [String] {
         [
-            "Streams: one producer, one consumer, a message of one word, at most 4,096 under way; all are counted and their "
-                + "values added up. The family throughput compares the loop's with others."
+            "Streams: one producer, one consumer, messages of one word, at most 4,096 of them under way. All messages are "
+                + "counted and their values added up. The family throughput compares loops with others."
         ]
     }
 
@@ -53,9 +52,7 @@ struct PortStreams: Part {
         var table = Table(
             title: "Messages sent one at a time (ns a message)",
             columns: [
-                .init("ns", "time", .nanoseconds), .init("from", "timeLow", .nanoseconds),
-                .init("to", "timeHigh", .nanoseconds), .init("÷ loop", "ratio", .ratio),
-                .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                .ranged("ns", "time", .nanoseconds), .ranged("÷ loop", "ratio", .ratio),
             ])
         table.rows = Subject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
@@ -65,8 +62,6 @@ struct PortStreams: Part {
         }
         return [table]
     }
-
-    var charts: [Chart] { [] }
 
     func targets(on machine: Machine) -> [TargetRow] { [] }
 }

@@ -1,8 +1,8 @@
-/// Isolates what goes from one process to another: there and back, and a stream one way, of 64 bytes each.
+/// Isolates messages of 64 bytes between two processes: there and back, and in a stream one way.
 ///
 /// Read "÷ bare" of the round trip on two CPUs first.
-struct Packets: Part {
-    private let rally = Rally()
+struct Packets: Measurement {
+    private let timer = RoundTripTimer()
     private let subjects: [(subject: PacketSubject, pair: any PacketPair)]
     private var trips = TripFigures<PacketSubject>()
     /// Nanoseconds a message, one way.
@@ -11,22 +11,20 @@ struct Packets: Part {
 
     /// Starts all processes.
     init() throws {
-        let rally = rally
-        subjects = try PacketSubject.allCases.map { (subject: $0, pair: try $0.make(rally: rally)) }
+        let timer = timer
+        subjects = try PacketSubject.allCases.map { (subject: $0, pair: try $0.make(timer: timer)) }
     }
 
     mutating func measure(round: Int, in session: Session) throws {
         for placement in Placement.possible(on: session.machine) {
-            for offset in subjects.indices {
-                // Each round begins with another subject, so that none always follows the same one.
-                let (subject, pair) = subjects[(offset + max(0, round)) % subjects.count]
+            for (subject, pair) in subjects.turns(of: round) {
                 stage = "between processes, \(placement.rawValue), \(subject.rawValue)"
                 pair.place(placement, on: session.machine)
                 ThreadNumber.current.pin(to: placement.nearProcessors(on: session.machine))
                 let length = session.length(.milliseconds(30), quick: .milliseconds(12))
-                let found = try rally.play(pair, length: length)
+                let found = try timer.time(pair, length: length)
                 let stream = try time(of: session.isQuick ? 2_000 : 10_000, through: pair)
-                // The first round warms up.
+                // The first round is the warm-up.
                 if round < 0 { continue }
                 let key = TripFigures.Key(placement: placement, subject: subject)
                 trips.add(found, of: key)
@@ -35,24 +33,25 @@ struct Packets: Part {
         }
     }
 
-    /// How long a message takes on average, in nanoseconds, if it is followed by others.
+    /// Returns the average nanoseconds of a message in a stream of `count`.
     private func time(of count: Int, through pair: any PacketPair) throws -> Double {
-        // What came since the last answer is counted, and the rally's questions were answered one by one.
+        // The peer counts the messages since its last answer, and each question of the round trips before was answered.
         let start = ContinuousClock.now
         let received = try pair.stream(count)
         let time = ContinuousClock.now - start
         if received != count + 1 {
-            throw Rally.Failure(description: "\(count) were sent, \(received - 1) have come")
+            throw RoundTripTimer.Failure(
+                description: "\(count) messages were sent, \(received - 1) have arrived")
         }
         return Double(time.nanoseconds) / Double(count + 1)
     }
 
     var remarks: [String] {
         [
-            "Between processes: 64 bytes each way, a head of 24 besides with ours. There and back in µs, the median of the "
-                + "rounds' p50 and p99; one way in ns a message, in a stream that fills the connection.",
-            "Bare is send and recv in C, blocking; with an epoll, both ends wait as what must be able to wait for something "
-                + "else has to. Ours waits in the loop at one end, and in poll at the other.",
+            "Between processes: 64 bytes each way, and a header of 24 bytes with ours. There and back in µs, the medians of "
+                + "the p50 and the p99 of the rounds. One way in ns a message, in a stream that fills the connection.",
+            "Bare is blocking send and recv in C. With an epoll, both ends wait in a way that allows them to wait for other "
+                + "descriptors, too. Ours waits in the loop at one end, and in poll at the other.",
         ]
     }
 
@@ -60,8 +59,7 @@ struct Packets: Part {
         trips.tables(
             "Between processes", unit: "",
             columns: [
-                .init("÷ bare", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                .init("to", "ratioHigh", .ratio), .init("÷ epoll", "watchedRatio", .ratio),
+                .ranged("÷ bare", "ratio", .ratio), .init("÷ epoll", "watchedRatio", .ratio),
                 .init("one way ns", "stream", .nanoseconds), .init("÷ bare", "streamRatio", .ratio),
             ]
         ) { row, key in
@@ -76,7 +74,7 @@ struct Packets: Part {
     var charts: [Chart] { [trips.chart("Round trips between processes")] }
 
     func targets(on machine: Machine) -> [TargetRow] {
-        let note = machine.processors.count > 1 ? nil : "needs two CPUs"
+        let note = machine.twoProcessorsNote
         return [
             TargetRow(
                 "B-P2", "round trip between processes, two CPUs, p50 ÷ bare pair in C", .atMost(1.3),
@@ -85,5 +83,34 @@ struct Packets: Part {
                 "B-P2", "round trip between processes, one CPU, p50 ÷ bare pair in C", .atMost(1.3),
                 figure: trips.ratio(.oneProcessor, .ports, to: .bare)),
         ]
+    }
+}
+
+/// Two processes that exchange packets in one way.
+protocol PacketPair: PingPong {
+    /// Sends messages of 64 bytes, and then a question, which the peer answers with the number of arrived messages.
+    ///
+    /// - Parameter count: The number of messages before the question.
+    /// - Returns: The number of messages that have arrived, including the question.
+    /// - Throws: An error if the other process cannot be reached.
+    func stream(_ count: Int) throws -> Int
+}
+
+/// The ways that are compared.
+enum PacketSubject: String, TripSubject {
+    case bare = "bare SEQPACKET pair (C)"
+    case watched = "bare pair (C), an epoll at each end"
+    case ports = "RemotePort and MessagePort"
+
+    /// The relation to this package.
+    var role: Chart.Role { self == .ports ? .ours : .yardstick }
+
+    /// Starts the other process.
+    func make(timer: RoundTripTimer) throws -> any PacketPair {
+        switch self {
+        case .bare: try BarePacketPair(watches: false, timer: timer)
+        case .watched: try BarePacketPair(watches: true, timer: timer)
+        case .ports: try PortPacketPair(timer: timer)
+        }
     }
 }

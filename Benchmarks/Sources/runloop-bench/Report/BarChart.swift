@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Groups of bars under each other on one axis that begins at zero.
+/// Groups of bars below each other on one axis that begins at zero.
 struct BarChart {
     let title: String
     let unit: String
@@ -14,7 +14,7 @@ struct BarChart {
     var svg: String {
         let most = groups.flatMap(\.bars).map(\.value.upperQuartile).max() ?? 0
         guard most > 0 else { return "" }
-        let step = Self.roundStep(most / 5)
+        let step = SVG.roundStep(most / 5)
         let end = (most / step).rounded(.up) * step
         func x(_ value: Double) -> Double { SVG.plotStart + value / end * (SVG.plotEnd - SVG.plotStart) }
         let rows = groups.reduce(0.0) { $0 + Double($1.bars.count) * Self.barHeight + Self.groupGap }
@@ -56,7 +56,7 @@ struct BarChart {
         ]
     }
 
-    /// Which shade is which bar of a group.
+    /// The shade of each bar of a group.
     private var legend: [String] {
         let names = groups.map { $0.bars.map(\.name) }.max { $0.count < $1.count } ?? []
         return names.enumerated().flatMap { index, name in
@@ -69,10 +69,4 @@ struct BarChart {
     }
 
     private static func opacity(_ index: Int) -> Double { max(0.3, 1 - Double(index) * 0.23) }
-
-    /// The next larger of 1, 2 and 5 times a power of ten.
-    private static func roundStep(_ value: Double) -> Double {
-        let power = pow(10, log10(value).rounded(.down))
-        return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? 10 * power
-    }
 }

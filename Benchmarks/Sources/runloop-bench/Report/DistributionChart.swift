@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Distributions under each other on one logarithmic axis.
+/// Distributions below each other on one logarithmic axis.
 struct DistributionChart {
     let title: String
     let series: [Chart.Distribution]
 
     private static let rowHeight = 46.0
     private static let top = 24.0
-    /// How many steps of a distribution there are in a decade.
+    /// The number of steps in a decade of a distribution.
     private static let binsPerDecade = 20.0
 
     /// The drawing.
@@ -48,7 +48,7 @@ struct DistributionChart {
         for bin in distribution.bins {
             let (left, right) = (x(bin.start), x(bin.start * step))
             let y = base - bin.share / peak * (Self.rowHeight - 14)
-            // Back to the base line between bins: where nothing was seen, nothing is drawn.
+            // Returns to the base line between bins, so that a gap without samples stays empty.
             points += [(left, base), (left, y), (right, y), (right, base)]
         }
         let (median, ninetyNinth) = (x(distribution.median), x(distribution.ninetyNinth))

@@ -1,17 +1,18 @@
 internal import Foundation
 
-/// What something costs against how much of it there is, as lines on two logarithmic axes.
+/// Costs against sizes, as lines on two logarithmic axes.
 ///
-/// A cost that does not grow is level, one that grows with the size climbs as steeply as the grid does.
+/// A cost that does not grow with the size is a level line. A cost that is proportional to the size climbs as steeply as the
+/// diagonal of the grid.
 struct GrowthChart {
     let title: String
-    /// What the sizes count.
+    /// The things that the sizes count.
     let size: String
     let lines: [Chart.Line]
 
     private static let top = 12.0
     private static let decadeHeight = 52.0
-    /// Names that would lie on each other are moved apart.
+    /// The least distance between two names, which are moved apart if they are closer.
     private static let nameHeight = 16.0
 
     /// The drawing.
@@ -69,7 +70,7 @@ struct GrowthChart {
         return pieces + marks
     }
 
-    /// The lines' names, at the height where each ends.
+    /// The name of each line, at the height of its end.
     private func names(y: (Double) -> Double) -> [String] {
         var next = -Double.infinity
         return lines.compactMap { line in line.points.last.map { (line.name, y($0.cost.median)) } }

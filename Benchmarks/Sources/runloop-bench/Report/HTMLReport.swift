@@ -1,4 +1,4 @@
-/// The report as one page that needs nothing else: no script, no font, no network.
+/// The report as one page that works on its own: without scripts, fonts or a network.
 struct HTMLReport {
     private let report: Report
 
@@ -13,14 +13,14 @@ struct HTMLReport {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>Run loops: what was measured</title>
+        <title>Run loops: benchmark results</title>
         <style>\(Self.style)</style>
         </head>
         <body>
         <main>
-        <h1>Run loops: what was measured</h1>
+        <h1>Run loops: benchmark results</h1>
         <pre class="machine">\(SVG.escaped(report.machine.description.joined(separator: "\n")))</pre>
-        <p>Times are compared within this run only: a ratio's median, and the range of half of the rounds.
+        <p>Times are compared within this run only. A ratio is the median of the rounds, with the range of half of them.
         <span class="key ours"></span> this package <span class="key yardstick"></span> yardsticks
         <span class="key peer"></span> other loops</p>
         \(failures)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How a figure is written.
+/// The unit and the number of digits of a figure.
 enum NumberFormat: String, Codable {
     /// Nanoseconds, written as microseconds.
     case microseconds
@@ -10,16 +10,16 @@ enum NumberFormat: String, Codable {
     case ratio
     /// A rate, written in millions.
     case millions
-    /// How often something happens for each of something else; few are expected.
+    /// The small number of times that one thing happens for each of another.
     case perMessage
-    /// A bound of a target: as short as it goes.
+    /// The bound of a target, written as short as possible.
     case bound
     /// A whole number.
     case whole
     /// A share of one.
     case percent
 
-    /// The figure's text; a dash for none.
+    /// The text of a figure; a dash for `nil`.
     func text(_ value: Double?) -> String {
         guard let value, value.isFinite else { return "–" }
         switch self {
@@ -34,20 +34,20 @@ enum NumberFormat: String, Codable {
         }
     }
 
-    /// So many powers of ten nanoseconds, in the unit that one would say.
+    /// A power of ten nanoseconds, in the largest unit that fits.
     static func time(ofDecade decade: Int) -> String {
         let units = ["ns", "µs", "ms", "s"]
         let unit = min(max(decade / 3, 0), units.count - 1)
         return String(format: "%g ", pow(10, Double(decade - 3 * unit))) + units[unit]
     }
 
-    /// A size, with its thousands apart where it is long.
+    /// A size, with a comma before the last three of five or more digits.
     static func grouped(_ number: Int) -> String {
         let digits = String(number)
         return digits.count > 4 ? digits.dropLast(3) + "," + digits.suffix(3) : digits
     }
 
-    /// Three digits that mean something.
+    /// A number with three significant digits.
     private static func digits(_ value: Double) -> String {
         switch abs(value) {
         case ..<0.1: String(format: "%.4f", value)

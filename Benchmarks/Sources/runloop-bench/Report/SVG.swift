@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The pieces that charts are drawn from.
+/// The elements that charts consist of.
 ///
-/// Colours are the page's, so that they follow light and dark.
+/// Their colours come from the styles of the page or the file, so that they follow light and dark.
 enum SVG {
-    /// How wide every chart is, in its own units; the page scales it.
+    /// The width of every chart of the page, in its own units; the page scales it.
     static let width = 920.0
-    /// Where the plot begins; names stand left of it.
+    /// The left edge of the plot; names end left of it.
     static let plotStart = 290.0
-    /// Where the plot ends; figures stand right of it.
+    /// The right edge of the plot; figures begin right of it.
     static let plotEnd = 765.0
 
     /// A whole chart.
@@ -20,11 +20,12 @@ enum SVG {
         """
     }
 
-    /// A line of text whose baseline begins, or with `anchor` ends or is centred, at a point.
+    /// A line of text whose baseline begins at a point, or ends or is centred there, depending on `anchor`.
     static func text(
         _ text: String, x: Double, y: Double, anchor: String = "start", style: String = ""
     ) -> String {
-        "<text x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">\(escaped(text))</text>"
+        "<text x=\"\(number(x))\" y=\"\(number(y))\" text-anchor=\"\(anchor)\" class=\"\(style)\">"
+            + "\(escaped(text))</text>"
     }
 
     /// A straight line.
@@ -46,10 +47,16 @@ enum SVG {
         return "<polygon points=\"\(list)\" class=\"\(style)\"/>"
     }
 
-    /// Text that HTML takes for text.
+    /// The text with all characters escaped that HTML gives a meaning to.
     static func escaped(_ text: String) -> String {
         text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
             .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+    }
+
+    /// The distance between grid lines: 1, 2 or 5 times a power of ten, and at least `value`.
+    static func roundStep(_ value: Double) -> Double {
+        let power = pow(10, log10(value).rounded(.down))
+        return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? 10 * power
     }
 
     private static func number(_ value: Double) -> String { String(format: "%.4g", value) }

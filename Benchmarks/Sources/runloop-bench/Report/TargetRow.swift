@@ -1,14 +1,16 @@
-/// One target, and whether this run reached it.
+/// One target, and the verdict of this run on it.
 struct TargetRow: Codable {
-    /// The target's name in the list of targets.
+    /// The name of the target in the list of targets.
     let id: String
-    /// What is measured, and against what.
+    /// The quantity, and the yardstick it is divided by.
     let what: String
     let target: Limit
     let stretch: Limit?
-    /// What was measured; `nil` where it could not be, and ``note`` says why.
+    /// The measured figure; `nil` if it could not be measured, and ``note`` gives the reason.
     let figure: Spread?
-    /// Whether the figure is a count, which is the same on every machine, and so a miss is a failure.
+    /// True if the figure is a count.
+    ///
+    /// Counts are the same on every machine, so a miss is a failure.
     let isCount: Bool
     var note: String?
 
@@ -25,13 +27,13 @@ struct TargetRow: Codable {
         self.note = note
     }
 
-    /// A bound that a figure must keep.
+    /// A bound for a figure.
     enum Limit: Codable {
         case atMost(Double)
         case below(Double)
         case atLeast(Double)
 
-        /// Whether `value` keeps it.
+        /// True if `value` is within the bound.
         func holds(for value: Double) -> Bool {
             switch self {
             case .atMost(let bound): value <= bound
@@ -40,7 +42,7 @@ struct TargetRow: Codable {
             }
         }
 
-        /// The bound as one writes it.
+        /// The bound in mathematical notation.
         var description: String {
             switch self {
             case .atMost(let bound) where bound == 0: "0"
@@ -51,7 +53,7 @@ struct TargetRow: Codable {
         }
     }
 
-    /// What came of a target.
+    /// The result for a target.
     enum Verdict: String {
         case stretch = "pass, stretch too"
         case pass
@@ -59,13 +61,13 @@ struct TargetRow: Codable {
         case unmeasured = "not measured"
     }
 
-    /// Judges the median.
+    /// The result for the median.
     var verdict: Verdict {
         guard let value = figure?.median else { return .unmeasured }
         if !target.holds(for: value) { return .miss }
         return stretch?.holds(for: value) == true ? .stretch : .pass
     }
 
-    /// Whether this row makes the program fail: only a count can.
+    /// True if this row makes the program fail, which only a count can.
     var isFailure: Bool { isCount && (verdict == .miss || verdict == .unmeasured) }
 }

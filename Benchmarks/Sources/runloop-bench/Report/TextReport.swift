@@ -1,10 +1,10 @@
-/// The report as one reads it in a terminal.
+/// The report as text for a terminal.
 struct TextReport {
     private let report: Report
 
     init(_ report: Report) { self.report = report }
 
-    /// The whole of it.
+    /// The whole report.
     var text: String {
         var lines = report.machine.description
         for chapter in report.chapters {
@@ -42,7 +42,7 @@ struct TextReport {
         return Self.aligned(cells, leftColumns: [0, 1, 6])
     }
 
-    /// Pads the cells so that columns stand under each other.
+    /// Pads the cells so that the columns are aligned.
     private static func aligned(_ cells: [[String]], leftColumns: Set<Int>) -> [String] {
         let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         return cells.map { row in

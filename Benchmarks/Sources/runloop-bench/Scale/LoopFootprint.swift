@@ -2,14 +2,14 @@ internal import CAllocationCounter
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates what a loop takes by being there, and what it takes to make one and to end it, on threads that run already.
+/// Isolates the resources of an idle loop, and the cost of making and ending one, on threads that run already.
 ///
-/// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then the
-/// bytes, which are the same for every loop.
-struct LoopFootprint: Part {
-    /// The ends of the pipe that libevent opens with every base, for signals that nobody here gives it.
+/// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then read
+/// the bytes, which are the same for every loop.
+struct LoopFootprint: Measurement {
+    /// The ends of the pipe that libevent opens with every base, for signals, which this package never hands to it.
     private static let pipeEnds = 2.0
-    /// How many threads take part in a round.
+    /// The number of threads in a round.
     private static let count = 32
 
     private enum Figure: CaseIterable {
@@ -22,19 +22,17 @@ struct LoopFootprint: Part {
     }
 
     private var figures = RoundFigures<Key>()
-    /// How many descriptors our loops have left open: none.
+    /// The number of descriptors that our loops have left open, which must be zero.
     private var leftOpen: Int?
 
     private(set) var stage = ""
 
     mutating func measure(round: Int, in session: Session) throws {
         var ending: [FootprintSubject: Double] = [:]
-        for offset in FootprintSubject.allCases.indices {
-            let subject = FootprintSubject.allCases[
-                (offset + max(0, round)) % FootprintSubject.allCases.count]
+        for subject in FootprintSubject.allCases.turns(of: round) {
             stage = subject.rawValue
             let found = try Self.round(subject, on: session.machine)
-            // The first round warms up: what all loops share is made with the first of them.
+            // The first round is the warm-up: objects that all loops share are made with the first loop.
             if round < 0 { continue }
             ending[subject] = found[.ending]
             for (figure, value) in found { figures.add(value, of: Key(subject: subject, figure: figure)) }
@@ -47,38 +45,36 @@ struct LoopFootprint: Part {
         }
     }
 
-    /// Makes and ends ours alone, several times: others may close theirs later than their threads end.
+    /// Makes and ends only our loops, several times: others may close their descriptors after their threads have ended.
     mutating func end(in session: Session) throws {
         stage = "the end"
-        let before = DescriptorRoom.open
+        let before = DescriptorLimit.open
         for _ in 0..<4 { _ = try Self.round(.own, on: session.machine) }
-        leftOpen = DescriptorRoom.open - before
+        leftOpen = DescriptorLimit.open - before
     }
 
-    /// Makes loops on threads that run, and ends the threads.
+    /// Makes loops on running threads, and ends the threads.
     private static func round(_ subject: FootprintSubject, on machine: Machine) throws -> [Figure: Double] {
         let threads = (0..<count).map { _ in WorkerThread() }
         let times = Mutex<[Double]>([])
         times.withLock { $0.reserveCapacity(count) }
         for thread in threads {
             thread.number.pin(to: [machine.processors[0]])
-            // What a thread allocates once, whatever it does, it has allocated then.
-            thread.run { _ = [Int](repeating: 0, count: 100).count }
-            thread.wait()
+            // Has the thread make the allocations that every thread makes once.
+            thread.runAndWait { _ = [Int](repeating: 0, count: 100).count }
         }
         let bytesBefore = bench_allocated_bytes()
-        let openBefore = DescriptorRoom.open
+        let openBefore = DescriptorLimit.open
         for thread in threads {
-            thread.run {
+            thread.runAndWait {
                 let start = bench_now()
                 subject.makeLoop()
                 let end = bench_now()
                 times.withLock { $0.append(Double(end - start)) }
             }
-            thread.wait()
         }
         let bytes = Int(bench_allocated_bytes()) - Int(bytesBefore)
-        let descriptors = DescriptorRoom.open - openBefore
+        let descriptors = DescriptorLimit.open - openBefore
         var ends: [Double] = []
         for thread in threads {
             let start = bench_now()
@@ -93,10 +89,10 @@ struct LoopFootprint: Part {
 
     var remarks: [String] {
         [
-            "\(Self.count) threads that run already make their loops, one after the other; each loop serves one input in one "
-                + "pass. Bytes are those that malloc gave, of any thread; the kernel's and stacks are not among them.",
-            "Ending is the end of the thread, until it was joined, and less that of a thread without a loop where it is "
-                + "added to the making.",
+            "\(Self.count) running threads make their loops, one after the other. Each loop serves one input in one pass. "
+                + "Bytes are those that malloc handed out to any thread, without the memory of the kernel and of stacks.",
+            "Ending is the time until the thread has been joined. Make and end subtracts that time of a thread without a "
+                + "loop.",
         ]
     }
 
@@ -107,8 +103,7 @@ struct LoopFootprint: Part {
                 .init("bytes", "bytes", .whole), .init("descriptors", "descriptors", .ratio),
                 .init("make, µs", "making", .microseconds),
                 .init("thread's end, µs", "ending", .microseconds),
-                .init("make and end, µs", "both", .microseconds), .init("from", "bothLow", .microseconds),
-                .init("to", "bothHigh", .microseconds),
+                .ranged("make and end, µs", "both", .microseconds),
             ])
         table.rows = FootprintSubject.allCases.map { subject in
             var row = Table.Row(name: subject.rawValue)
@@ -121,9 +116,6 @@ struct LoopFootprint: Part {
         }
         return [table]
     }
-
-    /// No picture says more than the table.
-    var charts: [Chart] { [] }
 
     func targets(on machine: Machine) -> [TargetRow] {
         [
@@ -145,5 +137,21 @@ struct LoopFootprint: Part {
                 "B-S2", "making and ending a loop on a running thread, µs", .atMost(50), stretch: .atMost(20),
                 figure: figures.spread(Key(subject: .own, figure: .both)) { $0 / 1000 }),
         ]
+    }
+}
+
+/// The loops that are made on threads that had none.
+enum FootprintSubject: String, CaseIterable {
+    case none = "a thread without a loop"
+    case own = "RunLoops"
+    case foundation = "Foundation"
+
+    /// Makes the loop of the calling thread, and has it make one pass.
+    func makeLoop() {
+        switch self {
+        case .none: break
+        case .own: RunLoopCreation.make()
+        case .foundation: FoundationLoop.make()
+        }
     }
 }

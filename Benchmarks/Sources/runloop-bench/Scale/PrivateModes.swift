@@ -1,21 +1,21 @@
 internal import CThreadControl
 internal import RunLoops
 
-/// Isolates a wait inside a handler, in a mode that is used for this wait alone.
+/// Isolates a nested wait in a mode that is used for this wait only.
 ///
-/// Read the quotient of the 10,000th and the 10th first: a mode that is not used any more should cost nothing.
-struct PrivateModes: Part {
+/// Read the quotient of the 10,000th and the 10th first: a mode that is no longer used should cost nothing.
+struct PrivateModes: Measurement {
     /// Nanoseconds a wait.
     private var times = SizeFigures([10, 100, 1_000, 10_000], "modes before it")
 
     private(set) var stage = ""
 
-    /// How many waits before and after each one are timed with it.
+    /// The number of waits before and after each size whose times are taken together.
     private static let margin = 9
 
     mutating func measure(round: Int, in session: Session) throws {
         stage = "private modes"
-        // Another loop each round, which has met none of the modes.
+        // Each round uses a new loop, which knows none of the modes.
         let thread = try RunLoopThread(name: "private modes")
         defer {
             thread.stop()
@@ -33,10 +33,10 @@ struct PrivateModes: Part {
         }
     }
 
-    /// Waits for a message again and again, each time in another mode.
+    /// Waits for a message `count` times, each time in another mode.
     ///
-    /// - Returns: Nanoseconds for each wait.
-    /// - Throws: If a message was lost.
+    /// - Returns: The nanoseconds of each wait.
+    /// - Throws: ``Miscount`` if a message was lost.
     private static func waits(count: Int) throws -> [Double] {
         let modes = (0..<count).map { RunLoop.Mode("com.example.private-wait.\($0)") }
         var received = 0
@@ -62,8 +62,8 @@ struct PrivateModes: Part {
 
     var remarks: [String] {
         [
-            "A wait adds a port to a mode of its own, runs the loop there until a message has come, and removes the port. Each "
-                + "figure is the median of \(2 * Self.margin) waits in a row."
+            "A wait adds a port to a mode of its own, runs the loop in it until a message has arrived, and removes the port. "
+                + "Each figure is the median of \(2 * Self.margin) consecutive waits."
         ]
     }
 

@@ -1,25 +1,29 @@
+internal import RunLoops
+internal import Synchronization
+
 /// One way to hand messages to a thread.
 protocol MessageChannel: AnyObject, Sendable {
     /// The threads that take the messages.
     var consumerThreads: [ThreadNumber] { get }
 
-    /// Lets the consumer run on these processors only.
+    /// Restricts the consumer to these processors.
     func place(consumer processors: [Int32])
 
-    /// Sends so many messages; one call for many, so that calling through the protocol costs nothing.
+    /// Sends many messages in one call, so that the call through the protocol costs nothing.
     ///
     /// - Parameters:
-    ///   - count: How many; a multiple of sixteen.
-    ///   - start: The first message's value; the next is one more. Closures carry their producer's value.
-    ///   - producer: Which producer calls, from zero. Each calls from one thread.
-    /// - Returns: What the values add up to.
-    /// - Throws: Why a message was not taken.
+    ///   - count: The number of messages; a multiple of sixteen.
+    ///   - start: The value of the first message; each next value is one more. Closures carry the value of their producer
+    ///     instead.
+    ///   - producer: The number of the calling producer, from zero. Each producer calls on one thread.
+    /// - Returns: The sum of the values.
+    /// - Throws: The error with which a message was refused.
     func send(_ count: Int, from start: Int, producer: Int) throws -> Int
 
-    /// Kernel writes made by senders so far, as the channel itself counts them.
+    /// The number of kernel writes that senders have made so far, by the channel's own count.
     var kernelWrites: Int? { get }
 
-    /// What a reader must know about the rounds so far.
+    /// A note that a reader needs to understand the figures so far.
     var remark: String? { get }
 }
 
@@ -32,7 +36,7 @@ extension MessageChannel {
 
     var remark: String? { nil }
 
-    /// What `count` values from `start` add up to.
+    /// The sum of `count` values from `start` on.
     func sum(_ count: Int, from start: Int) -> Int { count &* start &+ count &* (count - 1) / 2 }
 }
 
@@ -49,7 +53,7 @@ enum ThroughputSubject: String, CaseIterable {
     case dispatch = "Dispatch async (†)"
     case nio = "SwiftNIO execute"
 
-    /// Ours, theirs or neither.
+    /// The relation to this package.
     var role: Chart.Role {
         switch self {
         case .list, .array: .yardstick
@@ -57,4 +61,86 @@ enum ThroughputSubject: String, CaseIterable {
         case .foundation, .dispatch, .nio: .peer
         }
     }
+}
+
+extension ThroughputSubject {
+    /// Starts the consumer of this subject.
+    func make(sink: Sink) throws -> any MessageChannel {
+        switch self {
+        case .list: ListChannel(sink: sink)
+        case .array: ArrayChannel(sink: sink)
+        case .port: try PortChannel(Port(queueLimit: .unlimited), sink: sink)
+        case .portParked: try PortChannel(Port(queueLimit: .unlimited), policy: .park, sink: sink)
+        case .portBounded: try PortChannel(Port(), sink: sink)
+        case .portBatch: try PortChannel(Port(queueLimit: .unlimited), isBatched: true, sink: sink)
+        case .perform: try PerformChannel(sink: sink)
+        case .foundation: FoundationChannel(sink: sink)
+        case .dispatch: DispatchChannel(sink: sink)
+        case .nio: NIOChannel(sink: sink)
+        }
+    }
+}
+
+/// The end of every message of every channel, which counts messages and adds up their values.
+///
+/// A message that is lost or arrives twice shows in the count or in the sum.
+final class Sink: @unchecked Sendable {
+    // Safe because only the consumer writes the sum, and stores the count after it. Other threads load the count before the
+    // sum.
+    private let state: UnsafeMutablePointer<State>
+
+    private struct State: ~Copyable {
+        let received = Atomic<Int>(0)
+        var sum = 0
+    }
+
+    init() {
+        // Cache lines of its own: the producers load the count while the consumer stores it.
+        state = UnsafeMutableRawPointer.allocate(byteCount: 256, alignment: 128)
+            .bindMemory(to: State.self, capacity: 1)
+        state.initialize(to: State())
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        UnsafeMutableRawPointer(state).deallocate()
+    }
+
+    /// The number of messages that have arrived since the program began.
+    var received: Int { state.pointee.received.load(ordering: .acquiring) }
+
+    /// The sum of the values of those messages.
+    var sum: Int { state.pointee.sum }
+
+    /// Takes a message.
+    ///
+    /// Only the consumer's thread calls this.
+    @inline(__always)
+    func receive(_ value: Int) {
+        state.pointee.sum &+= value
+        // The consumer is the only writer, so no atomic addition is needed.
+        let received = state.pointee.received.load(ordering: .relaxed)
+        state.pointee.received.store(received &+ 1, ordering: .releasing)
+    }
+}
+
+/// The one object that a closure captures where a message is a closure.
+final class Payload: Sendable {
+    private let sink: Sink
+    /// The value that a message adds to the sum.
+    let value: Int
+
+    init(value: Int, sink: Sink) {
+        self.value = value
+        self.sink = sink
+    }
+
+    /// One payload for each producer.
+    static func each(for sink: Sink) -> [Payload] {
+        (0..<ThroughputRunner.mostProducers).map { Payload(value: $0 + 1, sink: sink) }
+    }
+
+    /// Delivers the message.
+    @inline(__always)
+    func deliver() { sink.receive(value) }
 }

@@ -1,28 +1,27 @@
 internal import ArgumentParser
 
-/// Isolates handing over messages: one, two, four and eight producers send to one consumer that does next
-/// to nothing with each.
+/// Isolates handing over messages: one, two, four and eight producers send to one consumer that does next to nothing with each.
 ///
-/// Read "÷ list" of "RunLoops port, unlimited" with one producer first. Subjects take turns in short rounds of
-/// one process, and each is compared with the list in the same round and with as many producers.
+/// Read "÷ list" of "RunLoops port, unlimited" with one producer first. Subjects take turns in short rounds of one process, and
+/// each is compared with the list in the same round and with as many producers.
 struct ThroughputFamily: Family {
     static let name = "throughput"
     static let summary =
         "Messages a second from producers to one consumer; counts of system calls and allocations."
 
-    @Option(help: "How many messages may be under way at once; 0 for no limit, else at least 1024.")
+    @Option(help: "The most messages under way at once: 0 for no limit, else at least 1024.")
     var window = 4096
 
     func validate() throws {
-        // Less would stop producers before they had sent what they have already announced.
+        // Producers announce a chunk of messages before they send it. A smaller window would stop all of them in between.
         if window != 0 && window < 1024 { throw ValidationError("--window must be 0 or at least 1024") }
     }
 
     func measure(in session: Session) throws -> Chapter {
         var chapter = Chapter(name: Self.name)
-        let rig = Rig(window: window)
+        let runner = ThroughputRunner(window: window)
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
-        let subjects = try ThroughputSubject.allCases.map { ($0, try $0.make(sink: rig.sink)) }
+        let subjects = try ThroughputSubject.allCases.map { ($0, try $0.make(sink: runner.sink)) }
         var result = ThroughputResult()
         var measured = ""
         session.progress.begin("throughput")
@@ -30,15 +29,14 @@ struct ThroughputFamily: Family {
             for round in -1..<session.rounds {
                 session.progress.step(max(0, round), of: session.rounds)
                 for producers in ThroughputResult.producerCounts {
-                    for index in subjects.indices {
-                        let (subject, channel) = subjects[(index + max(0, round)) % subjects.count]
+                    for (subject, channel) in subjects.turns(of: round) {
                         measured = "\(subject.rawValue), producers: \(producers)"
-                        rig.place(channel, on: session.machine)
+                        runner.place(channel, on: session.machine)
                         let writes = channel.kernelWrites
-                        let found = try rig.round(
+                        let found = try runner.round(
                             channel, producers: producers,
                             length: session.length(.milliseconds(20), quick: .milliseconds(8)))
-                        // The first round warms up: allocators and caches grow to their size.
+                        // The first round is the warm-up: allocators and caches grow to their size.
                         if round < 0 { continue }
                         result.add(
                             found, of: subject, producers: producers,
@@ -49,11 +47,12 @@ struct ThroughputFamily: Family {
             }
             session.progress.begin("counts")
             measured = "counts"
-            let counts = try Counts(subjects: subjects, rig: rig, session: session)
+            let counts = try ThroughputCounts(subjects: subjects, runner: runner, session: session)
             chapter.tables = result.tables + [counts.table]
             chapter.targets = result.targets + counts.targets
+            chapter.comparisons = result.comparisons
             chapter.failures = counts.failures
-        } catch let failure as Rig.Failure {
+        } catch let failure as ThroughputRunner.Failure {
             chapter.failures.append("throughput, \(measured): \(failure)")
         }
         chapter.charts = [result.chart]
@@ -67,11 +66,11 @@ struct ThroughputFamily: Family {
         return [
             machine.processors.count > 1
                 ? "The consumer is pinned to CPU \(machine.processors[0]), producers to CPU \(others) in turn."
-                : "Everything shares the one CPU there is.",
-            "Messages under way: \(window), for all alike. All are counted and their values added up.",
-            "÷ list compares the same round: median, and the range of half of the rounds. Writes are kernel "
-                + "write calls a message of the whole process; own are our senders' wake-ups by our own count.",
-            "RunLoops without \"park\" wait as they do by default (adaptive).",
+                : "The consumer and the producers share the only CPU.",
+            "Messages under way: \(window), for all subjects. All messages are counted and their values added up.",
+            "÷ list compares the same round: the median of the rounds, and the range of half of them. Writes are the write "
+                + "calls of the whole process for each message. Own are the wake-ups of our senders by our own count.",
+            "RunLoops without \"park\" use the default wait policy (adaptive).",
             "Foundation: each perform is followed by CFRunLoopWakeUp, from `import CoreFoundation`.",
         ]
     }

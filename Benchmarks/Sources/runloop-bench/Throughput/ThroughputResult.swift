@@ -1,6 +1,6 @@
-/// What the rounds of all subjects add up to.
+/// The sum of the rounds of all subjects.
 struct ThroughputResult {
-    /// With how many producers each subject is measured.
+    /// The numbers of producers that each subject is measured with.
     static let producerCounts = [1, 2, 4, 8]
 
     private struct Key: Hashable {
@@ -8,88 +8,77 @@ struct ThroughputResult {
         let producers: Int
     }
 
-    /// One subject with so many producers.
-    private struct Entry {
-        /// Messages a second, one figure a round.
-        var rates: [Double] = []
+    /// The sums of one subject with one number of producers.
+    private struct Totals {
         var messages = 0
-        var usage = Usage()
+        var usage = ProcessUsage()
         var kernelWrites: Int?
     }
 
-    private var entries: [Key: Entry] = [:]
+    /// Messages a second.
+    private var rates = RoundFigures<Key>()
+    private var totals: [Key: Totals] = [:]
 
     /// Adds a round.
-    mutating func add(_ round: Rig.Round, of subject: ThroughputSubject, producers: Int, kernelWrites: Int?) {
-        var entry = entries.removeValue(forKey: Key(subject: subject, producers: producers)) ?? Entry()
-        entry.rates.append(round.rate)
-        entry.messages += round.messages
-        entry.usage += round.usage
-        if let kernelWrites { entry.kernelWrites = (entry.kernelWrites ?? 0) + kernelWrites }
-        entries[Key(subject: subject, producers: producers)] = entry
+    mutating func add(
+        _ round: ThroughputRunner.Round, of subject: ThroughputSubject, producers: Int, kernelWrites: Int?
+    ) {
+        let key = Key(subject: subject, producers: producers)
+        rates.add(round.rate, of: key)
+        totals[key, default: Totals()].messages += round.messages
+        totals[key, default: Totals()].usage += round.usage
+        if let kernelWrites {
+            totals[key, default: Totals()].kernelWrites = (totals[key]?.kernelWrites ?? 0) + kernelWrites
+        }
     }
 
     /// One table for each number of producers.
     var tables: [Table] {
         Self.producerCounts.map { producers in
-            var table = Table(
+            Table(
                 title: "Throughput, producers: \(producers) (millions of messages a second)",
                 columns: [
-                    .init("M/s", "rate", .millions), .init("from", "rateLow", .millions),
-                    .init("to", "rateHigh", .millions), .init("÷ list", "ratio", .ratio),
-                    .init("from", "ratioLow", .ratio), .init("to", "ratioHigh", .ratio),
+                    .ranged("M/s", "rate", .millions), .ranged("÷ list", "ratio", .ratio),
                     .init("writes", "writesPerMessage", .perMessage),
                     .init("own", "kernelWritesPerMessage", .perMessage),
-                ])
-            table.rows = ThroughputSubject.allCases.map { row(of: $0, producers: producers) }
-            return table
+                ], rows: ThroughputSubject.allCases.map { row(of: $0, producers: producers) })
         }
     }
 
     private func row(of subject: ThroughputSubject, producers: Int) -> Table.Row {
         var row = Table.Row(name: subject.rawValue)
-        guard let entry = entries[Key(subject: subject, producers: producers)] else { return row }
-        let messages = Double(entry.messages)
+        let key = Key(subject: subject, producers: producers)
+        guard let totals = totals[key] else { return row }
+        let messages = Double(totals.messages)
         row.figures = ["producers": Double(producers), "messages": messages]
-        if let rate = Spread(entry.rates) {
-            row.figures["rate"] = rate.median
-            row.figures["rateLow"] = rate.lowerQuartile
-            row.figures["rateHigh"] = rate.upperQuartile
-        }
-        if let ratio = ratio(subject, .list, producers: producers) {
-            row.figures["ratio"] = ratio.median
-            row.figures["ratioLow"] = ratio.lowerQuartile
-            row.figures["ratioHigh"] = ratio.upperQuartile
-        }
-        if let writes = entry.usage.writes { row.figures["writesPerMessage"] = Double(writes) / messages }
-        if let writes = entry.kernelWrites {
+        row.add(rates.spread(key), as: "rate")
+        row.add(ratio(subject, .list, producers: producers), as: "ratio")
+        if let writes = totals.usage.writes { row.figures["writesPerMessage"] = Double(writes) / messages }
+        if let writes = totals.kernelWrites {
             row.figures["kernelWritesPerMessage"] = Double(writes) / messages
         }
-        row.figures["contextSwitchesPerMessage"] = Double(entry.usage.contextSwitches) / messages
-        row.figures["processorSeconds"] = entry.usage.seconds
+        row.figures["contextSwitchesPerMessage"] = Double(totals.usage.contextSwitches) / messages
+        row.figures["processorSeconds"] = totals.usage.seconds
         return row
     }
 
     /// The rates as bars.
     var chart: Chart {
-        let groups = ThroughputSubject.allCases.map { subject in
-            Chart.BarGroup(
-                name: subject.rawValue, role: subject.role,
-                bars: Self.producerCounts.compactMap { producers in
-                    let rates = entries[Key(subject: subject, producers: producers)]?.rates ?? []
-                    let name = producers == 1 ? "1 producer" : "\(producers) producers"
-                    return Spread(rates).map { Chart.Bar(name: name, value: $0) }
-                })
-        }
-        return .bars(
-            title: "Throughput to one consumer",
-            reading:
-                "Longer is faster: millions of messages a second, the median of all rounds; the thin line "
-                + "spans half of the rounds.",
-            unit: "M/s", groups: groups)
+        .rates(
+            "Throughput to one consumer", of: "messages",
+            groups: ThroughputSubject.allCases.map { subject in
+                Chart.BarGroup(
+                    name: subject.rawValue, role: subject.role,
+                    bars: Self.producerCounts.compactMap { producers in
+                        rates.spread(Key(subject: subject, producers: producers)).map {
+                            Chart.Bar(
+                                name: producers == 1 ? "1 producer" : "\(producers) producers", value: $0)
+                        }
+                    })
+            })
     }
 
-    /// The targets on draining.
+    /// The targets of draining.
     var targets: [TargetRow] {
         let peers: [(ThroughputSubject, Double, Double)] = [
             (.nio, 2, 4), (.dispatch, 2, 4), (.foundation, 15, 40),
@@ -100,32 +89,34 @@ struct ThroughputResult {
                 figure: ratio(.port, .list)),
             TargetRow(
                 "B-Q2", "drain, perform closure with one capture ÷ list", .atLeast(0.7),
-                stretch: .atLeast(1.2),
-                figure: ratio(.perform, .list)),
+                stretch: .atLeast(1.2), figure: ratio(.perform, .list)),
             TargetRow(
                 "B-Q4", "drain, typed port message in batches of 16 ÷ list", .atLeast(6),
-                stretch: .atLeast(12),
-                figure: ratio(.portBatch, .list)),
+                stretch: .atLeast(12), figure: ratio(.portBatch, .list)),
             TargetRow(
                 "B-Q5", "typed port message, four producers ÷ one producer", .atLeast(0.7),
                 stretch: .atLeast(1),
-                figure: Spread(ratios: rates(.port, producers: 4), to: rates(.port, producers: 1))),
+                figure: rates.ratio(
+                    Key(subject: .port, producers: 4), to: Key(subject: .port, producers: 1))),
         ]
             + peers.map { peer, target, stretch in
                 TargetRow(
                     "B-Q6", "drain, our perform ÷ \(peer.rawValue)", .atLeast(target),
-                    stretch: .atLeast(stretch),
-                    figure: ratio(.perform, peer))
+                    stretch: .atLeast(stretch), figure: ratio(.perform, peer))
             }
     }
 
-    private func rates(_ subject: ThroughputSubject, producers: Int) -> [Double] {
-        entries[Key(subject: subject, producers: producers)]?.rates ?? []
+    /// A peer's time for a message is the inverse of its rate.
+    var comparisons: [Comparison] {
+        [ThroughputSubject.foundation, .nio, .dispatch].compactMap { peer in
+            Comparison("Drain a queue of blocks, one producer", peer.rawValue, ratio(.perform, peer))
+        }
     }
 
     private func ratio(
         _ subject: ThroughputSubject, _ yardstick: ThroughputSubject, producers: Int = 1
     ) -> Spread? {
-        Spread(ratios: rates(subject, producers: producers), to: rates(yardstick, producers: producers))
+        rates.ratio(
+            Key(subject: subject, producers: producers), to: Key(subject: yardstick, producers: producers))
     }
 }

@@ -1,13 +1,13 @@
-/// Isolates adding a timer and cancelling one, while ten wait already, or a hundred thousand.
+/// Isolates adding a timer and cancelling one, while ten others wait, or a hundred thousand.
 ///
-/// Read the quotient of "RunLoops Timer, added and cancelled" first: it says whether a loop searches, or knows.
-struct TimerChanges: Part {
-    /// How many wait.
+/// Read the quotient of "RunLoops Timer, added and cancelled" first: it is large if the loop searches its timers.
+struct TimerChanges: Measurement {
+    /// The numbers of timers that wait.
     private static let sizes = [10, 1_000, 10_000, 100_000]
-    /// The two that are compared.
+    /// The two numbers that are compared.
     private static let (few, many) = (1_000, 100_000)
 
-    /// What is done.
+    /// The changes that are timed.
     private enum Change: String, CaseIterable {
         case addAndCancel = "added and cancelled"
         case replace = "any of those that wait cancelled, another added"
@@ -19,10 +19,10 @@ struct TimerChanges: Part {
         let pending: Int
     }
 
-    private let holders: [(subject: TimerSubject, pending: Int, holder: any TimerHolder)]
-    /// How many are timed a round.
+    private let holders: [(subject: TimerSubject, pending: Int, holder: any PendingTimers)]
+    /// The number of changes that are timed in a round.
     private let count: Int
-    /// Nanoseconds for both, the adding and the cancelling.
+    /// Nanoseconds of adding one timer and cancelling one.
     private var times = RoundFigures<Key>()
 
     private(set) var stage = ""
@@ -36,8 +36,7 @@ struct TimerChanges: Part {
     }
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        for index in holders.indices {
-            let (subject, pending, holder) = holders[(index + max(0, round)) % holders.count]
+        for (subject, pending, holder) in holders.turns(of: round) {
             holder.number.pin(to: [session.machine.processors[0]])
             for change in Change.allCases {
                 stage = "\(subject.rawValue), \(pending) waiting, \(change.rawValue)"
@@ -51,7 +50,7 @@ struct TimerChanges: Part {
         }
     }
 
-    /// Lets everything fire that still waits, and counts it.
+    /// Has all timers fire that still wait, and counts them.
     mutating func end(in session: Session) throws(Miscount) {
         for (subject, pending, holder) in holders {
             stage = "\(subject.rawValue), \(pending) waiting, the end"
@@ -63,15 +62,16 @@ struct TimerChanges: Part {
     }
 
     private func onThread(
-        of holder: any TimerHolder, _ body: @escaping @Sendable () throws(Miscount) -> Double
+        of holder: any PendingTimers, _ body: @escaping @Sendable () throws(Miscount) -> Double
     ) throws(Miscount) -> Double {
         try runloop_bench.measure(on: { holder.onThread($0) }, body)
     }
 
-    /// Nanoseconds a change, of so many, or of as many as a few milliseconds allow.
-    private static func time(_ change: Change, in holder: any TimerHolder, pending: Int, count: Int) -> Double
+    /// Returns the nanoseconds of a change, of `count` or of as many as three milliseconds allow.
+    private static func time(_ change: Change, in holder: any PendingTimers, pending: Int, count: Int)
+        -> Double
     {
-        var scatter = Scatter(count: pending, in: pending)
+        var scatter = ScatteredIndices(count: pending, in: pending)
         let batch = 8
         return timeEach(of: count, inBatchesOf: batch) {
             switch change {
@@ -83,11 +83,11 @@ struct TimerChanges: Part {
 
     var remarks: [String] {
         [
-            "Timers are made, added and cancelled on the loop's thread, for dates in no order. After each round some are "
-                + "added that are due, and some of them cancelled: the others fire. In the end all of ours that "
-                + "wait are made due, and each fires. (SwiftNIO's are not checked.)",
-            "Cancelling any of those that wait also takes the memory of one that nobody has touched for long: with "
-                + "many, it is far away.",
+            "Timers are made, added and cancelled on the loop's thread, for dates in random order. After each round, timers "
+                + "that are due are added and some of them cancelled, and the others must fire. In the end, all of ours that "
+                + "wait are made due, and each must fire. (SwiftNIO's are not checked.)",
+            "Cancelling any of those that wait also loads the memory of a timer that was not used for long: with many, it is "
+                + "not in the cache.",
         ]
     }
 
@@ -99,13 +99,10 @@ struct TimerChanges: Part {
                 title: "Timers \(change.rawValue) (ns for both)",
                 columns: Self.sizes.flatMap { size in
                     [
-                        Table.Column("\(NumberFormat.grouped(size)) wait", "at\(size)", .nanoseconds),
-                        Table.Column("from", "at\(size)Low", .nanoseconds),
-                        Table.Column("to", "at\(size)High", .nanoseconds),
+                        .ranged("\(NumberFormat.grouped(size)) wait", "at\(size)", .nanoseconds)
                     ]
                 } + [
-                    .init("100,000 ÷ 1,000", "ratio", .ratio), .init("from", "ratioLow", .ratio),
-                    .init("to", "ratioHigh", .ratio),
+                    .ranged("100,000 ÷ 1,000", "ratio", .ratio)
                 ])
             table.rows = TimerSubject.allCases.map { subject in
                 var row = Table.Row(name: subject.rawValue)
@@ -121,11 +118,8 @@ struct TimerChanges: Part {
     }
 
     private var chart: Chart {
-        .growth(
-            title: "Cancel a timer and add another",
-            reading:
-                "Lower is faster, and level means that others that wait cost nothing; both scales go up tenfold from line to "
-                + "line. Each point is the median of all rounds, the thin line spans half of them.",
+        .costs(
+            "Cancel a timer and add another", level: "the timers that wait cost nothing",
             size: "timers that wait",
             lines: TimerSubject.allCases.map { subject in
                 Chart.Line(
@@ -149,5 +143,106 @@ struct TimerChanges: Part {
         times.ratio(
             Key(subject: subject, change: change, pending: Self.many),
             to: Key(subject: subject, change: change, pending: Self.few))
+    }
+}
+
+/// A loop in which many timers wait, each for its own date in the far future.
+protocol PendingTimers: AnyObject, Sendable {
+    /// The number of the loop's thread.
+    var number: ThreadNumber { get }
+
+    /// Runs a job on the loop's thread while the loop does nothing else, and waits for its end.
+    func onThread(_ job: @escaping @Sendable () -> Void)
+
+    // The other methods are called on the loop's thread.
+
+    /// Adds all timers that wait.
+    func fill()
+
+    /// Adds a timer and cancels it, `count` times.
+    ///
+    /// - Parameters:
+    ///   - count: The number of times.
+    ///   - scatter: Picks the place of the date among those that wait.
+    func addAndCancel(_ count: Int, _ scatter: inout ScatteredIndices)
+
+    /// Cancels a timer that waits and adds another, `count` times.
+    ///
+    /// - Parameters:
+    ///   - count: The number of times.
+    ///   - scatter: Picks the timer to cancel, and then the place of the other one's date.
+    func replace(_ count: Int, _ scatter: inout ScatteredIndices)
+
+    /// Adds twice as many timers that are due now, cancels every other one, and runs the loop.
+    ///
+    /// - Parameter count: The number of timers that are not cancelled.
+    /// - Throws: ``Miscount`` if more or fewer timers fire within ten seconds.
+    func fireSome(_ count: Int) throws(Miscount)
+
+    /// Makes all timers that wait due now, and runs the loop.
+    ///
+    /// - Throws: ``Miscount`` if more or fewer timers fire.
+    func fireAll() throws(Miscount)
+}
+
+extension PendingTimers {
+    func fireAll() throws(Miscount) {}
+}
+
+/// Pending timers in an array, sorted by their dates.
+protocol PendingTimerArray: PendingTimers {
+    associatedtype Held
+
+    /// The timers that wait. Used on the loop's thread only.
+    var timers: [Held] { get set }
+    /// The number of timers that will wait.
+    var pending: Int { get }
+
+    /// Sets the first of the dates, hours from now.
+    func begin()
+
+    /// Adds a timer whose date has this place among those that wait.
+    func add(at index: Int) -> Held
+
+    func cancel(_ timer: Held)
+}
+
+extension PendingTimerArray {
+    func fill() {
+        begin()
+        for index in 0..<pending { timers.append(add(at: index)) }
+    }
+
+    func addAndCancel(_ count: Int, _ scatter: inout ScatteredIndices) {
+        for _ in 0..<count { cancel(add(at: scatter.next())) }
+    }
+
+    func replace(_ count: Int, _ scatter: inout ScatteredIndices) {
+        for _ in 0..<count {
+            let index = scatter.next()
+            cancel(timers[index])
+            timers[index] = add(at: scatter.next())
+        }
+    }
+}
+
+/// The loops whose timers are compared.
+///
+/// Dispatch is not among them: it adds and cancels timers later, on another thread.
+enum TimerSubject: String, CaseIterable {
+    case own = "RunLoops Timer"
+    case foundation = "Foundation Timer"
+    case nio = "SwiftNIO scheduleTask"
+
+    /// The relation to this package.
+    var role: Chart.Role { self == .own ? .ours : .peer }
+
+    /// Makes a loop in which `pending` timers will wait.
+    func make(pending: Int) -> any PendingTimers {
+        switch self {
+        case .own: RunLoopPendingTimers(pending: pending)
+        case .foundation: FoundationPendingTimers(pending: pending)
+        case .nio: NIOPendingTimers(pending: pending)
+        }
     }
 }

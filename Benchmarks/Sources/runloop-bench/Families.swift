@@ -1,0 +1,75 @@
+internal import ArgumentParser
+
+/// Isolates notifications: synchronous posts, posts from several threads, posts to the loop of another thread, and queues.
+///
+/// Subjects take turns in short rounds of one process, and each is compared with Foundation in the same round.
+struct NotificationsFamily: Family {
+    static let name = "notifications"
+    static let summary = "Posting, redirecting and coalescing notifications."
+
+    @Option(
+        help:
+            "The most redirected notifications under way at once: 0 for no limit, else at least 1024.")
+    var window = 4096
+
+    func validate() throws {
+        // The limit of the throughput family, whose producers are used here, too.
+        if window != 0 && window < 1024 { throw ValidationError("--window must be 0 or at least 1024") }
+    }
+
+    func measure(in session: Session) throws -> Chapter {
+        defer { ThreadNumber.current.pin(to: session.machine.processors) }
+        let parts: [any Measurement] = [
+            Posting(), Enqueueing(in: session), ParallelPosting(), try Redirecting(window: window),
+        ]
+        return Chapter(Self.name, parts, in: session)
+    }
+}
+
+/// Isolates timers: the cost of one while many others wait, and the lateness of one while nothing else is done.
+struct TimersFamily: Family {
+    static let name = "timers"
+    static let summary = "The cost of a timer among many, and the lateness of timers."
+
+    func measure(in session: Session) throws -> Chapter {
+        Chapter(Self.name, [TimerChanges(in: session), try TimerLateness()], in: session)
+    }
+}
+
+/// Isolates fairness: the timer and the descriptor of a loop that is never out of messages, and the timer of a loop that shares
+/// its processors with other processes.
+struct FairnessFamily: Family {
+    static let name = "fairness"
+    static let summary =
+        "Timers and descriptors of a loop that is never out of messages, or that shares its processors."
+
+    func measure(in session: Session) throws -> Chapter {
+        Chapter(Self.name, [try Fairness(), try SharedProcessors()], in: session)
+    }
+}
+
+/// Isolates the cost of a loop that does nothing, and the growth of costs with the number of loops, or of descriptors, modes
+/// and observers of one loop.
+struct ScaleFamily: Family {
+    static let name = "scale"
+    static let summary = "The resources of a loop, and the cost of a pass, hop, wait or observer among many."
+
+    func measure(in session: Session) throws -> Chapter {
+        defer { ThreadNumber.current.pin(to: session.machine.processors) }
+        return Chapter(
+            Self.name,
+            [LoopFootprint(), IdleDescriptors(), TokenRing(), PrivateModes(), try OneShotObservers()],
+            in: session)
+    }
+}
+
+/// Isolates the costs of ports: sending, receiving with and without a loop, and requests.
+struct PortsFamily: Family {
+    static let name = "ports"
+    static let summary = "Requests, and messages to loops, to port sets and between processes."
+
+    func measure(in session: Session) throws -> Chapter {
+        defer { ThreadNumber.current.pin(to: session.machine.processors) }
+        return Chapter(Self.name, [try RoundTrips(), try PortStreams(), try Packets()], in: session)
+    }
+}

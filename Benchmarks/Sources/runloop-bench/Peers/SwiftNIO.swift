@@ -1,0 +1,119 @@
+internal import CThreadControl
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+
+/// A thread that runs a SwiftNIO event loop.
+final class NIOLoop: Sendable {
+    /// The loop, which takes blocks with `execute`.
+    let loop: any EventLoop
+    /// The number of its thread, for pinning.
+    let number: ThreadNumber
+
+    init() {
+        // A group of one, so that the loop has a thread of its own. It lives as long as the program.
+        loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+        guard let number = try? loop.submit({ ThreadNumber.current }).wait() else {
+            fatalError("NIOLoop.init: a new event loop refused a block")
+        }
+        self.number = number
+    }
+}
+
+/// Isolates waking a sleeping SwiftNIO event loop with `execute`.
+///
+/// Read the ratio of our `perform` to it.
+final class NIOPingPong: PingPong {
+    private let near = NIOLoop()
+    private let far = NIOLoop()
+    private let timer: RoundTripTimer
+
+    init(timer: RoundTripTimer) { self.timer = timer }
+
+    var nearThreads: [ThreadNumber] { [near.number] }
+    var farThreads: [ThreadNumber] { [far.number] }
+
+    func start() {
+        near.loop.execute { [near, far, timer] in
+            timer.begin()
+            Self.ping(near.loop, far.loop, timer)
+        }
+    }
+
+    private static func ping(_ near: any EventLoop, _ far: any EventLoop, _ timer: RoundTripTimer) {
+        far.execute {
+            near.execute {
+                if timer.answered() { ping(near, far, timer) }
+            }
+        }
+    }
+}
+
+/// Isolates SwiftNIO's `execute` with a closure that captures one object.
+final class NIOChannel: MessageChannel {
+    private let loop = NIOLoop()
+    private let payloads: [Payload]
+
+    init(sink: Sink) { payloads = Payload.each(for: sink) }
+
+    var consumerThreads: [ThreadNumber] { [loop.number] }
+
+    func send(_ count: Int, from start: Int, producer: Int) -> Int {
+        let payload = payloads[producer]
+        let loop = loop.loop
+        for _ in 0..<count { loop.execute { payload.deliver() } }
+        return count &* payload.value
+    }
+}
+
+/// Isolates SwiftNIO's `scheduleTask`.
+final class NIOOneShotTimer: OneShotTimer {
+    private let loop = NIOLoop()
+
+    var threads: [ThreadNumber] { [loop.number] }
+
+    func start(_ series: TimerSeries) {
+        loop.loop.execute { [loop] in Self.scheduleNext(of: series, on: loop) }
+    }
+
+    private static func scheduleNext(of series: TimerSeries, on loop: NIOLoop) {
+        let deadline = bench_now() + series.next()
+        loop.loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(deadline))) {
+            if series.fired(late: bench_now() - deadline) { scheduleNext(of: series, on: loop) }
+        }
+    }
+}
+
+/// Isolates SwiftNIO's `scheduleTask`, on the loop's own thread.
+final class NIOPendingTimers: PendingTimerArray, @unchecked Sendable {
+    // Safe because only the loop's thread uses the mutable state.
+    private let loop = NIOLoop()
+    let pending: Int
+    private let fires = CallCounter()
+    var timers: [Scheduled<Void>] = []
+    private var start = NIODeadline.now()
+
+    init(pending: Int) { self.pending = pending }
+
+    var number: ThreadNumber { loop.number }
+
+    func onThread(_ job: @escaping @Sendable () -> Void) {
+        let parker = Parker()
+        loop.loop.execute {
+            job()
+            parker.unpark()
+        }
+        parker.park()
+    }
+
+    func begin() { start = .now() + .hours(10) }
+
+    func add(at index: Int) -> Scheduled<Void> {
+        loop.loop.scheduleTask(deadline: start + .milliseconds(Int64(index))) { [fires] in fires.increment() }
+    }
+
+    func cancel(_ timer: Scheduled<Void>) { timer.cancel() }
+
+    /// Not checked: the loop cannot run inside one of its own jobs.
+    func fireSome(_ count: Int) throws(Miscount) {}
+}
