@@ -129,13 +129,13 @@ import Testing
     {
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 400)
-            let accounts = (1...20).map { process in
+            let quotas = (1...20).map { process in
                 DescriptorQuota(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
             }
-            #expect(accounts[0].allowance(limit: 32, untaken: 64) == .atMost(32))
+            #expect(quotas[0].allowance(limit: 32, untaken: 64) == .atMost(32))
             // Each connection sends one message, or as many as bring it to its bound.
             var received = 0
-            for quota in accounts {
+            for quota in quotas {
                 while case .atMost(let count) = quota.allowance(limit: 32, untaken: 64), count > 0 {
                     quota.receive(count)
                     received += count
@@ -143,7 +143,7 @@ import Testing
                 #expect(quota.total <= 64 + 31)
             }
             #expect(received > 100 && received <= 200)
-            for quota in accounts { quota.take(quota.total) }
+            for quota in quotas { quota.take(quota.total) }
             #expect(DescriptorQuota.totalOfProcess == 0)
         }
     }

@@ -151,7 +151,7 @@ import Testing
             // The threads end, and new ones start when they are needed again.
             let next = try Wire.sockets()
             close([next.giveAwayNear()], for: hostile[1])
-            waitUntil("it is closed, and on no quota any more") {
+            waitUntil("it is closed, and no quota counts it") {
                 next.isNearClosed() && DescriptorQuota.totalOfProcess == 0
             }
         }
