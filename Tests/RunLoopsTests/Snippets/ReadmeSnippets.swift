@@ -11,7 +11,9 @@ import Testing
             try onLoopThread { _ in
                 let words = Port<String>()
                 RunLoop.current.add(words, forMode: .default) { word in print("from the worker:", word) }
-                Timer.scheduledTimer(withTimeInterval: .milliseconds(100), repeats: true) { _ in print("tick") }
+                Timer.scheduledTimer(withTimeInterval: .milliseconds(100), repeats: true) { _ in
+                    print("tick")
+                }
 
                 let worker = try RunLoopThread(name: "worker")
                 worker.runLoop.perform { try? words.send("hello") }
