@@ -46,7 +46,7 @@ public struct WaitCircle: Hashable, Sendable {
 extension WaitCircle: CustomStringConvertible {
     /// The threads, the calls in which they wait, and the places of the calls.
     public var description: String {
-        guard let first = waits.first else { return "nobody waits" }
+        guard let first = waits.first else { return "no thread waits" }
         var text = first.thread
         for (position, wait) in waits.enumerated() {
             let next = position + 1 < waits.count ? waits[position + 1] : first
