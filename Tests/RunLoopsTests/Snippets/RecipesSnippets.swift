@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A server that sends back the bytes that it receives.
-final class Server {
+private final class Server {
     private var listener: DescriptorSource?
     private var clients: [CInt: Client] = [:]
 
@@ -60,7 +60,7 @@ final class Server {
 /// A connection of the server, which either reads or writes.
 ///
 /// While a client does not take its answers, nothing more is read from it.
-final class Client {
+private final class Client {
     private let socket: CInt
     private let onEnd: () -> Void
     private var unsent: [UInt8] = []
@@ -110,7 +110,7 @@ final class Client {
 }
 
 /// The descriptors of a C library in the current loop.
-final class LibraryDescriptors {
+private final class LibraryDescriptors {
     private var sources: [CInt: DescriptorSource] = [:]
 
     // The library calls this when it wants a descriptor watched, watched for other events, or no longer watched.
