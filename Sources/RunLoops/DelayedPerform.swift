@@ -1,10 +1,10 @@
-/// A block that a loop runs after a while, and that can be cancelled until then.
+/// A block that a loop runs after a delay, and that you can cancel until then.
 ///
-/// ``RunLoop/perform(after:inModes:fileID:line:_:)`` makes it.
+/// ``RunLoop/perform(after:inModes:fileID:line:_:)`` returns it.
 ///
 /// > Thread safety: any thread.
 public final class DelayedPerform: Sendable {
-    /// What cancelling found.
+    /// The result of cancelling a delayed block.
     ///
     /// > Thread safety: a value.
     public enum Cancellation: Hashable, Sendable {
@@ -25,19 +25,19 @@ public final class DelayedPerform: Sendable {
         case running
         /// The block has returned.
         case ran
-        /// The block was let go of without having run.
+        /// The block was released without having run.
         case cancelled
-        /// The block was let go of because the loop has ended.
+        /// The block was released because the loop has ended.
         case loopEnded
     }
 
     private let state: Guarded<State>
     private let loop: RunLoop
     private let modes: [RunLoop.Mode]
-    /// Weak, because the timer's handler holds this object: the loop keeps the timer, and when the loop ends both
-    /// go, and the block with them.
+    /// Weak, because the timer's handler holds this object: the loop keeps the timer, and releases both, and the block with
+    /// them, when it ends.
     ///
-    /// `nonisolated(unsafe)`: the loop's thread only.
+    /// `nonisolated(unsafe)`: only the loop's thread uses it.
     nonisolated(unsafe) private weak var timer: Timer?
 
     init(_ loop: RunLoop, _ modes: [RunLoop.Mode], _ block: @escaping @Sendable () -> Void) {
@@ -46,21 +46,26 @@ public final class DelayedPerform: Sendable {
         state = Guarded(.pending(block))
     }
 
-    /// Whether the block may still run: its time has not come, or it has and the loop has not.
+    /// True if the block can still run.
     ///
-    /// > Thread safety: any thread; it may start at any moment.
+    /// That is so until the loop calls the block, you cancel it, or the loop ends.
+    ///
+    /// > Thread safety: any thread; the block may start at any moment.
     public var isPending: Bool {
         state.withLock { state in
             if case .pending = state { true } else { false }
         }
     }
 
-    /// Keeps the block from running, if it is in time.
+    /// Cancels the block, if it has not started.
     ///
-    /// - Returns: Whether it was: after `cancelled` the block does not start, and has been let go of.
+    /// - Returns: The state that the call found. After `cancelled` the block does not start, and has been released. Calling it
+    ///   again returns `cancelled` again.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
     public func cancel() -> Cancellation {
-        // Taken out under the lock and let go of after it: what the block holds may call anything.
+        // Taken out under the lock and released after it: a deinit of what the block holds may call anything.
         let (result, block): (Cancellation, (@Sendable () -> Void)?) = state.withLock { state in
             switch state {
             case .pending(let block):
@@ -101,7 +106,7 @@ public final class DelayedPerform: Sendable {
         for mode in modes { loop.add(timer, forMode: mode) }
     }
 
-    /// Held by the loop alone: if it goes before the block has run, the loop has ended.
+    /// A token that only the loop holds: if it is destroyed before the block has run, the loop has ended.
     final class Ticket: Sendable {
         let delayed: DelayedPerform
         init(_ delayed: DelayedPerform) { self.delayed = delayed }
@@ -109,7 +114,7 @@ public final class DelayedPerform: Sendable {
     }
 
     private func abandon() {
-        // Let go of after the lock: what the block holds may call anything.
+        // Released after the lock: a deinit of what the block holds may call anything.
         let block: (@Sendable () -> Void)? = state.withLock { state in
             guard case .pending(let block) = state else { return nil }
             state = .loopEnded

@@ -1,5 +1,5 @@
 extension DescriptorSource {
-    /// What a descriptor is watched for.
+    /// The events that a source watches a descriptor for.
     ///
     /// > Thread safety: a value.
     public struct Interest: OptionSet, Hashable, Sendable {
@@ -9,13 +9,13 @@ extension DescriptorSource {
         ///
         /// - Parameter rawValue: The bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
-        /// Something can be read, or a connection accepted.
+        /// Bytes can be read, or a connection can be accepted.
         public static let read = Interest(rawValue: 1)
-        /// Something can be written, or a connection has been made.
+        /// Bytes can be written, or a connection has been made or has failed.
         public static let write = Interest(rawValue: 2)
     }
 
-    /// What a descriptor is ready for.
+    /// The operations that a descriptor is ready for.
     ///
     /// > Thread safety: a value.
     public struct Readiness: OptionSet, Hashable, Sendable {
@@ -29,21 +29,22 @@ extension DescriptorSource {
         public static let readable = Readiness(rawValue: 1)
         /// Writing does not block.
         public static let writable = Readiness(rawValue: 2)
-        /// The other end has closed, or has ended writing.
+        /// The peer has closed its end, or has ended writing.
         ///
-        /// Read until the end if anything may be left.
+        /// Bytes that it sent before may still be there: read until the end.
         public static let hangUp = Readiness(rawValue: 4)
-        /// An error waits; reading or writing, or `SO_ERROR`, tells which.
+        /// An error is pending; reading, writing or the option `SO_ERROR` returns it.
         public static let error = Readiness(rawValue: 8)
     }
 
-    /// When a source's handler is called.
+    /// The condition on which a source's handler is called.
     ///
     /// > Thread safety: a value.
     public enum Trigger: Hashable, Sendable {
-        /// In each pass in which the descriptor is ready.
+        /// The handler is called in each pass in which the descriptor is ready.
         case level
-        /// When the descriptor has become ready anew, or the source is watched again after a run in a mode without it.
+        /// The handler is called when the kernel reports new readiness, or watches the source again after a run in a mode
+        /// without it.
         case edge
     }
 }

@@ -2,10 +2,9 @@ internal import Glibc
 
 /// Calls a handler when a file descriptor is ready: a socket, a pipe, an eventfd.
 ///
-/// A level-triggered source, the default, calls its handler in each pass in which the descriptor is ready, so a handler
-/// may read as much or as little as it likes. An edge-triggered one calls it when the descriptor has become
-/// ready anew: its handler reads or writes until the kernel answers `EAGAIN`. Either way the descriptor should be
-/// non-blocking.
+/// A level-triggered source, the default, calls its handler in each pass in which the descriptor is ready, so a handler may
+/// read as much or as little as it likes. An edge-triggered source calls its handler when the kernel reports new readiness, so
+/// the handler must read or write until the kernel answers `EAGAIN`. In both cases the descriptor should be non-blocking.
 ///
 /// ```swift
 /// let source = DescriptorSource(socket, interest: .read) { source, readiness in
@@ -14,69 +13,68 @@ internal import Glibc
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// Several sources of one loop may watch the same descriptor, if they have the same trigger: the kernel knows one for each
-/// descriptor.
+/// Several sources of one loop may watch the same descriptor if they have the same trigger, because the kernel keeps one
+/// trigger for each descriptor.
 ///
-/// What is reported is true when the handler is called: a descriptor that another handler of the same pass
-/// has emptied is not reported any more. While its handler runs, a run inside the handler does not call it
-/// again.
+/// The reported readiness is true when the handler is called: if another handler of the same pass has emptied the descriptor,
+/// it is not reported any more. While the handler runs, a run inside it does not call it again.
 ///
-/// A source does not own its descriptor, unless it is told to close it. Remove or invalidate the source
-/// *before* the descriptor is closed: a closed one that the loop comes upon ends the program, because its number
-/// may be another file's by then.
+/// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
+/// descriptor is closed: if the loop comes across a descriptor that was closed, it ends the program, because the number may be
+/// another file's by then.
 ///
 /// <doc:Descriptors> shows a connection.
 ///
-/// > Thread safety: one thread: once it is added, its loop's.
+/// > Thread safety: one thread; once it is added, the thread of its loop.
 public final class DescriptorSource {
-    /// What is watched.
+    /// The descriptor that the source watches.
     public let descriptor: CInt
 
-    /// What for.
+    /// The events that the source watches the descriptor for.
     public let interest: Interest
 
-    /// When the handler is called.
+    /// The condition on which the handler is called.
     public let trigger: Trigger
 
-    /// False once it was invalidated, for good.
+    /// False for good once the source was invalidated.
     public private(set) var isValid = true
 
     /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode.
     ///
-    /// The kernel refuses for lack of memory (`ENOMEM`), or because its user has too many descriptors watched (`ENOSPC`).
-    /// While a mode of the source runs, the loop tries again, after pauses that grow from a millisecond to a second. Nothing
-    /// is lost: what the descriptor is ready for is reported when it is watched again. The handler is called once for each
-    /// time that the loop begins to watch the source and is refused; it may invalidate the source. Without one, the loop
-    /// writes a line to standard error instead.
+    /// The kernel refuses if it has no memory (`ENOMEM`), or if its user has too many descriptors watched (`ENOSPC`). While a
+    /// mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second. Nothing is lost: the
+    /// readiness of the descriptor is reported when it is watched again. The handler is called once for each time that the loop
+    /// begins to watch the source and is refused; it may invalidate the source. Without a handler, ``RunLoopDiagnostics``
+    /// reports the refusal.
     ///
-    /// The first time that the source is watched, when it is added, a refusal is an error of
-    /// ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` instead.
+    /// When you add the source, a refusal is an error of ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` instead.
     ///
-    /// > Thread safety: one thread: once the source is added, its loop's.
+    /// > Thread safety: one thread; once the source is added, the thread of its loop.
     public var onWatchRefused: ((DescriptorSource, SystemError) -> Void)?
 
     private let closesDescriptor: Bool
-    /// Says whether there was anything to serve.
+    /// Serves the source, and returns true if there was anything to serve.
     private(set) var handler: ((DescriptorSource, Readiness) -> Bool)?
     let origin: SourceLocation
-    /// Called once it is invalid, for a source that this one stands for.
+    /// Called once this source is invalid, for a source that it represents in the loop.
     var onInvalidation: (() -> Void)?
-    /// Called instead of the handler, for what looks at its descriptors itself and is served later in the pass.
+    /// Called instead of the handler, for an input that looks at its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
-    /// What each report of the kernel looks at; `DescriptorSource+Watching` gives the parts their names.
+    /// The state that the loop reads at each report of the kernel; `DescriptorSource+Watching` names its parts.
     let state = ExclusivityUnchecked(State())
 
-    /// Makes a source, which is in no loop yet.
+    /// Makes a source that is in no loop yet.
     ///
     /// - Parameters:
-    ///   - descriptor: What is watched.
-    ///   - interest: What for.
-    ///   - trigger: When the handler is called.
-    ///   - closesDescriptor: Whether the source owns the descriptor: then it is closed when the source becomes
-    ///     invalid or goes.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
-    ///   - handler: Called on the loop's thread with the source and what the descriptor is ready for.
+    ///   - descriptor: The descriptor to watch.
+    ///   - interest: The events to watch it for; at least one.
+    ///   - trigger: The condition on which the handler is called.
+    ///   - closesDescriptor: True if the source owns the descriptor: it closes the descriptor when it is invalidated or
+    ///     destroyed.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: Called on the loop's thread with the source and the readiness of the descriptor. The source holds it until
+    ///     the source is invalidated.
     public init(
         _ descriptor: CInt, interest: Interest, trigger: Trigger = .level, closesDescriptor: Bool = false,
         fileID: StaticString = #fileID, line: Int = #line,
@@ -94,14 +92,14 @@ public final class DescriptorSource {
         }
     }
 
-    /// Makes one that stands in a loop for a source that was made elsewhere, and has the descriptor.
+    /// Makes a source that represents another input, which owns the descriptor, in a loop.
     ///
     /// - Parameters:
-    ///   - descriptor: What is watched.
-    ///   - interest: What for.
-    ///   - origin: Where the other source was made.
-    ///   - handler: Serves that source, and says whether there was anything to serve: what made the descriptor ready may be
-    ///     gone.
+    ///   - descriptor: The descriptor to watch.
+    ///   - interest: The events to watch it for.
+    ///   - origin: The place where the other input was made.
+    ///   - handler: Serves that input, and returns true if there was anything to serve: the event that made the descriptor
+    ///     ready may be over.
     package init(
         _ descriptor: CInt, interest: Interest, origin: SourceLocation,
         handler: @escaping (DescriptorSource, Readiness) -> Bool
@@ -116,9 +114,9 @@ public final class DescriptorSource {
 
     deinit { if closesDescriptor && isValid { close(descriptor) } }
 
-    /// Takes the source out of its loop for good, and lets go of its handler.
+    /// Takes the source out of its loop for good, and releases its handler.
     ///
-    /// No handler of it starts afterwards. A descriptor that the source owns is closed. Again is harmless.
+    /// No handler of it starts afterwards. If the source owns its descriptor, it closes it. Calling it again does nothing.
     public func invalidate() {
         if !isValid { return }
         let core = membership.loop?.requireCurrent("DescriptorSource.invalidate")
@@ -131,7 +129,7 @@ public final class DescriptorSource {
         let onInvalidation = onInvalidation
         self.onInvalidation = nil
         onInvalidation?()
-        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
         withExtendedLifetime(released) {}
     }
 }
@@ -140,6 +138,6 @@ public final class DescriptorSource {
 extension DescriptorSource: Sendable {}
 
 extension DescriptorSource: CustomStringConvertible {
-    /// What the source is, and where it was made.
+    /// The descriptor, and the place where the source was made.
     public var description: String { "source of descriptor \(descriptor) made at \(origin)" }
 }

@@ -1,10 +1,10 @@
 /// The loop, port, source, file or notification that an error is about, and the place in the code where it was made.
 ///
-/// An error carries its origin so that its description can name it, as in
-/// `port made at Server/Orders.swift:12: the port has ended`. The words are made only when they are asked for.
+/// An error carries its origin so that its description can name it, as in `port made at Server/Orders.swift:12: the port has
+/// ended`. The text is built only when you ask for it.
 ///
-/// Origins do not tell errors apart: all are equal, so errors are equal if they have the same reason, and
-/// `error == .timedOut` and `catch RequestError.timedOut` need none.
+/// Origins do not tell errors apart: all origins are equal. So errors are equal if they have the same reason, and `error ==
+/// .timedOut` and `catch RequestError.timedOut` need no origin.
 ///
 /// > Thread safety: a value.
 public struct ErrorOrigin: Sendable {
@@ -20,7 +20,7 @@ public struct ErrorOrigin: Sendable {
         case unnamed(StaticString, any CustomStringConvertible & Sendable)
     }
 
-    /// Nil for an error that the program has made.
+    /// The subject; nil for an error that your program has made.
     ///
     /// Boxed, so that an error without origin costs nothing.
     private let subject: Subject?
@@ -96,7 +96,7 @@ extension ErrorOrigin: Hashable {
 }
 
 extension ErrorOrigin: CustomStringConvertible {
-    /// The kind and name of what the error is about, and the place where it was made, as in `port made at Server/Orders.swift:12`.
+    /// The kind and name of the subject, and the place where it was made, as in `port made at Server/Orders.swift:12`.
     public var description: String {
         switch subject {
         case .loop(let loop): "\(loop)"

@@ -1,9 +1,9 @@
 /// Calls a handler on its loop's thread after any thread has signalled it.
 ///
-/// Signals merge: however many come before the handler is called, it is called once, and one that comes while it
-/// runs calls it once more. A signal is kept while the source's modes do not run, and while it is in no loop.
-/// Unlike Core Foundation's, signalling wakes the loop. While the handler runs, a run inside it does not call
-/// it again, unless the source has been removed and added anew meanwhile.
+/// Signals merge: the handler is called once for all signals that come before the call, and once more for those that come while
+/// it runs. A signal is kept while the source's modes do not run, and while it is in no loop. Unlike in Core Foundation,
+/// signalling wakes the loop. While the handler runs, a run inside it does not call it again, unless the source was removed and
+/// added again meanwhile.
 ///
 /// ```swift
 /// let source = ManualSource { flush() }
@@ -16,23 +16,23 @@ public final class ManualSource: Sendable {
     private let bell = Doorbell()
     private let claim = Claim()
 
-    /// `nonisolated(unsafe)`, these two: touched only by the thread that makes the source, before anybody else
-    /// has it, and then by the one whose loop holds the claim.
+    /// `nonisolated(unsafe)`, these two: only the thread that makes the source touches them, before other threads have the
+    /// source, and then the thread whose loop holds the claim.
     nonisolated(unsafe) private var handler: (() -> Void)?
     nonisolated(unsafe) private var input: ManualInput?
     fileprivate let origin: SourceLocation
 
-    /// False once it was invalidated, for good.
+    /// False for good once the source was invalidated.
     ///
     /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
     public var isValid: Bool { unsafe handler != nil }
 
-    /// Makes a source, which is in no loop yet.
+    /// Makes a source that is in no loop yet.
     ///
     /// - Parameters:
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
-    ///   - handler: Called on the loop's thread.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: Called on the loop's thread. The source holds it until the source is invalidated.
     public init(fileID: StaticString = #fileID, line: Int = #line, handler: sending @escaping () -> Void) {
         unsafe self.handler = handler
         origin = SourceLocation(fileID, line)
@@ -40,7 +40,7 @@ public final class ManualSource: Sendable {
 
     /// Makes the loop call the handler, and wakes it if it sleeps.
     ///
-    /// Never blocks. An invalid source has nothing to call, and is not told.
+    /// Never blocks. If the source is invalid, nothing happens.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func signal() {
@@ -48,9 +48,9 @@ public final class ManualSource: Sendable {
         if let node = bell.ring() { Signal.send(node) }
     }
 
-    /// Takes the source out of its loop for good, and lets go of its handler.
+    /// Takes the source out of its loop for good, and releases its handler.
     ///
-    /// The handler is not called any more, and signals come to nothing. Again is harmless.
+    /// The handler is not called any more, and signals have no effect. Calling it again does nothing.
     ///
     /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
     public func invalidate() {
@@ -58,7 +58,7 @@ public final class ManualSource: Sendable {
         let released = unsafe handler
         unsafe handler = nil
         if let core, let input = unsafe input { core.removeFromLoop(input) }
-        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
         withExtendedLifetime(released) {}
     }
 
@@ -94,7 +94,7 @@ public final class ManualSource: Sendable {
         private let handler: () -> Void
         private var signal: Signal?
         private var isServing = false
-        /// It was signalled while its handler was on the stack, and the loop has heard of it.
+        /// True if a signal reached the loop while the handler was on the stack.
         private var signalledMeanwhile = false
         private var hasBeenArmed = false
 
@@ -107,7 +107,7 @@ public final class ManualSource: Sendable {
         var keepsModeAlive: Bool { true }
         var step: SignalledStep { .manualSources }
 
-        /// Asks to be told of the next signal, and sees one that came before.
+        /// Arms the bell for the next signal, and marks the input as ready if a signal came before.
         func arm(in core: LoopCore) {
             guard let signal, !hasBeenArmed else { return }
             hasBeenArmed = true
@@ -132,7 +132,7 @@ public final class ManualSource: Sendable {
         }
 
         func didLeave(_ loop: LoopCore) {
-            // A signal that the loop has heard of and not served is in the bell still.
+            // A signal that has reached the loop and was not served is still in the bell.
             if let node = source.bell.disarm() { _ = Signal.takeRetained(node) }
             signal?.input = nil
             signal = nil

@@ -1,18 +1,18 @@
-/// What was waited for on another thread was not done, or not in time.
+/// The reason for which a wait for another thread's loop ended without a result.
 ///
-/// What it means for what was asked depends on what that was. A performed block has not started, and never will, unless it is
-/// said to have ended its thread. A notification, in the module Notifications, has been posted whatever is thrown: only
-/// the wait for its observers is over.
+/// If you waited for a block, the block has not started, and never will; only with ``loopEnded(_:)`` may it have started, and
+/// have ended its thread. If you waited for the observers of a notification, in the module Notifications, the notification has
+/// been posted with every error: only the wait is over.
 ///
 /// > Thread safety: a value.
 public enum PerformError: Error, Hashable, Sendable {
     /// The deadline passed: before the block had started, or before all observers had been called.
     case timedOut(ErrorOrigin)
-    /// The loop's thread ended before it had done what was asked, or in the middle of it: a block can end its thread.
+    /// The loop's thread ended before the block or the observers had returned: a block can end its thread, too.
     case loopEnded(ErrorOrigin)
-    /// The wait would be for the thread that waits; of a block it is not thrown, for one's own loop runs it at once.
+    /// The wait would be for the thread that waits. Not thrown for a block, because a thread's own loop runs it at once.
     case wouldDeadlock(ErrorOrigin)
-    /// The wait would be in a circle of threads that wait for each other, and none of them would ever go on.
+    /// The wait would be part of a circle of threads that wait for each other for ever.
     case circle(WaitCircle)
 }
 

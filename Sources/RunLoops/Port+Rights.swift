@@ -1,18 +1,18 @@
 extension Port {
     /// Makes a right to send to this port.
     ///
-    /// The port itself is the right to receive; whoever has it can also send, and is not counted. Give rights to those
-    /// whose end the receiver wants to hear of: ``onNoSenders(_:)``. A right to a port that has ended is invalid
-    /// from the start.
+    /// The port itself is the right to receive. Code that has the port can also send, but does not count as a sender. Give
+    /// rights to senders if the receiver wants to know when they have ended: ``onNoSenders(_:)``. A right to a port that has
+    /// ended is invalid from the start.
     ///
-    /// - Returns: The right, one more.
+    /// - Returns: A new right.
     ///
     /// > Thread safety: any thread.
     public func makeSendRight() -> SendRight<Message> { SendRight(core) }
 
     /// Makes a right to send one message to this port.
     ///
-    /// - Parameter message: What is sent if the right is destroyed unused.
+    /// - Parameter message: The message that is sent if the right is destroyed unused.
     /// - Returns: The right.
     ///
     /// > Thread safety: any thread.
@@ -21,46 +21,46 @@ extension Port {
         SendOnceRight(core, ifUnused: message)
     }
 
-    /// How many send rights there are.
+    /// The number of send rights to this port.
     ///
-    /// Copies of one are not counted.
+    /// Copies of a right count as one.
     ///
     /// > Thread safety: any thread; it may change at any moment.
     public var sendRightCount: Int { core.rightsRecord.withLock { $0.rights.sendRights } }
 
-    /// How many send-once rights have been neither used nor destroyed.
+    /// The number of send-once rights that have been neither used nor destroyed.
     ///
     /// > Thread safety: any thread; it may change at any moment.
     public var sendOnceRightCount: Int { core.rightsRecord.withLock { $0.rights.sendOnceRights } }
 
-    /// Has a handler called when the last send right has gone.
+    /// Sets the handler that is called when the last send right was destroyed.
     ///
-    /// The notice stands in the port's queue behind all that the rights have sent, and is served as the messages are, in
-    /// the modes that the port is in. When it is served and rights have been made meanwhile, it is stale, and no
-    /// handler is called; when they have gone, too, there is a new notice. So the handler is called once for each time
-    /// that there are no rights any more, and not for a time that was over before. If that is so already and
-    /// nobody has been told, the handler is called soon. Before the first right is made there is nothing to tell.
+    /// The notice waits in the port's queue behind all messages that the rights have sent, and is served as the messages are,
+    /// in the modes that the port is in. If rights have been made by the time it is served, the notice is stale, and the
+    /// handler is not called; when those rights are destroyed, too, there is a new notice. So the handler is called once for
+    /// each time that no rights are left, and not for a time that was over before. If no rights are left already, and no
+    /// handler was called for that, the handler is called soon. Before the first right is made there is no notice.
     ///
-    /// Asking again replaces the handler. When the port leaves its loop, the loop lets go of the handler; what
-    /// comes about while the port is in no loop is told to whoever asks next.
+    /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. A notice that
+    /// arises while the port is in no loop is for the next handler that is set.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
-    /// - Precondition: The port is in this thread's loop: it was added before. For a port that has ended, and in a loop that
-    ///   has, nothing happens, and the handler is let go of.
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, nothing
+    ///   happens, and the handler is released.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onNoSenders(_ handler: @escaping () -> Void) { core.onNoSenders(handler) }
 
-    /// Has a handler called on this thread's loop when the port has ended.
+    /// Adds a handler that this thread's loop calls when the port has ended.
     ///
-    /// It is called exactly once, in the common modes, after the port's end, never during ``invalidate()``; soon, if the port
-    /// has ended already. If the loop ends first, the handler is destroyed with it, on its thread, without having been
-    /// called. Several handlers of one loop are called in the order in which they were given.
+    /// It is called exactly once, in the common modes, after the port's end, never during ``invalidate()``. If the port has
+    /// ended already, it is called soon. If the loop ends first, the handler is destroyed with it, on its thread, without
+    /// having been called. Several handlers of one loop are called in the order in which they were added.
     ///
     /// - Parameters:
-    ///   - fileID: Where it is called, for diagnostics.
-    ///   - line: Where it is called, for diagnostics.
-    ///   - handler: What is called, once.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: The handler.
     ///
     /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
     /// > change.
@@ -73,7 +73,7 @@ extension Port {
 }
 
 extension Port where Message == Void {
-    /// Makes a right to send one signal to this port, which is sent also if the right is destroyed unused.
+    /// Makes a right to send one signal to this port, which is also sent if the right is destroyed unused.
     ///
     /// - Returns: The right.
     ///

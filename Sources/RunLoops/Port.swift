@@ -1,9 +1,8 @@
 /// A queue of messages with one receiver and any number of senders.
 ///
-/// The receiver adds the port to its loop and gets each message in a handler on the loop's thread; any thread
-/// sends. Messages of one sender arrive in the order in which they were sent. They wait while the loop does
-/// not run, or runs in modes that the port is not in, and while the port is in no loop; a message that was
-/// accepted is not dropped while the port lives.
+/// The receiver adds the port to its loop and gets each message in a handler on the loop's thread. Any thread can send.
+/// Messages of one sender arrive in the order in which they were sent. They wait while the loop does not run, or runs in modes
+/// that the port is not in, and while the port is in no loop. A message that was accepted is not dropped until the port ends.
 ///
 /// ```swift
 /// let prices = Port<Price>()
@@ -12,29 +11,29 @@
 /// feed.runLoop.perform { try? prices.send(latestPrice()) }
 /// ```
 ///
-/// A port holds up to ``queueLimit`` messages; a sender that finds it full waits, and senders that wait are served
-/// in turn. A port in a mode keeps that mode alive, which is how a thread's loop is kept running.
+/// A port holds up to ``queueLimit`` messages. A sender that finds it full waits, and senders that wait are served in turn. A
+/// port in a mode keeps that mode alive: with a port, a loop goes on without other inputs.
 ///
-/// A `Port<Void>` carries no messages, only signals: those that have not been received yet merge into one.
-/// Sending one never waits, and allocates nothing.
+/// A `Port<Void>` carries no messages, only signals: those that have not been received yet merge into one. Sending a signal
+/// never waits, and allocates nothing.
 ///
-/// The port ends with ``invalidate()``, or when the last reference to it goes; a loop that it is in holds one. Rights
-/// to send, which the receiver can count, do not keep it: <doc:Ports>.
+/// The port ends with ``invalidate()``, or when its last reference is released; a loop that it is in holds a reference. Rights
+/// to send, which the receiver can count, do not keep it alive: <doc:Ports>.
 ///
 /// > Thread safety: any thread, except that ``onNoSenders(_:)`` belongs on the thread of the port's loop.
 public final class Port<Message: Sendable>: Sendable {
     @usableFromInline
     let core: PortCore
 
-    /// How many messages the port holds.
+    /// The number of messages that the port holds before its senders wait.
     public let queueLimit: PortQueueLimit
 
-    /// Makes a port, which is in no loop yet.
+    /// Makes a port that is in no loop yet.
     ///
     /// - Parameters:
-    ///   - queueLimit: How many messages it holds; a port that carries only signals needs none.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
+    ///   - queueLimit: The number of messages that it holds before its senders wait. It does not matter for a port of signals.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     public init(queueLimit: PortQueueLimit = 1024, fileID: StaticString = #fileID, line: Int = #line) {
         self.queueLimit = queueLimit
         core = PortCore(
@@ -52,21 +51,21 @@ public final class Port<Message: Sendable>: Sendable {
     /// > Thread safety: any thread; it may end at any moment.
     public var isValid: Bool { !core.isClosed }
 
-    /// Ends the port: what is queued is destroyed, senders that wait are released, and sending throws from now on.
+    /// Ends the port: queued messages are destroyed, senders that wait are released, and sending throws from now on.
     ///
-    /// On the receiver's thread the port has left its loop when this returns, and no handler of it starts any
-    /// more. From another thread, a handler that runs may still be running, and the loop lets go of the
-    /// port when it next looks. Again is harmless.
+    /// On the receiver's thread the port has left its loop when this returns, and no handler of it starts any more. If another
+    /// thread calls it, a handler that runs may still be running, and the loop releases the port when it next looks. Calling it
+    /// again does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() { core.close() }
 
     /// Sends a message.
     ///
-    /// Returns as soon as the message is queued; if the receiver's loop sleeps, it is woken. If the port is full
-    /// it waits for room, however long, without running this thread's loop.
+    /// Returns as soon as the message is queued. If the receiver's loop sleeps, it is woken. If the port is full, the call
+    /// blocks until there is room, without running this thread's loop.
     ///
-    /// - Parameter message: What is sent; it belongs to the receiver then.
+    /// - Parameter message: The message; it belongs to the receiver then.
     /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
     ///   one or waits for it, so that the wait would never end.
     ///
@@ -78,11 +77,11 @@ public final class Port<Message: Sendable>: Sendable {
 
     /// Sends a message before a deadline.
     ///
-    /// As ``send(_:)-swift.method``, but a full port is waited for only so long.
+    /// The same as ``send(_:)-swift.method``, but waits for room only until the deadline.
     ///
     /// - Parameters:
-    ///   - message: What is sent; it belongs to the receiver then.
-    ///   - deadline: When to give up. With one that has passed it tries once.
+    ///   - message: The message; it belongs to the receiver then.
+    ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the
     ///   receiver's thread is this one or waits for it, so that the wait would never end.
     ///
@@ -94,11 +93,13 @@ public final class Port<Message: Sendable>: Sendable {
         try core.post(message, before: deadline)
     }
 
-    /// Sends messages in order, several at a time where there is room: cheaper than one by one.
+    /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
+    ///
+    /// If the port is full, the call blocks as ``send(_:before:)`` does.
     ///
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
-    ///   - deadline: When to give up; nil for never. With one that has passed it sends what fits.
+    ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
@@ -113,7 +114,7 @@ public final class Port<Message: Sendable>: Sendable {
 extension Port where Message == Void {
     /// Sends a signal.
     ///
-    /// Signals that have not been received yet are one.
+    /// Signals that have not been received yet are merged into one.
     ///
     /// - Throws: ``PortSendError`` if the port has ended.
     ///
@@ -122,15 +123,15 @@ extension Port where Message == Void {
 }
 
 extension RunLoop {
-    /// Adds a port to a mode, so that its messages are given to a handler.
+    /// Adds a port to a mode, and sets the handler of its messages there.
     ///
-    /// Messages from before are delivered too. The loop holds the port until it is removed from its last mode or
-    /// ends. Adding it to a mode that it was added to keeps the handler it has there; another mode may have another
+    /// Messages that were sent before are delivered, too. The loop holds the port until the port is removed from its last mode
+    /// or ends. If the port is in the mode already, it keeps the handler that it has there; another mode may have another
     /// handler. A handler may run the loop, which then delivers the next messages inside it.
     ///
     /// - Parameters:
-    ///   - port: The port; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - port: The port. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
     ///   - handler: Called on the loop's thread with each message.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -145,8 +146,8 @@ extension RunLoop {
     /// Adds a port that carries signals to a mode.
     ///
     /// - Parameters:
-    ///   - port: The port; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - port: The port. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
     ///   - handler: Called on the loop's thread after one or more signals.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -164,10 +165,10 @@ extension RunLoop {
 
     /// Takes a port out of a mode.
     ///
-    /// Its messages wait.
+    /// Its messages wait in the port.
     ///
     /// - Parameters:
-    ///   - port: The port. One that is not in the mode is left alone.
+    ///   - port: The port. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.

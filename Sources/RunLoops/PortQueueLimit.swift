@@ -1,4 +1,4 @@
-/// How many messages a port holds before its senders wait.
+/// The number of messages that a port holds before its senders wait.
 ///
 /// ```swift
 /// let commands = Port<Command>(queueLimit: 16)
@@ -12,12 +12,12 @@ public struct PortQueueLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
 
     private init(count: Int?) { self.count = count }
 
-    /// No limit: a sender never waits, and a receiver that is too slow costs memory.
+    /// No limit: a sender never waits, and the queue of a receiver that is too slow grows.
     public static let unlimited = PortQueueLimit(count: nil)
 
     /// Makes a limit.
     ///
-    /// - Parameter count: How many messages; 1 to 1,000,000.
+    /// - Parameter count: The number of messages, 1 to 1,000,000. Any other number ends the program.
     public init(_ count: Int) {
         if !(1...1_000_000).contains(count) {
             misuse(
@@ -29,7 +29,7 @@ public struct PortQueueLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
 
     /// Makes a limit.
     ///
-    /// - Parameter value: How many messages; 1 to 1,000,000.
+    /// - Parameter value: The number of messages, 1 to 1,000,000. Any other number ends the program.
     public init(integerLiteral value: Int) { self.init(value) }
 }
 

@@ -1,10 +1,8 @@
-/// A message could not be sent.
-///
-/// It is given back.
+/// An error of sending to a port, which gives the messages back.
 ///
 /// > Thread safety: a value.
 public struct PortSendError<Message: Sendable>: Error {
-    /// Why it was not sent.
+    /// The reason for which the messages were not sent.
     public let reason: PortSendRefusal
 
     /// The messages that were not sent, in order.
@@ -26,7 +24,7 @@ public struct PortSendError<Message: Sendable>: Error {
     }
 }
 
-/// Why a message was not sent.
+/// The reason for which a message was not sent.
 ///
 /// > Thread safety: a value.
 public enum PortSendRefusal: Hashable, Sendable {

@@ -1,7 +1,7 @@
-/// Ports whose messages a thread receives without a loop: whichever comes first.
+/// A set of ports whose messages a thread receives without a loop, in the order in which they come.
 ///
-/// For a thread that does nothing else than to receive, and for several that share the work. What the set gives is of one
-/// type; each member says how its messages become that, and so which member it was:
+/// It is for a thread that does nothing but receive, and for several threads that share the work. All elements of the set have
+/// one type. For each member you say how its messages become elements, so that you can tell the members apart:
 ///
 /// ```swift
 /// enum Event { case order(Order), price(Price), closed }
@@ -17,13 +17,13 @@
 /// }
 /// ```
 ///
-/// Members with messages are served in turn, one message each, so none starves behind a busy one. A port is in one set
-/// or in one loop; its messages wait while it is in neither, and follow it. The set holds its members. One that has ended
-/// leaves by itself, after what was said to be given then.
+/// Members with messages are served in turn, one message each, so none starves behind a busy one. A port is in one set or in
+/// one loop; its messages wait while it is in neither, and follow it. The set holds its members. A member that has ended leaves
+/// the set by itself, after the element for its end was received.
 ///
-/// The set ends with its last reference, and lets its members go.
+/// The set ends with its last reference, and releases its members.
 ///
-/// > Thread safety: any thread. Of one that waits, others may add and remove members.
+/// > Thread safety: any thread. Other threads may add and remove members while a thread waits.
 public final class PortSet<Element: Sendable>: Sendable {
     let core = PortSetCore()
     let origin: SourceLocation
@@ -31,8 +31,8 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// Makes an empty set.
     ///
     /// - Parameters:
-    ///   - fileID: The file in which it is made, for diagnostics.
-    ///   - line: The line on which it is made, for diagnostics.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     public init(fileID: StaticString = #fileID, line: Int = #line) {
         origin = SourceLocation(fileID, line)
     }
@@ -41,12 +41,12 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Adds a port.
     ///
-    /// Messages from before are received, too. Adding one that is in the set changes nothing.
+    /// Messages that were sent before are received, too. If the port is in the set, nothing changes.
     ///
     /// - Parameters:
-    ///   - port: The port; in no loop and in no other set.
-    ///   - end: What is received once the port has ended, in place of its messages; nil for nothing.
-    ///   - element: Makes of a message what is received. Called on the thread that receives, without a lock.
+    ///   - port: The port. It must be in no loop and in no other set.
+    ///   - end: The element that is received once the port has ended, in place of its messages; nil for none.
+    ///   - element: Makes the element from a message. Called on the thread that receives, without a lock.
     ///
     /// > Thread safety: any thread.
     @inlinable
@@ -57,11 +57,11 @@ public final class PortSet<Element: Sendable>: Sendable {
         add(port, port.core, end) { node in element(node.move(Message.self)) }
     }
 
-    /// Adds a port that carries what the set gives.
+    /// Adds a port whose messages are the elements.
     ///
     /// - Parameters:
-    ///   - port: The port; in no loop and in no other set.
-    ///   - end: What is received once the port has ended; nil for nothing.
+    ///   - port: The port. It must be in no loop and in no other set.
+    ///   - end: The element that is received once the port has ended; nil for none.
     ///
     /// > Thread safety: any thread.
     public func add(_ port: Port<Element>, atEnd end: Element? = nil) { add(port, atEnd: end) { $0 } }
@@ -69,9 +69,9 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// Adds a port that carries signals.
     ///
     /// - Parameters:
-    ///   - port: The port; in no loop and in no other set.
-    ///   - end: What is received once the port has ended; nil for nothing.
-    ///   - element: Makes what is received after one or more signals.
+    ///   - port: The port. It must be in no loop and in no other set.
+    ///   - end: The element that is received once the port has ended; nil for none.
+    ///   - element: Makes the element that is received after one or more signals.
     ///
     /// > Thread safety: any thread.
     public func add(
@@ -90,28 +90,28 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Takes a port out.
     ///
-    /// What was not received stays in the port. If it was the last member, those who wait are told that there are none.
+    /// Messages that were not received stay in the port. If it was the last member, threads that wait get
+    /// ``PortSetError/noMembers``.
     ///
-    /// - Parameter port: The port. One that is not in the set is left alone.
+    /// - Parameter port: The port. If it is not in the set, nothing happens.
     ///
     /// > Thread safety: any thread.
     public func remove<Message: Sendable>(_ port: Port<Message>) { core.remove(port.core) }
 
-    /// How many ports are in the set.
+    /// The number of ports in the set.
     ///
-    /// One that has ended counts until that was received.
+    /// A port that has ended counts until the element for its end was received.
     ///
     /// > Thread safety: any thread; it may change at any moment.
     public var count: Int { core.count }
 
     /// Waits for a message of any member.
     ///
-    /// The thread sleeps while there is none; its loop, if it has one, does not run meanwhile. Several threads may wait,
-    /// and each message goes to one of them. Where threads look for circles of waits, the set counts as served by the
-    /// thread that has received from it last.
+    /// The thread sleeps while there is none; its loop, if it has one, does not run meanwhile. Several threads may wait, and
+    /// each message goes to one of them. For <doc:Deadlocks>, the set is served by the thread that has received from it last.
     ///
-    /// - Parameter deadline: When to give up; nil for never. With one that has passed it looks once.
-    /// - Returns: What the member made of its message, or what is received at a member's end.
+    /// - Parameter deadline: The time at which the wait ends; nil for never. If it has passed, the call looks once.
+    /// - Returns: The element that the member made of its message, or the element for a member's end.
     /// - Throws: ``PortSetError``: the deadline passed, or there is no member that could have a message.
     ///
     /// > Thread safety: any thread. Not in asynchronous code, which it would block.

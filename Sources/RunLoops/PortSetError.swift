@@ -1,10 +1,10 @@
-/// A port set has nothing to give.
+/// The reason for which receiving from a port set has no result.
 ///
 /// > Thread safety: a value.
 public enum PortSetError: Error, Hashable, Sendable {
     /// The deadline passed before a message came.
     case timedOut(ErrorOrigin)
-    /// The set has no members, or has none any more.
+    /// The set has no members, or its last member was removed or has ended.
     case noMembers(ErrorOrigin)
 }
 

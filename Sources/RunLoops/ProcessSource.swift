@@ -1,7 +1,7 @@
 /// Calls a handler on its loop's thread when a process has ended, with its exit status if it was a child.
 ///
 /// A child's status is taken from the kernel, once, just before the handler is called; no other code may wait for that child.
-/// Signals are not used: `SIGCHLD` stays with whoever has it, and other children with whoever waits for them.
+/// The source uses no signals: it does not take `SIGCHLD` from other code, nor the status of other children.
 ///
 /// ```swift
 /// let source = try ProcessSource(child) { source, ending in
@@ -10,33 +10,33 @@
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// A process that has already ended can still be given, as long as nobody has waited for it. The handler is called once,
-/// and the source is invalid then.
+/// The process may have ended already, as long as no code has waited for it. The handler is called once, and the source is
+/// invalid then.
 ///
-/// > Thread safety: one thread: once it is added, its loop's.
+/// > Thread safety: one thread; once it is added, the thread of its loop.
 public final class ProcessSource {
     /// The process's number.
     ///
-    /// Of a child it is nobody else's until the handler is called.
+    /// The kernel does not give the number of a child to another process before the handler is called.
     public let processID: CInt
 
-    /// False once the handler has been called, or it was invalidated, for good.
+    /// False for good once the handler was called, or the source was invalidated.
     public private(set) var isValid = true
 
-    /// In a loop for it.
+    /// The descriptor source that represents it in a loop.
     var watch: DescriptorSource?
     private var process: ProcessDescriptor?
     private var handler: ((ProcessSource, Ending) -> Void)?
     let origin: SourceLocation
 
-    /// Makes a source, which is in no loop yet but has hold of the process.
+    /// Makes a source that is in no loop yet, and opens a descriptor of the process.
     ///
     /// - Parameters:
-    ///   - processID: The process's number: what `fork` or `posix_spawn` has given.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
-    ///   - handler: Called on the loop's thread with the source and how the process has ended.
-    /// - Throws: ``SystemError``: there is no such process, or somebody has waited for it (`ESRCH`); or the kernel has no
+    ///   - processID: The process's number, as `fork` or `posix_spawn` has returned it.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: Called on the loop's thread with the source and the way in which the process has ended.
+    /// - Throws: ``SystemError``: there is no such process, or other code has waited for it (`ESRCH`); or the kernel has no
     ///   descriptor left.
     public init(
         _ processID: CInt, fileID: StaticString = #fileID, line: Int = #line,
@@ -55,9 +55,10 @@ public final class ProcessSource {
         self.handler = handler
     }
 
-    /// Takes the source out of its loop for good, and lets go of its handler.
+    /// Takes the source out of its loop for good, and releases its handler.
     ///
-    /// The handler does not start afterwards. A child is left to the program to wait for. Again is harmless.
+    /// The handler does not start afterwards. Your program has to wait for the child, if it is one. Calling it again does
+    /// nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("ProcessSource.invalidate")
         isValid = false
@@ -67,7 +68,7 @@ public final class ProcessSource {
         process = nil
         let released = handler
         handler = nil
-        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
         withExtendedLifetime(released) {}
     }
 
@@ -92,6 +93,6 @@ extension ProcessSource: DescriptorBacked {
 extension ProcessSource: Sendable {}
 
 extension ProcessSource: CustomStringConvertible {
-    /// Which process it is the source of, and where it was made.
+    /// The number of the process, and the place where the source was made.
     public var description: String { "source of process \(processID) made at \(origin)" }
 }

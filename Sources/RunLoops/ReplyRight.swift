@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// A right to answer one request.
 ///
-/// A requester puts it into the message, and waits: `request` of ``Port`` and ``SendRight``. Whoever has the right
-/// answers, once, at once or later, on any thread. Copies are one right. If the last one goes unused, the requester is
-/// told that there is no answer: so it hears of each request exactly once.
+/// A requester puts it into the message, and waits: `request` of ``Port`` and ``SendRight``. The code that has the right
+/// answers, once, at once or later, on any thread. Copies are one right. If the last copy is destroyed unused, the requester
+/// gets an error: so each request ends exactly once.
 ///
 /// ```swift
 /// struct Question: Sendable {
@@ -33,19 +33,19 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
         reply.decide(.failure(port.isClosed ? .invalid : .noReply))
     }
 
-    /// Whether the requester waits still; if not, there is no need to work out the answer.
+    /// True if the requester still waits; if not, there is no need to compute the answer.
     ///
     /// > Thread safety: any thread; the requester may give up at any moment.
     public var isAwaited: Bool { !reply.isDecided }
 
     /// Answers the request, which ends the requester's wait.
     ///
-    /// It never waits, and asks for no room in any queue. An answer that comes too late, because the requester's deadline
-    /// has passed or its task was cancelled, is destroyed and counted: ``Port/lateReplyCount``. Answering twice ends the
-    /// program, with a message that names the request.
+    /// It never waits, and needs no room in any queue. An answer that comes too late, because the requester's deadline has
+    /// passed or its task was cancelled, is destroyed and counted: ``Port/lateReplyCount``. Answering twice ends the program,
+    /// with a message that names the request.
     ///
-    /// - Parameter answer: What the requester gets.
-    /// - Returns: Whether it gets it; false if it does not wait any more.
+    /// - Parameter answer: The answer.
+    /// - Returns: True if the requester gets the answer; false if it does not wait any more.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -61,9 +61,9 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
 }
 
 extension ReplyRight where Answer == Void {
-    /// Answers a request that only wants to know when.
+    /// Answers a request that only waits for the moment.
     ///
-    /// - Returns: Whether the requester is told; false if it does not wait any more.
+    /// - Returns: True if the requester still waited; false if it does not wait any more.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult

@@ -1,26 +1,26 @@
-/// A request was not answered.
+/// The reason for which a request has no answer.
 ///
 /// > Thread safety: a value.
 public enum RequestError: Error, Hashable, Sendable {
-    /// The right to reply has gone, and nobody has used it.
+    /// The right to reply was destroyed unused.
     ///
     /// The receiver may have served the request all the same.
     case noReply(ErrorOrigin)
-    /// The port has ended, and nobody has used the right to reply.
+    /// The port has ended, and the right to reply was destroyed unused.
     ///
     /// As a rule the request was still in the queue; a receiver that had it may have served it.
     case invalid(ErrorOrigin)
     /// The deadline passed before there was an answer.
     ///
-    /// You cannot tell from this whether the request was served, or will be: retry only what may be done twice.
+    /// You cannot tell from this whether the request was served, or will be: retry only requests that may be served twice.
     case timedOut(ErrorOrigin)
     /// The task that awaited the answer was cancelled.
     ///
-    /// You cannot tell from this whether the request was served, or will be: retry only what may be done twice.
+    /// You cannot tell from this whether the request was served, or will be: retry only requests that may be served twice.
     case cancelled(ErrorOrigin)
     /// The receiver's thread is the one that would wait: nothing was sent.
     case wouldDeadlock(ErrorOrigin)
-    /// The wait would be in a circle of threads that wait for each other, and none of them would ever go on.
+    /// The wait would be part of a circle of threads that wait for each other for ever.
     ///
     /// If another thread has closed the circle later, the request was sent, and may be served.
     case circle(WaitCircle)

@@ -1,21 +1,21 @@
 extension RunLoop {
-    /// Has a handler called when the loop's thread ends.
+    /// Adds a handler that is called when the loop's thread ends.
     ///
-    /// For what must be closed on the thread that opened it. The handlers are called on that thread when its last run has
-    /// returned, the last added first, and before the loop lets go of anything: its inputs are still there, and what
-    /// the handlers post to it is destroyed after them without having run, unless they run the loop, which in a
-    /// ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it slept, returns at once. One that is
-    /// added meanwhile is called, too. Whoever joins the thread waits for them.
+    /// It is the place to close objects on the thread that opened them. The handlers are called on that thread when its last
+    /// run has returned, the last added first, and before the loop releases anything: its inputs are still there. Blocks that
+    /// the handlers perform on it are destroyed after them without having run, unless the handlers run the loop. Such a run
+    /// returns at once in a ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it slept. A handler
+    /// that is added meanwhile is called, too. Joining the thread waits for all of them.
     ///
     /// ```swift
     /// let connection = Connection()
     /// RunLoop.current.addEndHandler { connection.close() }
     /// ```
     ///
-    /// The main thread's loop usually goes with the process, and its handlers are not called then. On a loop that has
-    /// ended, the handler is let go of at once.
+    /// The main thread's loop usually lasts as long as the process, and its handlers are not called then. If the loop has
+    /// ended, the handler is released at once.
     ///
-    /// - Parameter handler: What is called.
+    /// - Parameter handler: The handler.
     ///
     /// > Thread safety: the loop's own thread only.
     public func addEndHandler(_ handler: @escaping () -> Void) {
@@ -26,23 +26,23 @@ extension RunLoop {
 }
 
 extension LoopCore {
-    /// The thread ends.
+    /// Prepares the loop for the end of its thread.
     func prepareEnd() {
-        // It was cancelled while it asked the kernel: no run can ask again, and so all return at once.
+        // The thread was cancelled inside a call of the kernel: no run can call it again, so all runs return at once.
         if poller.isInKernel { requests.insert(.end) }
     }
 
-    /// Closes what the loop has opened; nothing of it is called or waits any more.
+    /// Closes the loop's descriptors; no handler is called and no thread waits for it any more.
     ///
-    /// By the end of the thread, and not by the last reference: a ``RunLoopThread`` that was joined holds the loop, and so
-    /// does for ever the stack of a thread that a handler has ended, or that was cancelled.
+    /// This happens at the end of the thread, and not with the last reference: a ``RunLoopThread`` that was joined holds the
+    /// loop, and the stack of a thread that a handler has ended, or that was cancelled, holds it for ever.
     func closeDescriptors() {
         watchedDescriptors.end()
         poller.end()
         inbox.wakeup.end()
     }
 
-    /// Calls what was asked for at the thread's end.
+    /// Calls the end handlers.
     func callEndHandlers() {
         // Taken out one by one: a handler may add another one.
         while let handler = endHandlers.popLast() { callHandler(.endHandler, as: .endHandler, handler) }

@@ -1,4 +1,4 @@
-/// A loop as the executor of actors: their code runs on the loop's thread, and nowhere else.
+/// The loop as the executor of actors, whose code then runs on the loop's thread and nowhere else.
 ///
 /// ```swift
 /// actor Gauge {
@@ -6,15 +6,15 @@
 ///     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 /// ```
 ///
-/// <doc:SwiftConcurrency> tells how such an actor is written, and what it may rely on.
+/// <doc:SwiftConcurrency> shows such an actor, and <doc:Tasks> describes the order of its jobs.
 extension RunLoop: SerialExecutor {
-    /// Has a job run on the loop's thread, in the common modes; what Swift calls, and nobody else has to.
+    /// Enqueues a job for the loop's thread, in the common modes; Swift calls it, and your code does not need to.
     ///
-    /// Jobs and performed blocks are run in the order in which they came from one thread, whatever the priority of
-    /// a task. While an actor's job is being run no other one is: a run inside it serves everything but those.
+    /// Jobs and performed blocks of one thread are run in the order in which they came; the priority of a task does not matter.
+    /// While an actor's job runs, no other actor's job does: a run inside it serves everything else.
     ///
-    /// Jobs that wait when the loop's thread ends are run before it does. After that the program ends: the job can be
-    /// neither run on the thread that the actor relies on, nor dropped without hanging whoever waits.
+    /// Jobs that wait when the loop's thread ends are run before it does. A job that comes later ends the program: it can be
+    /// neither run on the thread that the actor relies on, nor dropped without a task that waits for ever.
     ///
     /// - Parameter job: The job.
     /// - Precondition: The loop's thread has not ended.
@@ -28,11 +28,11 @@ extension RunLoop: SerialExecutor {
                 + "or let the actor own the thread and stop it in its deinit")
     }
 
-    /// Whether the caller is on the loop's thread, so that it may assume the isolation of the loop's actors.
+    /// Returns true if the caller is on the loop's thread, so that it may assume the isolation of the loop's actors.
     ///
-    /// It is in every handler of the loop: `assumeIsolated` of an actor that lives on the loop works there.
+    /// That is so in every handler of the loop: `assumeIsolated` of an actor that lives on the loop works there.
     ///
-    /// - Returns: Whether it is; never nil.
+    /// - Returns: True on the loop's thread, false on any other; never nil.
     ///
     /// > Thread safety: any thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
@@ -50,9 +50,9 @@ extension RunLoop: SerialExecutor {
 }
 
 extension Inbox {
-    /// Puts a job in line.
+    /// Enqueues a job.
     ///
-    /// - Returns: False if the loop has ended; then the job is still the caller's.
+    /// - Returns: False if the loop has ended; then the caller still owns the job.
     @inline(__always)
     func enqueue(_ job: UnownedJob, _ kind: Node.Kind) -> Bool {
         let node = Node.makeJob(job, kind)

@@ -1,12 +1,12 @@
 extension RunLoop {
     /// Adds a timer to a mode.
     ///
-    /// The loop holds the timer until it becomes invalid, or is removed from its last mode. Adding it to a mode it
-    /// is in, or adding one that is invalid, does nothing.
+    /// The loop holds the timer until it becomes invalid, or is removed from its last mode. If the timer is in the mode
+    /// already, or is invalid, nothing happens.
     ///
     /// - Parameters:
-    ///   - timer: The timer; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - timer: The timer. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
     /// - Complexity: O(log *n*) for *n* timers.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -17,10 +17,10 @@ extension RunLoop {
 
     /// Takes a timer out of a mode.
     ///
-    /// It stays valid.
+    /// The timer stays valid.
     ///
     /// - Parameters:
-    ///   - timer: The timer. One that is not in the mode is left alone.
+    ///   - timer: The timer. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -29,18 +29,17 @@ extension RunLoop {
             .remove(timer, from: mode)
     }
 
-    /// Adds a descriptor to a mode.
+    /// Adds a source of a descriptor to a mode.
     ///
-    /// What the descriptor is ready for already is reported too. The loop holds the source until it is removed
-    /// from its last mode or becomes invalid. Adding it to a mode it is in, or adding an invalid one, does
-    /// nothing.
+    /// If the descriptor is ready already, that is reported, too. The loop holds the source until it is removed from its last
+    /// mode or becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
     ///
     /// - Parameters:
-    ///   - source: The source; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
-    /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor: it is closed (`EBADF`), or a regular
-    ///   file or directory (`EPERM`), or there is no room, or no descriptor left for the loop's first source to be
-    ///   watched with (`EMFILE`). The source is as it was before.
+    ///   - source: The source. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
+    /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor: it is closed (`EBADF`), or it is a regular file or
+    ///   directory (`EPERM`), or the kernel has no room (`ENOMEM`, `ENOSPC`), or the process has no descriptor left, of which
+    ///   the loop needs one for its first source (`EMFILE`). The source is as it was before.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: DescriptorSource, forMode mode: Mode) throws(SystemError) {
@@ -50,12 +49,12 @@ extension RunLoop {
         }
     }
 
-    /// Takes a descriptor out of a mode.
+    /// Takes a source of a descriptor out of a mode.
     ///
     /// No handler of it starts in that mode afterwards.
     ///
     /// - Parameters:
-    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - source: The source. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -67,12 +66,12 @@ extension RunLoop {
 
     /// Adds a source that is signalled by hand to a mode.
     ///
-    /// A signal from before is served too. The loop holds the source until it is removed from its last mode or becomes
-    /// invalid. Adding it to a mode it is in, or adding an invalid one, does nothing.
+    /// A signal that came before is served, too. The loop holds the source until it is removed from its last mode or becomes
+    /// invalid. If the source is in the mode already, or is invalid, nothing happens.
     ///
     /// - Parameters:
-    ///   - source: The source; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - source: The source. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: ManualSource, forMode mode: Mode) {
@@ -82,10 +81,10 @@ extension RunLoop {
 
     /// Takes a source that is signalled by hand out of a mode.
     ///
-    /// A signal is kept.
+    /// The source keeps a signal that was not served.
     ///
     /// - Parameters:
-    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - source: The source. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -96,12 +95,12 @@ extension RunLoop {
 
     /// Adds a source of signals to a mode.
     ///
-    /// Signals from before are served too. The loop holds the source until it is removed from its last mode or becomes
-    /// invalid. Adding it to a mode it is in, or adding an invalid one, does nothing.
+    /// Signals that came before are served, too. The loop holds the source until it is removed from its last mode or becomes
+    /// invalid. If the source is in the mode already, or is invalid, nothing happens.
     ///
     /// - Parameters:
-    ///   - source: The source; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - source: The source. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
     /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -112,10 +111,10 @@ extension RunLoop {
 
     /// Takes a source of signals out of a mode.
     ///
-    /// It keeps the signal, and what comes.
+    /// The source still owns the signal, and keeps signals that come.
     ///
     /// - Parameters:
-    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - source: The source. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -126,12 +125,12 @@ extension RunLoop {
 
     /// Adds the source of a process's end to a mode.
     ///
-    /// A process that has ended before is served too. The loop holds the source until it is removed from its last mode
-    /// or becomes invalid. Adding it to a mode it is in, or adding an invalid one, does nothing.
+    /// A process that has ended before is served, too. The loop holds the source until it is removed from its last mode or
+    /// becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
     ///
     /// - Parameters:
-    ///   - source: The source; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - source: The source. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
     /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -144,10 +143,10 @@ extension RunLoop {
 
     /// Takes the source of a process's end out of a mode.
     ///
-    /// The end of the process waits.
+    /// The end of the process waits until the source is in a mode again.
     ///
     /// - Parameters:
-    ///   - source: The source. One that is not in the mode is left alone.
+    ///   - source: The source. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -158,12 +157,12 @@ extension RunLoop {
 
     /// Adds an observer to a mode.
     ///
-    /// The loop holds the observer until it is removed from its last mode or becomes invalid. Adding it to a mode it
-    /// is in, or adding an invalid one, does nothing.
+    /// The loop holds the observer until it is removed from its last mode or becomes invalid. If the observer is in the mode
+    /// already, or is invalid, nothing happens.
     ///
     /// - Parameters:
-    ///   - observer: The observer; in no other loop.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes, now and later.
+    ///   - observer: The observer. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ observer: Observer, forMode mode: Mode) {
@@ -174,7 +173,7 @@ extension RunLoop {
     /// Takes an observer out of a mode.
     ///
     /// - Parameters:
-    ///   - observer: The observer. One that is not in the mode is left alone.
+    ///   - observer: The observer. If it is not in the mode, nothing happens.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -183,11 +182,11 @@ extension RunLoop {
             .remove(observer, from: mode)
     }
 
-    /// Makes a mode common: it gets all that was added to ``Mode/common``, before and later.
+    /// Makes a mode common: it gets all inputs that were and will be added to ``Mode/common``.
     ///
     /// A mode cannot be taken out of the set again.
     ///
-    /// - Parameter mode: The mode. One that is common already is left alone.
+    /// - Parameter mode: The mode. If it is common already, nothing happens.
     /// - Complexity: O(*n*) for *n* inputs of the loop.
     ///
     /// > Thread safety: the loop's own thread only.

@@ -1,12 +1,12 @@
 internal import CThreads
 
 extension RunLoop {
-    /// Has the main loop run when an asynchronous main suspends for the first time, and from then on.
+    /// Runs the main loop from the first suspension of an asynchronous main on.
     ///
-    /// Without this, the main thread is gone after the first `await` of an asynchronous main: it serves nothing any more,
-    /// and tasks of the main actor run on other threads. With it the main thread stays what it was. Its loop runs in
-    /// the default mode, and with it the main dispatch queue and the main actor; when ``stop()`` ends a run, the next
-    /// one begins. The program ends when main returns.
+    /// Without this, Swift gives the main thread away at the first `await` of an asynchronous main: the thread serves nothing
+    /// any more, and tasks of the main actor run on other threads. With it, the main thread runs its loop in the default mode,
+    /// and so serves the main dispatch queue and the main actor. When ``stop()`` ends a run, the next one begins. The program
+    /// ends when main returns.
     ///
     /// ```swift
     /// @main struct Server {
@@ -17,10 +17,10 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// A synchronous main runs ``main`` itself, and does not need this; there it does nothing. Again is harmless.
+    /// A synchronous main runs ``main`` itself, and does not need this; there it does nothing. Calling it again does nothing.
     ///
-    /// - Throws: ``SystemError``: this Swift runtime does not offer it (`ENOTSUP`), or other code has taken the main
-    ///   thread (`EBUSY`). Nothing has changed.
+    /// - Throws: ``SystemError``: this Swift runtime does not support it (`ENOTSUP`), or other code has taken the main thread
+    ///   (`EBUSY`). Nothing has changed then.
     ///
     /// > Thread safety: the main thread only, before the first `await` of main.
     public static func adoptMain() throws(SystemError) {
@@ -32,41 +32,42 @@ extension RunLoop {
         try MainQueue.keepMainThread()
     }
 
-    /// Whether the calling code runs on the main dispatch queue, and so on the main actor.
+    /// True if this is the main loop, and the calling code runs on the main dispatch queue, and so on the main actor.
     ///
-    /// Not the same as being on the main thread. A block that the main thread dispatches synchronously to another queue
-    /// runs on the main thread, where ``isCurrent`` of ``main`` is true, and this is false. Where main was given away, tasks
-    /// of the main actor run on other threads: then it is the other way round. In the handlers of the main loop both
-    /// are true, and for any other loop this is false.
+    /// That is not the same as being on the main thread. If the main thread dispatches a block synchronously to another queue,
+    /// the block runs on the main thread, where ``isCurrent`` of ``main`` is true, but this is false. If the main thread was
+    /// given away, tasks of the main actor run on other threads: there it is the other way round. In the handlers of the main
+    /// loop both are true, and for any other loop this is false.
     ///
     /// > Thread safety: any thread; the answer is for the calling code.
     public var isServicingMainQueue: Bool { isMain && MainQueue.isCurrent }
 
     // MARK: - The main thread
 
-    /// Ties the main loop to the main thread, which may not know of it yet, or ends it where that thread is gone.
+    /// Installs the main loop on the main thread, or ends it if that thread was given away.
     ///
-    /// Called once, by whichever thread asks for the main loop first.
+    /// Called once, by the first thread that asks for the main loop.
     func meetMainThread() {
         if !MainQueue.isOffered { RunLoopDiagnostics.report(RunLoop.notOffered) }
         if runloops_is_main_thread() {
-            // A simulation may have given the thread another loop for a while: afterwards whoever asks for the current one has
-            // it become this one.
+            // A simulation may have given the thread another loop for a while: this one is then installed when the thread next
+            // asks for its current loop.
             if RunLoop.existing == nil { install() }
         } else if MainQueue.isGivenAway {
             endAbandoned()
         } else {
-            // Whoever serves the main queue tells which it is. If that is nobody, the main thread is only busy.
+            // The thread that serves the main queue shows which case it is. If no thread serves it, the main thread is only
+            // busy.
             MainQueue.perform { if !self.isCurrent && !runloops_is_main_thread() { self.endAbandoned() } }
         }
     }
 
-    /// What the main thread does that an asynchronous main would have given away.
+    /// Runs the main loop for ever, on a main thread that an asynchronous main would have given away.
     static func runAdoptedMain() {
         while true { main.run(in: .default) }
     }
 
-    /// Tells that the main thread goes, if that is not what the program meant.
+    /// Reports that the main thread was given away, if the program has adopted it or its loop holds something.
     static func reportAbandoned(_ core: LoopCore) {
         if MainQueue.mainThreadWasKept {
             RunLoopDiagnostics.report(
@@ -79,7 +80,7 @@ extension RunLoop {
         }
     }
 
-    /// What is said where libdispatch keeps its main queue to itself.
+    /// The report for a libdispatch that does not let a run loop serve its main queue.
     static let notOffered =
         "RunLoop.main: this libdispatch does not let a run loop serve the main queue; blocks of DispatchQueue.main and tasks of the main actor do not run while the main loop runs"
 }

@@ -1,18 +1,17 @@
 extension RunLoop {
-    /// Has a block run on the loop's thread, in the common modes.
+    /// Performs a block on the loop's thread, in the common modes, and returns at once.
     ///
-    /// The loop is woken if it sleeps. Blocks of one thread run in the order in which they were given, each once; a block
-    /// that a block gives runs later, not at once. If the loop does not run, or runs in another mode, the
-    /// block waits.
+    /// The loop is woken if it sleeps. Blocks of one thread run in the order in which the thread performs them, each once. A
+    /// block that a block performs runs later, not at once. If the loop does not run, or runs in another mode, the block waits.
     ///
     /// ```swift
     /// worker.perform { cache.removeAll() }
     /// ```
     ///
     /// - Parameters:
-    ///   - fileID: Where it was given, for diagnostics.
-    ///   - line: Where it was given, for diagnostics.
-    ///   - block: What is run.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: The block.
     /// - Returns: False if the loop's thread has ended: then the block is destroyed at once. A block that waits when
     ///   the thread ends is destroyed without having run.
     ///
@@ -27,15 +26,15 @@ extension RunLoop {
         return post(node)
     }
 
-    /// Has a block run on the loop's thread, in one of several modes.
+    /// Performs a block on the loop's thread, in one of several modes, and returns at once.
     ///
-    /// As ``perform(fileID:line:_:)``. It runs once, whichever of the modes runs first.
+    /// The same as ``perform(fileID:line:_:)``. The block runs once, in the first of the modes that runs.
     ///
     /// - Parameters:
     ///   - modes: The modes; at least one. ``Mode/common`` stands for all common modes.
-    ///   - fileID: Where it was given, for diagnostics.
-    ///   - line: Where it was given, for diagnostics.
-    ///   - block: What is run.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: The block.
     /// - Returns: False if the loop's thread has ended: then the block is destroyed at once.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
@@ -48,14 +47,15 @@ extension RunLoop {
         return perform(consume block, modes, fileID, line)
     }
 
-    /// Has a block run on the loop's thread, whatever mode it runs in.
+    /// Performs a block on the loop's thread, in any mode.
     ///
-    /// For handing something over: in a mode that knows nothing of it, user code is not to be called.
+    /// The block may hand something over to the loop, but must not call user code, which expects to be called in its modes
+    /// only.
     ///
     /// - Parameters:
-    ///   - fileID: Where it was given, for diagnostics.
-    ///   - line: Where it was given, for diagnostics.
-    ///   - block: What is run.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: The block.
     /// - Returns: False if the loop's thread has ended: then the block is destroyed at once.
     @discardableResult
     package func performInEveryMode(
@@ -74,14 +74,14 @@ extension RunLoop {
         return post(node)
     }
 
-    /// Has several blocks run on the loop's thread, in the common modes: cheaper than one by one.
+    /// Performs several blocks on the loop's thread, in the common modes, which is cheaper than one by one.
     ///
-    /// As ``perform(fileID:line:_:)``; no other thread's block comes between them.
+    /// The same as ``perform(fileID:line:_:)``. No other thread's block comes between them.
     ///
     /// - Parameters:
-    ///   - blocks: What is run, in order.
-    ///   - fileID: Where they were given, for diagnostics.
-    ///   - line: Where they were given, for diagnostics.
+    ///   - blocks: The blocks, in order.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     /// - Returns: False if the loop's thread has ended: then the blocks are destroyed at once.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
@@ -115,9 +115,9 @@ extension RunLoop {
         return false
     }
 
-    /// Puts a node in line.
+    /// Appends a node to the loop's queue of blocks.
     ///
-    /// - Returns: False if the loop has ended; then the node is still the caller's.
+    /// - Returns: False if the loop has ended; then the caller still owns the node.
     @inline(__always)
     func putInLine(_ node: Node) -> Bool {
         guard let core = coreIfCurrent else {
@@ -125,7 +125,7 @@ extension RunLoop {
         }
         Fork.check("RunLoop.perform")
         if core.hasEnded { return false }
-        // The loop's own: no atomic operation. What others have sent before goes first.
+        // On the loop's own thread: no atomic operation. Blocks that other threads have sent before go first.
         core.takeMail()
         core.blocks.append(node)
         return true
@@ -137,19 +137,19 @@ extension RunLoop {
         releaser.release(node)
     }
 
-    /// Has a block run on the loop's thread after a while.
+    /// Performs a block on the loop's thread after a delay.
     ///
-    /// It runs when its time has come and one of its modes runs; never at once, not even after zero. Blocks of one
-    /// date run in the order in which they were given. If the loop's thread has ended, or ends first, it never runs: it
-    /// is destroyed then, and the handle says ``DelayedPerform/Cancellation/loopEnded``.
+    /// The block runs when its time has come and one of its modes runs; never at once, not even after a delay of zero. Blocks
+    /// with equal dates run in the order in which they were performed. If the loop's thread has ended, or ends first, the block
+    /// never runs: it is destroyed, and ``DelayedPerform/cancel()`` returns ``DelayedPerform/Cancellation/loopEnded``.
     ///
     /// - Parameters:
-    ///   - delay: How long; zero or less means in the next pass.
+    ///   - delay: The delay; zero or less means the next pass.
     ///   - modes: The modes; at least one. ``Mode/common`` stands for all common modes.
-    ///   - fileID: Where it was given, for diagnostics.
-    ///   - line: Where it was given, for diagnostics.
-    ///   - block: What is run.
-    /// - Returns: A handle that can cancel it. Dropping the handle does not.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: The block.
+    /// - Returns: A handle that can cancel the block. Releasing the handle does not cancel it.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult

@@ -1,7 +1,7 @@
 extension RunLoop {
-    /// Runs in the default mode until it is stopped, or holds nothing any more.
+    /// Runs in the default mode until the loop is stopped, or the mode holds nothing any more.
     ///
-    /// Returns at once if there is nothing in the mode. The main thread's loop serves the main dispatch queue besides, so it
+    /// Returns at once if there is nothing in the mode. The main thread's loop also serves the main dispatch queue, so its run
     /// goes on until it is stopped: <doc:MainThread>. Unlike Foundation's, this run can be ended with ``stop()``.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -10,11 +10,11 @@ extension RunLoop {
         run(in: .default)
     }
 
-    /// Runs in the default mode until a deadline, until it is stopped, or until it holds nothing any more.
+    /// Runs in the default mode until a deadline, until the loop is stopped, or until the mode holds nothing any more.
     ///
-    /// With a deadline that has passed it makes one pass, in which timers that are due fire.
+    /// If the deadline has passed, the run makes one pass, in which timers that are due fire.
     ///
-    /// - Parameter deadline: When the run ends.
+    /// - Parameter deadline: The time at which the run ends.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -24,14 +24,14 @@ extension RunLoop {
 
     /// Runs in a mode until one source or port has been served, or until a deadline.
     ///
-    /// The pass in which that happens is finished, so more than one may have been served. Timers and blocks do not
-    /// end the run.
+    /// The run finishes the pass in which that happens, so more than one may have been served. Timers and blocks do not end the
+    /// run.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
-    ///   - deadline: When the run ends if nothing was served.
-    /// - Returns: False if the run could not begin, because the mode holds nothing. True if it began, whatever has ended it:
-    ///   a source, the deadline, a ``stop()``, or that the mode holds nothing any more.
+    ///   - deadline: The time at which the run ends if nothing was served.
+    /// - Returns: False if the run could not begin, because the mode holds nothing. True if it began, with any reason for its
+    ///   end: a source, the deadline, a ``stop()``, or a mode that holds nothing any more.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -40,7 +40,7 @@ extension RunLoop {
         begin(mode, until: deadline, returnsAfterSource: true) != nil
     }
 
-    /// Runs in a mode until a deadline, until it is stopped, or until the mode holds nothing any more.
+    /// Runs in a mode until a deadline, until the loop is stopped, or until the mode holds nothing any more.
     ///
     /// Each pass takes the same steps in the same order: <doc:OnePass>. A handler may run the loop again, in
     /// this or another mode, to any depth; the inner run returns first, and its deadline is its own.
@@ -57,11 +57,10 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
-    ///   - deadline: When the run ends; nil for never. One that has passed makes one pass.
-    ///   - returnAfterSourceHandled: Whether the run ends after the first pass in which a source or port was
-    ///     served.
-    /// - Returns: Why the run ended. Where several reasons hold, it is the first of these: a source was served, the
-    ///   deadline passed, it was stopped, it holds nothing.
+    ///   - deadline: The time at which the run ends; nil for never. If it has passed, the run makes one pass.
+    ///   - returnAfterSourceHandled: True if the run ends after the first pass in which a source or port was served.
+    /// - Returns: The reason for the end of the run. If several reasons hold, it is the first of these: a source was served,
+    ///   the deadline has passed, the loop was stopped, the mode holds nothing.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -74,7 +73,7 @@ extension RunLoop {
 
     /// Makes a run.
     ///
-    /// - Returns: Why it ended, or nil if it could not begin.
+    /// - Returns: The reason for its end, or nil if it could not begin.
     private func begin(
         _ mode: Mode, until deadline: ContinuousClock.Instant?, returnsAfterSource: Bool
     ) -> RunResult? {
@@ -92,11 +91,11 @@ extension RunLoop {
 
     /// Runs once in a mode, until a source or port was served or a deadline has passed.
     ///
-    /// The same as ``run(mode:before:)``, without its answer.
+    /// The same as ``run(mode:before:)``, without a result.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
-    ///   - deadline: When the run ends if nothing was served.
+    ///   - deadline: The time at which the run ends if nothing was served.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -104,12 +103,12 @@ extension RunLoop {
         run(mode: mode, before: deadline)
     }
 
-    /// Makes one pass in a mode without sleeping, and says when its next timer is due.
+    /// Makes one pass in a mode without sleeping, and returns the date of its next timer.
     ///
     /// A ``stop()`` that was sent while the loop was not running is for this run, which makes no pass then.
     ///
     /// - Parameter mode: The mode; not ``Mode/common``.
-    /// - Returns: When the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it
+    /// - Returns: The date at which the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it
     ///   has none, or nil if the mode holds nothing.
     /// - Complexity: O(*n*) for *n* inputs of the loop.
     ///
@@ -122,7 +121,7 @@ extension RunLoop {
         return core.nextFire(in: mode)?.instant
     }
 
-    /// Ends the innermost run, when its pass is over, with ``RunResult/stopped``.
+    /// Ends the innermost run at the end of its pass, with ``RunResult/stopped``.
     ///
     /// A stop that is sent while the loop runs is for the run that is the innermost one at that moment, and for no other:
     /// - If that run ends for another reason, the stop is discarded. It does not end the next run, nor the outer one.
@@ -130,20 +129,20 @@ extension RunLoop {
     /// - A run is on until its exit observers have returned. A stop from another thread that comes later is for the outer
     ///   run, or for the next one.
     ///
-    /// A stop that is sent while the loop does not run is remembered, and ends the next run before its first pass, whichever
-    /// member makes that run. Several stops before the loop looks are one.
+    /// If the loop does not run when a stop is sent, the loop remembers the stop, which ends the next run before its first
+    /// pass; any member may make that run. Several stops that are sent before the loop looks count as one.
     ///
     /// The thread of a ``RunLoopThread`` begins another run; ``RunLoopThread/stop()`` ends that.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() {
         Fork.check("RunLoop.stop")
-        // At once on the loop's own thread: another thread's stop that is on its way must not take this one along, into a run
-        // that begins in between.
+        // At once on the loop's own thread: otherwise this stop could be merged with one of another thread that is still on its
+        // way, and end a run that begins in between.
         if let core = coreIfCurrent { core.requests.insert(.stop) } else { inbox.request(.stop) }
     }
 
-    /// Makes the loop make a pass, even if nothing is there to be done.
+    /// Makes the loop take a pass, even if there is no work.
     ///
     /// Performing, signalling and sending wake the loop by themselves. Sent while the loop is not running,
     /// it is remembered, and the next run does not sleep in its first pass.
@@ -161,7 +160,7 @@ extension RunLoop {
         core("RunLoop.currentMode", "perform a block on the loop and read it there").currentMode
     }
 
-    /// What the loop does before it sleeps; ``WaitPolicy/adaptive`` at first.
+    /// The way in which the loop waits before it sleeps; ``WaitPolicy/adaptive`` at first.
     ///
     /// > Thread safety: the loop's own thread only.
     public var waitPolicy: WaitPolicy {

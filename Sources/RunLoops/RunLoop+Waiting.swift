@@ -1,10 +1,10 @@
 extension RunLoop {
     /// Runs a block on the loop's thread and waits for its result.
     ///
-    /// On the loop's own thread the block runs at once, whatever the modes. Otherwise this thread sleeps until the
-    /// block has run; its own loop does not run meanwhile. If the loop's thread waits for this one, directly or through
-    /// others, that would be for ever: then the block does not start, and the error names the threads. A deadline that
-    /// would end it does not change that, for any of them; <doc:Threads> tells more.
+    /// On the loop's own thread the block runs at once, in any mode. Otherwise this thread sleeps until the block has run; its
+    /// own loop does not run meanwhile. If the loop's thread waits for this one, directly or through others, the wait would
+    /// last for ever: then the block does not start, and the error names the threads. Deadlines of these waits do not change
+    /// that: <doc:Deadlocks>.
     ///
     /// ```swift
     /// let sum = try worker.performAndWait(before: .now + .seconds(1)) { numbers.reduce(0, +) }
@@ -12,13 +12,13 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one.
-    ///   - deadline: When to give up if the block has not started; nil for never. A block that has started is waited
-    ///     for.
-    ///   - fileID: Where it was given, for diagnostics.
-    ///   - line: Where it was given, for diagnostics.
-    ///   - block: What is run.
-    /// - Returns: What the block returns.
-    /// - Throws: What the block throws, or ``PerformError``: it has not started and never will, or it has ended the
+    ///   - deadline: The time at which the wait ends if the block has not started; nil for never. If the block has started, the
+    ///     call waits until it returns.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: The block.
+    /// - Returns: The result of the block.
+    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and never will, or has ended the
     ///   thread.
     ///
     /// > Thread safety: any thread.
@@ -48,20 +48,20 @@ extension RunLoop {
         }
     }
 
-    /// Runs a block on the loop's thread and waits for its result, without blocking a thread.
+    /// Runs a block on the loop's thread and awaits its result, without blocking a thread.
     ///
-    /// If the task is cancelled before the block has started, the block does not start. A task may wait for a loop
-    /// that waits for it: that is not seen.
+    /// If the task is cancelled before the block has started, the block does not start. The library does not detect a task that
+    /// waits for a loop that waits for it.
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one.
-    ///   - fileID: Where it was given, for diagnostics.
-    ///   - line: Where it was given, for diagnostics.
-    ///   - block: What is run.
-    /// - Returns: What the block returns.
-    /// - Throws: What the block throws, ``PerformError/loopEnded`` if the loop ends first, or `CancellationError`.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: The block.
+    /// - Returns: The result of the block.
+    /// - Throws: The error of the block, ``PerformError/loopEnded`` if the loop ends first, or `CancellationError`.
     ///
-    /// > Thread safety: any thread, and in any actor: the result comes back to it.
+    /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     nonisolated(nonsending) public func performAndWait<Result: Sendable>(
         inModes modes: [Mode] = [.common], fileID: StaticString = #fileID, line: Int = #line,
         _ block: @escaping @Sendable () throws -> Result
@@ -74,21 +74,22 @@ extension RunLoop {
         } catch let error as PerformError { throw error.about(.loop(self)) }
     }
 
-    /// Runs a block on the loop's thread and waits for its result until a deadline, without blocking a thread.
+    /// Runs a block on the loop's thread and awaits its result until a deadline, without blocking a thread.
     ///
     /// If the task is cancelled before the block has started, the block does not start.
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one.
-    ///   - deadline: When to give up if the block has not started. A block that has started is waited for.
-    ///   - fileID: Where it was given, for diagnostics.
-    ///   - line: Where it was given, for diagnostics.
-    ///   - block: What is run.
-    /// - Returns: What the block returns.
-    /// - Throws: What the block throws, ``PerformError/timedOut`` if the deadline passes first,
-    ///   ``PerformError/loopEnded`` if the loop ends first, or `CancellationError`.
+    ///   - deadline: The time at which the wait ends if the block has not started. If the block has started, the call waits
+    ///     until it returns.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: The block.
+    /// - Returns: The result of the block.
+    /// - Throws: The error of the block, ``PerformError/timedOut`` if the deadline passes first, ``PerformError/loopEnded`` if
+    ///   the loop ends first, or `CancellationError`.
     ///
-    /// > Thread safety: any thread, and in any actor: the result comes back to it.
+    /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     nonisolated(nonsending) public func performAndWait<Result: Sendable>(
         inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant,
         fileID: StaticString = #fileID, line: Int = #line,
@@ -107,7 +108,7 @@ extension RunLoop {
 
     /// Runs a block on the loop's thread and waits until it has returned.
     ///
-    /// As the one that returns the block's result. The compiler chooses this one if the block is a single call
+    /// The same as the member that returns the block's result. The compiler chooses this one if the block is a single call
     /// whose result may be discarded and is not `Sendable`:
     ///
     /// ```swift
@@ -117,10 +118,10 @@ extension RunLoop {
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one.
     ///   - deadline: The time at which the wait ends if the block has not started; nil for never.
-    ///   - fileID: The file in which the block is given, for diagnostics.
-    ///   - line: The line on which the block is given, for diagnostics.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Throws: What the block throws, or ``PerformError``: it has not started and never will, or it has ended the
+    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and never will, or has ended the
     ///   thread.
     ///
     /// > Thread safety: any thread.
@@ -137,17 +138,16 @@ extension RunLoop {
 
     /// Runs a block on the loop's thread and waits until it has returned, without blocking a thread.
     ///
-    /// As the one that returns the block's result. The compiler chooses this one if the block is a single call
+    /// The same as the member that returns the block's result. The compiler chooses this one if the block is a single call
     /// whose result may be discarded and is not `Sendable`, such as `Timer.scheduledTimer`.
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one.
     ///   - deadline: The time at which the wait ends if the block has not started; nil for never.
-    ///   - fileID: The file in which the block is given, for diagnostics.
-    ///   - line: The line on which the block is given, for diagnostics.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Throws: What the block throws, ``PerformError/timedOut(_:)``, ``PerformError/loopEnded(_:)``, or
-    ///   `CancellationError`.
+    /// - Throws: The error of the block, ``PerformError/timedOut(_:)``, ``PerformError/loopEnded(_:)``, or `CancellationError`.
     ///
     /// > Thread safety: any thread, and in any actor.
     @_disfavoredOverload
@@ -168,7 +168,7 @@ extension RunLoop {
         _ wait: AwaitedBlock<Result>, _ modes: [Mode], _ fileID: StaticString, _ line: Int,
         _ block: @escaping @Sendable () throws -> Result
     ) {
-        // If the block is destroyed without having run, the ticket goes with it and says so.
+        // If the block is destroyed without having run, the ticket is destroyed with it and ends the wait.
         let ticket = AwaitedBlock<Result>.Ticket(wait)
         perform(inModes: modes, fileID: fileID, line: line) {
             ticket.wait.run(on: RunLoop.existing?.coreIfCurrent, block)

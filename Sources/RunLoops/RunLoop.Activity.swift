@@ -1,7 +1,7 @@
 extension RunLoop {
     /// The moments of a run at which observers are called.
     ///
-    /// The bits are those of Core Foundation. <doc:OnePass> says what happens between them.
+    /// The bits are those of Core Foundation. <doc:OnePass> lists the steps between them.
     ///
     /// > Thread safety: a value.
     public struct Activity: OptionSet, Hashable, Sendable {
@@ -19,13 +19,13 @@ extension RunLoop {
         public static let beforeTimers = Activity(rawValue: 2)
         /// A pass is about to perform blocks and to call signalled manual sources.
         public static let beforeSources = Activity(rawValue: 4)
-        /// The loop found nothing to do and is about to sleep.
+        /// The loop found no work and is about to sleep.
         public static let beforeWaiting = Activity(rawValue: 32)
-        /// The loop has slept, and has not yet served what woke it.
+        /// The loop has slept, and has not yet served the input that woke it.
         public static let afterWaiting = Activity(rawValue: 64)
         /// A run ends, after its last pass.
         public static let exit = Activity(rawValue: 128)
-        /// Every moment, also ones that a later version may add.
+        /// Every moment, including moments that a later version may add.
         public static let all = Activity(rawValue: 0x0FFF_FFFF)
     }
 }

@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// What a handler was given to a loop as.
+    /// The kind of input that a handler belongs to.
     ///
     /// > Thread safety: a value.
     public enum HandlerKind: UInt8, Hashable, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ extension RunLoop {
         case delivery
         /// The blocks of the main dispatch queue.
         case mainQueue
-        /// What waits for the end of a pass or for an idle loop: the notifications of a queue.
+        /// Work for the end of a pass or for an idle loop: the notifications of a queue.
         case deferredWork
         /// A handler that is called at the end of the loop's thread.
         case endHandler
@@ -29,7 +29,7 @@ extension RunLoop {
 }
 
 extension RunLoop.HandlerKind: CustomStringConvertible {
-    /// What it is, in words.
+    /// The kind, in words.
     public var description: String {
         switch self {
         case .block: "block"

@@ -1,8 +1,8 @@
 extension RunLoop {
     /// The name of a set of inputs.
     ///
-    /// A loop runs in one mode at a time and serves only what was added to that mode; what belongs to
-    /// other modes waits, and is not lost. A mode exists as soon as it is mentioned.
+    /// A loop runs in one mode at a time and serves only the inputs that were added to that mode. Inputs of other modes wait,
+    /// and lose nothing. A mode exists as soon as you use its name.
     ///
     /// ```swift
     /// extension RunLoop.Mode { static let handshake = RunLoop.Mode("com.example.handshake") }
@@ -12,7 +12,7 @@ extension RunLoop {
     public struct Mode: RawRepresentable, Hashable, Sendable {
         /// The name.
         ///
-        /// The two constants have the names that Foundation gives them.
+        /// The two constants have the same names as in Foundation.
         public let rawValue: String
 
         /// Makes the mode of this name.
@@ -25,13 +25,13 @@ extension RunLoop {
         /// - Parameter rawValue: The name. Two modes of one name are the same mode.
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// The mode that a loop runs in where none is named.
+        /// The mode that a loop runs in if you name none.
         public static let `default` = Mode("kCFRunLoopDefaultMode")
 
-        /// Not a mode but a set of modes, one set per loop: at first ``default`` alone.
+        /// The set of a loop's common modes, which at first is ``default`` alone.
         ///
-        /// What is added to it is in every mode of the set, and in those that join the set later with
-        /// ``RunLoop/addCommonMode(_:)``. A loop cannot run in it.
+        /// Each loop has a set of its own. An input that is added to it is in every mode of the set, and in those that join the
+        /// set later with ``RunLoop/addCommonMode(_:)``. It is not a mode: a loop cannot run in it.
         public static let common = Mode("kCFRunLoopCommonModes")
     }
 }

@@ -1,9 +1,9 @@
 extension RunLoop {
-    /// Watches a loop's runs: called at the moments it asked for.
+    /// Calls a handler at chosen moments of a loop's runs.
     ///
-    /// Observers of one moment are called in ascending ``order``, those of equal order in the order in which they
-    /// were added. An observer whose handler is running is not called by a run inside it. An observer that a handler adds to
-    /// the loop is called from the next moment on; one that it removes is not called any more.
+    /// Observers of one moment are called in ascending ``order``, and observers of equal order in the order in which they were
+    /// added. While the handler of an observer runs, a run inside it does not call the observer. If a handler adds an observer
+    /// to the loop, that is called from the next moment on; if it removes one, that is not called any more.
     ///
     /// ```swift
     /// let observer = RunLoop.Observer(activities: .beforeWaiting) { _, _ in flushLogs() }
@@ -15,13 +15,13 @@ extension RunLoop {
         /// The moments at which the observer is called.
         public let activities: Activity
 
-        /// Whether the observer is called more than once.
+        /// True if the observer stays valid after its first call.
         public let repeats: Bool
 
         /// Its place among the observers of a moment.
         public let order: Int
 
-        /// False once it is invalid, for good.
+        /// False for good once the observer is invalid.
         public private(set) var isValid = true
 
         var membership = Membership()
@@ -31,15 +31,16 @@ extension RunLoop {
         private var isNotifying = false
         private let origin: SourceLocation
 
-        /// Makes an observer, which is in no loop yet.
+        /// Makes an observer that is in no loop yet.
         ///
         /// - Parameters:
         ///   - activities: The moments at which it is called.
-        ///   - repeats: False for one that becomes invalid after its first call.
+        ///   - repeats: False if the observer becomes invalid after its first call.
         ///   - order: Its place among the observers of a moment; lower ones come first.
-        ///   - fileID: Where it was made, for diagnostics.
-        ///   - line: Where it was made, for diagnostics.
-        ///   - handler: Called on the loop's thread with the observer and the moment.
+        ///   - fileID: The file of the call, for diagnostics.
+        ///   - line: The line of the call, for diagnostics.
+        ///   - handler: Called on the loop's thread with the observer and the moment. The observer holds it until it is
+        ///     invalid.
         public init(
             activities: Activity, repeats: Bool = true, order: Int = 0, fileID: StaticString = #fileID,
             line: Int = #line,
@@ -52,16 +53,16 @@ extension RunLoop {
             self.handler = handler
         }
 
-        /// Takes the observer out of its loop for good, and lets go of its handler.
+        /// Takes the observer out of its loop for good, and releases its handler.
         ///
-        /// Again is harmless.
+        /// Calling it again does nothing.
         public func invalidate() {
             let core = membership.loop?.requireCurrent("Observer.invalidate")
             isValid = false
             let released = handler
             handler = nil
             core?.removeFromLoop(self)
-            // What the handler holds may be the user's, and may come back here while it is destroyed.
+            // Released last: a deinit of what the handler holds may call back into this observer.
             withExtendedLifetime(released) {}
         }
 
@@ -98,7 +99,7 @@ extension RunLoop.Observer: LoopInput {
 }
 
 extension LoopCore {
-    /// This, if the caller is on the loop's thread.
+    /// This loop, if the caller is on its thread; otherwise the program ends.
     func requireCurrent(_ member: StaticString) -> LoopCore {
         Fork.check(member)
         if RunLoop.existing?.inbox !== inbox {

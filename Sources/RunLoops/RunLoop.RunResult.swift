@@ -1,11 +1,11 @@
 extension RunLoop {
-    /// Why a run ended.
+    /// The reason for the end of a run.
     ///
     /// The numbers are those of Core Foundation's run results.
     ///
     /// > Thread safety: a value.
     public enum RunResult: Int, Sendable {
-        /// The mode holds no source, port or timer, and no block waits for it: it would sleep for ever.
+        /// The mode holds no source, port or timer, and no block waits for it: the loop would sleep for ever.
         case finished = 1
         /// ``RunLoop/stop()`` was called.
         case stopped = 2

@@ -1,35 +1,35 @@
 internal import Synchronization
 
 extension RunLoop {
-    /// What a loop has counted since it was made.
+    /// The counts of a loop since it was made.
     ///
-    /// The counts are always on: they cost the loop a plain store each. They are read one after the other while the
-    /// loop goes on, so they may differ by what it did meanwhile.
+    /// The counts are always on: each costs the loop a plain store. They are read one after the other while the loop goes on,
+    /// so they are not all of the same moment.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// Passes made.
+        /// The number of passes.
         public var passes = 0
-        /// Sleeps that the kernel ended.
+        /// The number of sleeps that the kernel ended.
         public var wakeUps = 0
-        /// Writes to the kernel by senders, to end a sleep.
+        /// The number of writes to the kernel by senders, to end a sleep.
         public var kernelWrites = 0
-        /// System calls by the loop, to wait, to look at descriptors, and to set its alarm.
+        /// The number of system calls by the loop, to wait, to poll descriptors, and to set its alarm.
         public var kernelCalls = 0
-        /// Blocks performed, jobs of actors and tasks run, notifications delivered, and messages and signals of ports.
+        /// The number of blocks performed, jobs of actors and tasks run, notifications delivered, and messages and signals of
+        /// ports.
         public var messages = 0
-        /// Timers fired.
+        /// The number of timer fires.
         public var timerFires = 0
-        /// Spins that ended because work came.
+        /// The number of spins that ended because work came.
         public var spinHits = 0
-        /// Spins that ended in sleep.
+        /// The number of spins that ended in sleep.
         public var spinMisses = 0
-        /// The handler that took longest, runs inside it included; nil while ``RunLoop/measuresHandlers`` is
-        /// false.
+        /// The call of a handler that took longest, runs inside it included; nil while ``RunLoop/measuresHandlers`` is false.
         public var longestHandler: Handler?
     }
 
-    /// What the loop has counted since it was made.
+    /// The counts of the loop since it was made.
     ///
     /// > Thread safety: any thread.
     public var statistics: Statistics {
@@ -45,9 +45,10 @@ extension RunLoop {
             })
     }
 
-    /// Whether each handler is timed, for ``Statistics/longestHandler``: two readings of the clock for each.
+    /// True if the loop measures the time of each handler, for ``Statistics/longestHandler``; false at first.
     ///
-    /// Setting it, to either value, begins anew.
+    /// Measuring takes two readings of the clock for each handler. Setting the property, to either value, resets
+    /// ``Statistics/longestHandler``.
     ///
     /// > Thread safety: the loop's own thread only.
     public var measuresHandlers: Bool {
@@ -69,11 +70,11 @@ extension RunLoop.Statistics {
     ///
     /// > Thread safety: a value.
     public struct Handler: Hashable, Sendable {
-        /// How long the call took.
+        /// The time that the call took.
         public var duration: Duration
-        /// Where the block, timer, source, port or observer was made: file identifier and line.
+        /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// Of a job of Swift concurrency nobody knows; then it says that it was one.
+        /// For a job of Swift concurrency the place is not known; the text then says that it was a job.
         public var madeAt: String
     }
 }

@@ -1,18 +1,17 @@
 extension RunLoop {
-    /// What a task prefers that is to run on a loop's thread; ``RunLoop/taskExecutor`` is a loop's one.
+    /// The executor of tasks that prefer a loop's thread; each loop has one, its ``RunLoop/taskExecutor``.
     ///
     /// ```swift
     /// let task = Task(executorPreference: worker.runLoop.taskExecutor) { await index.rebuild() }
     /// ```
     ///
-    /// What runs on the loop's thread is code of the task, and of its child tasks, that is isolated to no actor or to
-    /// an actor without an executor of its own. What is isolated to another executor, such as the main actor, and
-    /// tasks that are not children do not. The task's jobs are run as blocks are that are performed: in the common modes, in
-    /// turn, whatever their priority.
+    /// Code of the task and of its child tasks runs on the loop's thread if it is isolated to no actor, or to an actor without
+    /// an executor of its own. Code that is isolated to another executor, such as the main actor's, and tasks that are not
+    /// children, do not run there. The task's jobs run as performed blocks do: in the common modes, in turn, with any priority.
     ///
-    /// It is a preference: once the loop's thread has ended, or is ending, such tasks go on on the default executor.
+    /// It is a preference: once the loop's thread has ended, or is ending, such tasks continue on the default executor.
     ///
-    /// A task holds the executor that it prefers, and that does not hold the loop.
+    /// A task holds the executor that it prefers. The executor does not hold the loop.
     ///
     /// > Thread safety: any thread.
     public final class TaskExecutor: _Concurrency.TaskExecutor {
@@ -20,7 +19,7 @@ extension RunLoop {
 
         init(inbox: Inbox) { self.inbox = inbox }
 
-        /// Has a job run on the loop's thread; what Swift calls, and nobody else has to.
+        /// Enqueues a job for the loop's thread; Swift calls it, and your code does not need to.
         ///
         /// - Parameter job: The job.
         ///

@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// What a loop does between finding nothing to do and sleeping in the kernel.
+    /// The way in which a loop without work waits before it sleeps in the kernel.
     ///
     /// A sleeping loop costs no processor time, and waking it costs the sender a system call and both sides
     /// the kernel's hand-over. A spinning loop takes work in a fraction of that time, and its senders
@@ -18,27 +18,28 @@ extension RunLoop {
 
         let kind: Kind
 
-        /// Sleep at once.
+        /// Sleeps at once.
         public static let park = WaitPolicy(kind: .park)
 
-        /// Spin before sleeping for as long as spinning has lately paid, up to what a wake-up costs here.
+        /// Spins before sleeping for as long as spinning has lately paid, at most as long as a wake-up takes on this machine.
         ///
-        /// Off where the process may use one processor only, and while as many other loops of the process are
-        /// awake as there are processors to spare.
+        /// Does not spin if the process may use one processor only, nor while as many other loops of the process are awake as
+        /// there are processors to spare.
         public static let adaptive = WaitPolicy(kind: .adaptive)
 
-        /// Spin this long before each sleep.
+        /// Spins for a given time before each sleep.
         ///
-        /// It pays where the loop has a processor of its own, and senders run on others. A sender that the system has put on
-        /// this loop's processor runs only when the spin is over; ``adaptive`` notices that, this does not.
+        /// It pays if the loop has a processor of its own, and senders run on other processors. If the system has put a sender
+        /// on this loop's processor, the sender runs only when the spin is over; ``adaptive`` notices that, this policy does
+        /// not.
         ///
-        /// If the system takes the processor away from the loop while it spins, other threads want it. The loop then sleeps
-        /// at once, and does not spin for a hundred times as long as it was away, at most 10 s. Setting the policy ends
-        /// such a pause. The loop notices by its clock that it was away, if that was for more than 200 µs.
+        /// If the system takes the processor away from the loop while it spins, other threads want it. The loop then sleeps at
+        /// once, and does not spin for a hundred times as long as it was away, at most 10 s. Setting the policy ends such a
+        /// pause. The loop notices by its clock that it was away, if that was for more than 200 µs.
         ///
-        /// Off where the process may use one processor only: what it waits for could not run.
+        /// Does not spin if the process may use one processor only, because no sender could run meanwhile.
         ///
-        /// - Parameter duration: How long; not negative.
+        /// - Parameter duration: The time; not negative.
         /// - Returns: The policy.
         public static func spin(for duration: Duration) -> WaitPolicy {
             if duration < .zero {

@@ -1,10 +1,10 @@
 internal import CThreads
 
-/// The thread's run loop: it sleeps until there is work, calls the handlers on its thread, and sleeps again.
+/// The run loop of a thread, which sleeps until there is work, calls your handlers on the thread, and sleeps again.
 ///
-/// Every thread has at most one, made when ``current`` is first asked for; there is no other way to make
-/// one. A loop does nothing until its thread runs it, and then serves what was added to the ``Mode`` it runs
-/// in: timers, ports, descriptors, signalled sources and the blocks that threads perform on it.
+/// Every thread has at most one loop, which is made when the thread first uses ``current``; there is no other way to make one.
+/// A loop does nothing until its thread runs it. Then it serves the inputs that were added to the ``Mode`` it runs in: timers,
+/// ports, descriptors, signalled sources and the blocks that threads perform on it.
 ///
 /// ```swift
 /// let loop = RunLoop.current
@@ -12,39 +12,40 @@ internal import CThreads
 /// loop.run(until: .now + .seconds(5))
 /// ```
 ///
-/// Its members are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``,
-/// ``statistics``. *Own thread*: running, adding and removing, ``currentMode``; called on another thread they
-/// end the program and say what to call instead. What is given to an own-thread member is only used there,
-/// so it need not be `Sendable`. <doc:Threads> tells more.
+/// Its members are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``, ``statistics``.
+/// *Own thread*: running, adding and removing, ``currentMode``; if another thread calls one of these, the program ends with a
+/// message that says which member to call instead. A value that you pass to an own-thread member is used on that thread only,
+/// so it need not be `Sendable`: <doc:Threads>.
 ///
-/// A loop ends with its thread: jobs of actors that wait are run, its inputs are removed, blocks that wait are
-/// destroyed without having run, and ``perform(fileID:line:_:)`` answers false from then on.
+/// A loop ends with its thread: jobs of actors that wait are run, its inputs are removed, blocks that wait are destroyed
+/// without having run, and ``perform(fileID:line:_:)`` returns false from then on: <doc:LoopEnd>.
 ///
-/// > Thread safety: said by each member.
+/// > Thread safety: see each member.
 public final class RunLoop: Sendable {
     let inbox: Inbox
     let isMain: Bool
 
-    /// What tasks prefer that are to run on the loop's thread.
+    /// The executor for tasks that prefer the loop's thread.
     ///
-    /// A preference, for code that is isolated to no actor: ``TaskExecutor`` says what runs there. Code that must never
-    /// run on another thread belongs in an actor that lives on the loop.
+    /// It is a preference, for code that is isolated to no actor: see ``TaskExecutor``. Code that must never run on another
+    /// thread belongs in an actor that lives on the loop.
     ///
     /// > Thread safety: any thread.
     public let taskExecutor: TaskExecutor
 
     /// Nil once the thread has ended.
     ///
-    /// `nonisolated(unsafe)`: touched by the loop's own thread only, which every way to it checks; the main loop's is set
-    /// before anybody can have the loop, and taken by whoever finds that its thread has gone without it (``endAbandoned()``).
+    /// `nonisolated(unsafe)`: only the loop's own thread touches it, which every way to it checks. The main loop's is set
+    /// before any thread can have the loop, and is taken by the thread that finds that the main thread was given away without
+    /// using it (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
     let storedName = Guarded("")
 
-    /// What other modules keep for the loop and all threads.
+    /// Objects that other modules share for the loop among all threads.
     let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
-    /// What is let go of when the loop has let go of everything else; nil once it has.
+    /// Objects that are released when the loop has released everything else; nil once that is done.
     let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
     private init(isMain: Bool) throws(SystemError) {
@@ -64,13 +65,12 @@ public final class RunLoop: Sendable {
 
     // MARK: - Which loop
 
-    /// The calling thread's loop, made now if it has none.
+    /// The calling thread's loop, which is made now if the thread has none.
     ///
-    /// If the kernel has no descriptor left for a new loop, the program ends; a program that wants to live
-    /// on calls ``makeCurrent()`` first.
+    /// If the kernel has no descriptor left for a new loop, the program ends; to handle that as an error, call
+    /// ``makeCurrent()`` first.
     ///
-    /// > Thread safety: any thread; the answer differs. Not in asynchronous code, where the thread may
-    /// > change.
+    /// > Thread safety: any thread; each gets its own loop. Not in asynchronous code, where the thread may change.
     @available(
         *, noasync,
         message: "the thread may change at any await; keep the loop you want, or use RunLoopThread"
@@ -83,12 +83,13 @@ public final class RunLoop: Sendable {
         }
     }
 
-    /// The calling thread's loop, made now if it has none, or an error where the kernel has nothing left.
+    /// Returns the calling thread's loop, which is made now if the thread has none.
     ///
-    /// - Returns: The loop; ``current`` from now on.
-    /// - Throws: ``SystemError``. Nothing is left open, and the thread has no loop; trying again is fine.
+    /// - Returns: The loop, which is ``current`` from now on.
+    /// - Throws: ``SystemError`` if the kernel refuses a new loop, for example because the process has no descriptor left.
+    ///   Nothing is left open, the thread has no loop, and you may try again.
     ///
-    /// > Thread safety: any thread; the answer differs.
+    /// > Thread safety: any thread; each gets its own loop. Not in asynchronous code, where the thread may change.
     @available(
         *, noasync,
         message: "the thread may change at any await; keep the loop you want, or use RunLoopThread"
@@ -106,9 +107,8 @@ public final class RunLoop: Sendable {
 
     /// The main thread's loop.
     ///
-    /// In its common modes it serves the main dispatch queue, too, and so the main actor: <doc:MainThread>. If the main
-    /// thread was given away, by `dispatchMain()` or by an asynchronous main that has not called ``adoptMain()``, the loop
-    /// has ended.
+    /// In its common modes it also serves the main dispatch queue, and so the main actor: <doc:MainThread>. If the main thread
+    /// was given away, by `dispatchMain()` or by an asynchronous main that has not called ``adoptMain()``, the loop has ended.
     ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
@@ -134,13 +134,13 @@ public final class RunLoop: Sendable {
 
     /// Ends the calling thread's loop, if it has one.
     ///
-    /// - Returns: What is to be given when the thread keeps nothing any more.
+    /// - Returns: The notice to give when the thread holds nothing any more.
     @discardableResult
     static func endCurrent() -> EndNotice? {
         // In a forked child the loop is left as it is: taking it apart would reach its parent's kernel objects.
         guard !Fork.isChild, let known = unsafe runloops_thread_loop() else { return nil }
-        // Safe: takes back the reference of `install`. The slot stays filled until the loop has let go of
-        // everything, because what is destroyed may ask for the current loop.
+        // Safe: takes back the reference of `install`. The slot stays filled until the loop has released everything, because a
+        // deinit may use the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
         unsafe loop.ownCore?.requireNoJobOnStack()
         unsafe loop.ownCore?.prepareEnd()
@@ -149,7 +149,7 @@ public final class RunLoop: Sendable {
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end()
         loop.letGoOfWhatWasKept()
-        // What was destroyed at last may have left jobs.
+        // The last deinits may have enqueued jobs.
         unsafe loop.ownCore?.runLastJobs()
         runloops_thread_set_loop(nil)
         defer { unsafe loop.ownCore = nil }
@@ -159,11 +159,11 @@ public final class RunLoop: Sendable {
 
     /// Gives the calling thread another loop for a while, which ends with it.
     ///
-    /// The one that the thread has stands still meanwhile.
+    /// The loop that the thread has does not run meanwhile.
     ///
-    /// - Parameter body: Called with the other one; it is ``current`` until the body returns.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws, or ``SystemError`` if there is no room for another loop.
+    /// - Parameter body: Called with the other loop, which is ``current`` until the body returns.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body, or ``SystemError`` if there is no room for another loop.
     package static func withAnotherLoop<Result>(_ body: (RunLoop) throws -> Result) throws -> Result {
         let loop = try RunLoop(isMain: false)
         // Safe: the slot's reference stays with this frame, which puts it back when the other loop has left the slot.
@@ -177,7 +177,7 @@ public final class RunLoop: Sendable {
         return try body(loop)
     }
 
-    /// Ends the main loop for a main thread that has gone, and never had it.
+    /// Ends the main loop for a main thread that was given away before it used the loop.
     func endAbandoned() {
         // Safe: that thread is the only other one that would touch it.
         guard let core = unsafe ownCore else { return }
@@ -197,7 +197,7 @@ public final class RunLoop: Sendable {
 
     // MARK: - Anywhere
 
-    /// Whether this is the calling thread's loop.
+    /// True if this is the calling thread's loop.
     ///
     /// > Thread safety: any thread. In asynchronous code the answer holds until the next `await`.
     public var isCurrent: Bool { isInstalled || isMain && becomesCurrent() }
@@ -208,7 +208,9 @@ public final class RunLoop: Sendable {
         unsafe runloops_thread_loop() == UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Whether this is the main loop, on the main thread, which has not asked for its loop before.
+    /// Installs the main loop if the caller is the main thread and has not used its loop before.
+    ///
+    /// - Returns: True if it did.
     @inline(never)
     private func becomesCurrent() -> Bool {
         // Safe: the loop's own thread looks.
@@ -219,9 +221,9 @@ public final class RunLoop: Sendable {
         return true
     }
 
-    /// What messages and descriptions call this loop.
+    /// The name of the loop in messages and descriptions.
     ///
-    /// The main loop's is "main", that of a ``RunLoopThread`` is the thread's, and any other's is empty until it is set.
+    /// The main loop's name is "main", that of a ``RunLoopThread`` is the thread's, and any other's is empty until you set it.
     ///
     /// > Thread safety: any thread.
     public var name: String {
@@ -234,8 +236,8 @@ public final class RunLoop: Sendable {
     /// The loop's inside, for a member that may only be used on the loop's thread.
     ///
     /// - Parameters:
-    ///   - member: Which member, for the message.
-    ///   - instead: What the caller does instead.
+    ///   - member: The member, for the message.
+    ///   - instead: The advice for the caller, for the message.
     /// - Returns: The inside.
     func core(_ member: StaticString, _ instead: StaticString) -> LoopCore {
         Fork.check(member)
@@ -266,17 +268,17 @@ public final class RunLoop: Sendable {
 }
 
 extension RunLoop: Hashable, CustomStringConvertible {
-    /// Whether both are the same loop.
+    /// Returns true if both are the same loop.
     ///
     /// - Parameters:
     ///   - left: A loop.
-    ///   - right: Another one.
-    /// - Returns: Whether both are the same loop.
+    ///   - right: Another loop.
+    /// - Returns: True if both are the same loop.
     public static func == (left: RunLoop, right: RunLoop) -> Bool { left === right }
 
-    /// Feeds the loop's identity.
+    /// Hashes the loop's identity.
     ///
-    /// - Parameter hasher: What is fed.
+    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     /// The loop's name.

@@ -1,20 +1,20 @@
 internal import CThreads
 
 extension RunLoopThread {
-    /// How the system chooses between a thread and others that want the same processor.
+    /// The scheduling of a thread among others that want the same processor.
     ///
-    /// What goes beyond the ordinary needs a privilege: less than the nice value of the starting thread, and the two
-    /// kinds that go before all others.
+    /// A nice value below that of the starting thread, and the two real-time kinds, ``roundRobin(_:)`` and
+    /// ``firstInFirstOut(_:)``, need a privilege. <doc:Priorities> describes threads of different priority.
     ///
     /// > Thread safety: a value.
     public enum Priority: Hashable, Sendable {
         /// An ordinary thread, whose share shrinks with its nice value: from -20, the largest, to 19.
         case nice(Int)
-        /// Runs only where no other thread wants to.
+        /// Runs only while no other thread wants the processor.
         case idle
-        /// Goes before all ordinary threads, in turn with others of its level, 1 to 99; a higher level goes first.
+        /// Runs before all ordinary threads, in turn with other threads of its level, 1 to 99; a higher level runs first.
         case roundRobin(Int)
-        /// Goes before all ordinary threads until it sleeps, with a level of 1 to 99; a higher one goes first.
+        /// Runs before all ordinary threads until it sleeps, with a level of 1 to 99; a higher level runs first.
         case firstInFirstOut(Int)
 
         /// Gives the calling thread this priority.

@@ -9,10 +9,10 @@
 /// worker.join()
 /// ```
 ///
-/// What must stay on the thread, such as the handle of a C library that is bound to it, has its place in an actor that lives on
-/// the loop, or in a handler that was made on the thread: <doc:SwiftConcurrency>.
+/// Keep objects that are bound to the thread, such as the handle of a C library, in an actor that lives on the loop, or in a
+/// handler that was made on the thread: <doc:SwiftConcurrency>.
 ///
-/// The thread lives on if the last reference goes; only ``stop()`` ends it.
+/// Releasing the last reference does not end the thread; only ``stop()`` does.
 ///
 /// > Thread safety: any thread.
 public final class RunLoopThread: Sendable {
@@ -21,7 +21,7 @@ public final class RunLoopThread: Sendable {
     /// It runs in the default mode.
     public let runLoop: RunLoop
 
-    /// The name that was given.
+    /// The name of the thread.
     public let name: String
 
     let ended: EndNotice
@@ -29,21 +29,22 @@ public final class RunLoopThread: Sendable {
     /// Starts a thread, and waits until its loop runs.
     ///
     /// - Parameters:
-    ///   - name: What the thread and its loop are called. The system keeps the first 15 bytes, whole characters
-    ///     only.
+    ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
     ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - processors: The numbers of the processors that it may use; nil for those of this thread.
-    ///   - priority: How it is scheduled; nil for as this thread.
-    /// - Throws: ``SystemError``: no thread, no descriptors left for its loop, a stack size, processors or a priority
-    ///   that the system refuses. No thread is left behind.
+    ///   - priority: Its scheduling; nil for that of this thread.
+    /// - Throws: ``SystemError`` if the system refuses the thread, the descriptors of its loop, the stack size, the processors
+    ///   or the priority. No thread is left behind.
+    ///
+    /// > Thread safety: any thread; it blocks until the loop runs.
     public convenience init(
         name: String, stackSize: Int? = nil, processors: Set<Int>? = nil, priority: Priority? = nil
     ) throws(SystemError) {
         try self.init(name, stackSize, processors, priority, body: nil)
     }
 
-    /// Starts a thread that serves the whole process: a test that drives the thread which starts it does not drive this one,
-    /// and does not end it.
+    /// Starts a thread that serves the whole process: a test that drives the thread which starts it neither drives nor ends
+    /// this one.
     package convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }
@@ -59,17 +60,19 @@ public final class RunLoopThread: Sendable {
         ended = start.ended
     }
 
-    /// Starts a thread that nobody waits for, and has it do something with its loop.
+    /// Starts a thread that calls a block with its loop, and that no thread can join.
     ///
-    /// The thread ends when the block returns; the block runs the loop if it wants to.
+    /// The thread ends when the block returns. The block decides if it runs the loop.
     ///
     /// - Parameters:
-    ///   - name: As in ``init(name:stackSize:processors:priority:)``, and so are the next three.
-    ///   - stackSize: The size of its stack.
-    ///   - processors: The processors that it may use.
-    ///   - priority: How it is scheduled.
+    ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
+    ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's default.
+    ///   - processors: The numbers of the processors that it may use; nil for those of this thread.
+    ///   - priority: Its scheduling; nil for that of this thread.
     ///   - block: Called on the thread with its loop.
-    /// - Throws: ``SystemError`` as ``init(name:stackSize:processors:priority:)``.
+    /// - Throws: ``SystemError``, as ``init(name:stackSize:processors:priority:)`` does.
+    ///
+    /// > Thread safety: any thread.
     public static func detach(
         name: String, stackSize: Int? = nil, processors: Set<Int>? = nil, priority: Priority? = nil,
         _ block: @escaping @Sendable (RunLoop) -> Void
@@ -79,27 +82,27 @@ public final class RunLoopThread: Sendable {
 
     /// Ends the loop's runs, and with them the thread.
     ///
-    /// The pass that is under way is finished; runs inside handlers end too. Blocks that wait are destroyed without
-    /// having run; messages stay in their ports. Again is harmless.
+    /// The loop finishes its current pass; runs inside handlers end, too. Blocks that wait are destroyed without having run;
+    /// messages stay in their ports. Calling it again does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { runLoop.inbox.request(.end) }
 
     /// Waits until the thread has ended its loop.
     ///
-    /// Then the loop's descriptors are closed, whatever has ended the thread.
+    /// When it returns true, the loop's descriptors are closed, for any reason for which the thread has ended.
     ///
-    /// If the other thread waits for this one, directly or through others, it would be for ever. Then a wait in that
-    /// circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
-    /// ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
+    /// If the other thread waits for this one, directly or through others, the join would last for ever. Then a wait in that
+    /// circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or ``PortSendRefusal/wouldDeadlock``,
+    /// so that the thread can end.
     ///
     /// - Parameters:
-    ///   - deadline: When to give up; nil for never.
-    ///   - fileID: Where it is called, for diagnostics.
-    ///   - line: Where it is called, for diagnostics.
+    ///   - deadline: The time at which the wait ends; nil for never.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     /// - Returns: False if the deadline passed first.
-    /// - Precondition: Neither called on the thread itself, nor, without a deadline, in a block or an observer whose end the
-    ///   thread waits for.
+    /// - Precondition: Not called on the thread itself, nor, without a deadline, in a block or an observer whose end the thread
+    ///   waits for.
     ///
     /// > Thread safety: any thread but this one.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous join instead")
@@ -127,10 +130,10 @@ public final class RunLoopThread: Sendable {
 
     /// Waits until the thread has ended its loop, without blocking a thread.
     ///
-    /// - Parameter deadline: When to give up; nil for never.
+    /// - Parameter deadline: The time at which the wait ends; nil for never.
     /// - Returns: False if the deadline passed first, or the task was cancelled.
     ///
-    /// > Thread safety: any task. Not to be awaited while the thread waits for this task.
+    /// > Thread safety: any task. Do not await it while the thread waits for this task.
     @discardableResult
     nonisolated(nonsending) public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
         await ended.wait(until: deadline.map { Moment($0) } ?? .never, isolation: #isolation)

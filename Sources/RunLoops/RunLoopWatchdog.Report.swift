@@ -1,9 +1,9 @@
 extension RunLoopWatchdog {
-    /// A handler that keeps its loop from everything else, as another thread sees it.
+    /// A handler that blocks its loop, as the watchdog's thread sees it.
     ///
     /// > Thread safety: a value.
     public struct Report: Sendable {
-        /// What has become of a call since the watchdog saw it first.
+        /// The state of a call since the watchdog saw it first.
         ///
         /// > Thread safety: a value.
         public enum Phase: Hashable, Sendable {
@@ -17,26 +17,27 @@ extension RunLoopWatchdog {
 
         /// The loop.
         public let loop: RunLoop
-        /// The number that the system has given to the loop's thread: what debuggers and `top -H` call it.
+        /// The system's number of the loop's thread, which debuggers and `top -H` show.
         public let threadID: Int32
-        /// What was given to the loop.
+        /// The kind of the handler.
         public let handler: RunLoop.HandlerKind
-        /// Where the block, timer, source, port or observer was made: file identifier and line.
+        /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// For what does not tell that, such as jobs of Swift concurrency, it says what it is.
+        /// If the place is not known, as for jobs of Swift concurrency, it is a word for the kind of call.
         public let madeAt: String
-        /// What has become of it.
+        /// The state of the call.
         public let phase: Phase
-        /// For how long the watchdog has seen it: at least so long it lasts, or has lasted.
+        /// The time for which the watchdog has seen the call: it lasts, or has lasted, at least that long.
         ///
         /// Time for which the whole process was halted, or the machine asleep, does not count.
         public let duration: Duration
-        /// How often other threads have given the loop something to do since the watchdog saw the call first.
+        /// The number of times that other threads have given work to the loop since the watchdog saw the call first.
         ///
-        /// Each block, each job, and each stop counts as one, and so does each port and each source that became ready,
-        /// however many messages or signals it has.
+        /// Each block, each job, and each stop counts as one, and so does each port and each source that became ready, with any
+        /// number of messages or signals.
         public let arrivals: Int
-        /// How long a timer of the loop has been due that fires only when the call has returned; nil if none is.
+        /// The time for which a timer of the loop has been due that fires only when the call has returned; nil if there is
+        /// none.
         public let timerDelay: Duration?
     }
 }
@@ -54,7 +55,7 @@ extension RunLoopWatchdog.Report: CustomStringConvertible {
         if arrivals > 0 { waiting.append("\(arrivals) arrived meanwhile") }
         if let timerDelay { waiting.append("a timer is late by \(timerDelay)") }
         let rest = waiting.isEmpty ? "" : "; " + waiting.joined(separator: ", ")
-        // What does not tell where it was made, says in that place what it is.
+        // A call whose place is not known has a word for its kind there.
         let what = madeAt.contains(":") ? "\(handler) made at \(madeAt)" : madeAt
         return "\(loop), thread \(threadID): \(what) \(verb) \(duration)\(rest)"
     }

@@ -1,37 +1,36 @@
 internal import Synchronization
 
-/// Notices, from a thread of its own, handlers that take too long and so keep their loops from everything else.
+/// Reports handlers that take too long, and so block their loops, while they run.
 ///
-/// It watches all loops of the process, those that are made later, too. A handler that runs the loop is not reported: the
-/// loop does its work meanwhile. One that waits for another thread is.
+/// It watches all loops of the process from a thread of its own, and also loops that are made later. A handler that runs the
+/// loop is not reported, because the loop does its work meanwhile. A handler that waits for another thread is.
 ///
 /// ```swift
 /// let watchdog = try RunLoopWatchdog(threshold: .milliseconds(200)) { report in log(report) }
 /// ```
 ///
-/// Each call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the report
-/// before, and when it has returned. The report comes up to half the threshold later, and a call that lasts between one
-/// and one and a half thresholds may go unnoticed: the loops do not read the clock, the watchdog looks at them, four times
+/// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the report before,
+/// and when it has returned. The report comes up to half the threshold later, and a call that lasts between one and one and a
+/// half thresholds may go unnoticed. The reason is that the loops do not read the clock: the watchdog looks at them, four times
 /// within the threshold, and at most every tenth of a millisecond. A call in a pass that was under way when the watchdog began
-/// may not be seen, unless what is called was given to the loop later.
+/// may not be seen, unless its input was added to the loop later.
 ///
-/// While no watchdog watches, loops pay nothing for it. While one does, each call of a handler costs its loop a few plain
-/// stores.
+/// Without a watchdog, loops pay nothing for it. With one, each call of a handler costs its loop a few plain stores.
 ///
 /// > Thread safety: any thread.
 public final class RunLoopWatchdog: Sendable {
-    /// How long a handler may take.
+    /// The time that a handler may take.
     public let threshold: Duration
 
     private let watch: Watch
     private let thread: RunLoopThread
 
-    /// Begins to watch.
+    /// Starts a watchdog.
     ///
     /// - Parameters:
-    ///   - threshold: How long a handler may take; more than nothing.
-    ///   - report: Called on the watchdog's thread with what it has seen. The watchdog does not look while it runs.
-    /// - Throws: ``SystemError`` if there is no thread, or no descriptors left for its loop. Nothing is watched then.
+    ///   - threshold: The time that a handler may take; more than zero.
+    ///   - report: Called on the watchdog's thread with each report. The watchdog does not look at the loops while it runs.
+    /// - Throws: ``SystemError`` if the system refuses a thread, or descriptors for its loop. Nothing is watched then.
     public init(
         threshold: Duration = .milliseconds(200), report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
@@ -50,9 +49,9 @@ public final class RunLoopWatchdog: Sendable {
 
     deinit { stop() }
 
-    /// Stops watching; so does letting go of the watchdog.
+    /// Stops watching, as does the end of the watchdog's last reference.
     ///
-    /// No report is made any more, but one that is being made may go on. Again is harmless.
+    /// No new report is made, but a call of the report handler that is under way goes on. Calling it again does nothing.
     public func stop() {
         // In a forked child there is no such thread, and the parent's goes on.
         if Fork.isChild || watch.isStopped.exchange(true, ordering: .relaxed) { return }
@@ -61,19 +60,19 @@ public final class RunLoopWatchdog: Sendable {
     }
 }
 
-/// What a watchdog's thread does.
+/// The work of a watchdog's thread.
 private final class Watch: Sendable {
     let isStopped = Atomic(false)
     private let report: @Sendable (RunLoopWatchdog.Report) -> Void
 
     init(_ report: @escaping @Sendable (RunLoopWatchdog.Report) -> Void) { self.report = report }
 
-    /// Looks from now on, again and again.
+    /// Starts to look at the loops at regular intervals.
     ///
-    /// The watchdog's thread only.
+    /// Only the watchdog's thread calls it.
     func begin(_ threshold: Int64) {
         let own = RunLoop.current
-        // It has nothing to be quick for.
+        // No sender needs a quick answer of this loop.
         own.waitPolicy = .park
         let interval = max(threshold / 4, Watch.shortestInterval)
         var blocked = BlockedHandlers<RunLoop>(threshold: threshold, interval: interval)

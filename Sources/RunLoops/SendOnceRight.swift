@@ -1,8 +1,8 @@
 /// A right to send one message to a port.
 ///
-/// Sending uses the right up. It never waits, not even if the port is full: room for the message was set aside when the
-/// right was made. A right that is destroyed unused sends the message that it was made with. So the receiver hears of
-/// each right exactly once, in its ordinary handler, behind whatever was sent before.
+/// Sending uses the right up. It never waits, not even if the port is full: room for the message was reserved when the right
+/// was made. If the right is destroyed unused, it sends the message that it was made with. So the receiver gets exactly one
+/// message of each right, in its ordinary handler, behind all messages that were sent before.
 ///
 /// ```swift
 /// let answers = Port<Answer>()
@@ -12,11 +12,11 @@
 ///
 /// A right does not keep its port alive: once the port has ended, sending throws.
 ///
-/// > Thread safety: a value that has one owner, who may hand it to any thread.
+/// > Thread safety: a value that has one owner, which may hand it to any thread.
 public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
     @usableFromInline let core: PortCore
 
-    /// Carries what is sent if the right is not used; nil once it was.
+    /// Carries the message that is sent if the right is not used; nil once the right was used.
     @usableFromInline var node: Node?
 
     @inlinable
@@ -38,7 +38,7 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
 
     /// Sends the message, and uses the right up.
     ///
-    /// - Parameter message: What is sent; it belongs to the receiver then.
+    /// - Parameter message: The message; it belongs to the receiver then.
     /// - Throws: ``PortSendError``, which gives the message back, if the port has ended. The right is used up all the same.
     ///
     /// > Thread safety: any thread. Not in a signal handler.

@@ -1,8 +1,8 @@
 /// A right to send to a port, which its receiver counts.
 ///
-/// Copies are one right, which goes when the last of them does. A right does not keep its port alive: once the port has
-/// ended, sending throws. When the last right has gone, the receiver can be told:
-/// ``Port/onNoSenders(_:)``. <doc:Ports> tells more.
+/// Copies are one right, which ends with the last of them. A right does not keep its port alive: once the port has ended,
+/// sending throws. The receiver can have a handler called when the last right has ended: ``Port/onNoSenders(_:)``. <doc:Ports>
+/// describes rights.
 ///
 /// ```swift
 /// let orders = Port<Order>()
@@ -26,27 +26,27 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends a message.
     ///
-    /// As ``Port/send(_:)-swift.method``.
+    /// The same as ``Port/send(_:)-swift.method``.
     ///
-    /// - Parameter message: What is sent; it belongs to the receiver then.
+    /// - Parameter message: The message; it belongs to the receiver then.
     /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
     ///   one or waits for it, so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
     public func send(_ message: consuming Message) throws(PortSendError<Message>) {
-        // The right is there until the message is queued, or the receiver would hear of its end first.
+        // The right is held until the message is queued: otherwise the notice of its end could be queued before the message.
         defer { withExtendedLifetime(share) {} }
         try share.core.post(message)
     }
 
     /// Sends a message before a deadline.
     ///
-    /// As ``Port/send(_:before:)``.
+    /// The same as ``Port/send(_:before:)``.
     ///
     /// - Parameters:
-    ///   - message: What is sent; it belongs to the receiver then.
-    ///   - deadline: When to give up. With one that has passed it tries once.
+    ///   - message: The message; it belongs to the receiver then.
+    ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the
     ///   receiver's thread is this one or waits for it, so that the wait would never end.
     ///
@@ -59,13 +59,13 @@ public struct SendRight<Message: Sendable>: Sendable {
         try share.core.post(message, before: deadline)
     }
 
-    /// Sends messages in order, several at a time where there is room: cheaper than one by one.
+    /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
     ///
-    /// As ``Port/send(contentsOf:before:)``.
+    /// The same as ``Port/send(contentsOf:before:)``.
     ///
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
-    ///   - deadline: When to give up; nil for never. With one that has passed it sends what fits.
+    ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
@@ -77,14 +77,14 @@ public struct SendRight<Message: Sendable>: Sendable {
         try share.core.post(contentsOf: messages, before: deadline)
     }
 
-    /// Has a handler called on this thread's loop when the port has ended.
+    /// Adds a handler that this thread's loop calls when the port has ended.
     ///
-    /// As ``Port/onInvalidation(fileID:line:_:)``. It is called also if the right has gone meanwhile.
+    /// The same as ``Port/onInvalidation(fileID:line:_:)``. The handler is also called if the right has ended meanwhile.
     ///
     /// - Parameters:
-    ///   - fileID: Where it is called, for diagnostics.
-    ///   - line: Where it is called, for diagnostics.
-    ///   - handler: What is called, once.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: The handler.
     ///
     /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
     /// > change.
@@ -99,7 +99,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 extension SendRight where Message == Void {
     /// Sends a signal.
     ///
-    /// Signals that have not been received yet are one.
+    /// Signals that have not been received yet are merged into one.
     ///
     /// - Throws: ``PortSendError`` if the port has ended.
     ///
@@ -108,21 +108,21 @@ extension SendRight where Message == Void {
 }
 
 extension SendRight: Hashable {
-    /// Whether both are rights to the same port.
+    /// Returns true if both are rights to the same port.
     ///
     /// - Parameters:
     ///   - left: A right.
-    ///   - right: Another one.
-    /// - Returns: Whether both are rights to the same port.
+    ///   - right: Another right.
+    /// - Returns: True if both are rights to the same port.
     public static func == (left: SendRight, right: SendRight) -> Bool { left.share.core === right.share.core }
 
-    /// Feeds the port's identity.
+    /// Hashes the port's identity.
     ///
-    /// - Parameter hasher: What is fed.
+    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(share.core)) }
 }
 
-/// What the copies of a send right share: it goes with the last of them.
+/// The state that the copies of a send right share; it ends with the last of them.
 @usableFromInline
 final class SendRightShare: Sendable {
     @usableFromInline let core: PortCore

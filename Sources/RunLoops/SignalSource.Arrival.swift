@@ -1,24 +1,24 @@
 extension SignalSource {
-    /// A signal that the process has got.
+    /// A signal that the process has received.
     ///
     /// > Thread safety: a value.
     public struct Arrival: Hashable, Sendable {
         /// The signal's number.
         public let signal: CInt
 
-        /// Who has sent it; nil if it was the kernel, or if that is not known.
+        /// The process that has sent the signal; nil if the kernel has, or if the sender is not known.
         ///
-        /// Not known of the signals beyond the first that a ``count`` stands for.
+        /// If ``count`` is more than one, it is the sender of the first signal; the others are not known.
         public let sender: Sender?
 
-        /// How many signals this stands for: 1, or more if so many came that there was no room for each.
+        /// The number of signals that this value stands for: 1, or more if there was no room for each.
         public let count: Int
 
         /// A process that has sent a signal.
         ///
         /// > Thread safety: a value.
         public struct Sender: Hashable, Sendable {
-            /// The process's number, which may be another one's by now.
+            /// The process's number, which the kernel may have given to another process by now.
             public let processID: CInt
 
             /// The real user of the process.

@@ -1,7 +1,8 @@
-/// Calls a handler on its loop's thread when the process has got a POSIX signal.
+/// Calls a handler on its loop's thread when the process has received a POSIX signal.
 ///
-/// From being made until it is invalidated or goes, a source has its signal: nothing else happens when it comes, and it does
-/// not matter which threads block it, or were started before. What comes while no loop serves the source is kept.
+/// A source owns its signal from the moment it is made until it is invalidated or destroyed: the signal has no other effect in
+/// that time, and it does not matter which threads block it, or were started before. Signals that come while no loop serves the
+/// source are kept.
 ///
 /// ```swift
 /// let terminate = try SignalSource(SIGTERM) { source, arrival in
@@ -11,38 +12,38 @@
 /// try RunLoop.current.add(terminate, forMode: .common)
 /// ```
 ///
-/// A process has one source for each signal. The handler is called once for each signal that the process gets; but the
-/// kernel keeps a signal that waits only once, unless it is a real-time one, so a process that is sent one several times at
-/// once may get fewer. While a handler runs, a run inside it does not call it again.
+/// A process has at most one source for each signal. The handler is called once for each signal that the process gets. But the
+/// kernel keeps a signal that waits only once, unless it is a real-time signal; so if a signal is sent several times at once,
+/// the process may get fewer. While a handler runs, a run inside it does not call it again.
 ///
-/// When the source ends, the signal does again what it did before. <doc:SignalsAndChildren> tells what other code, forked
-/// children and other programs see of it.
+/// When the source ends, the signal does again what it did before. <doc:SignalsAndChildren> describes its effect on other code
+/// and on programs that you start.
 ///
-/// > Thread safety: one thread: once it is added, its loop's.
+/// > Thread safety: one thread; once it is added, the thread of its loop.
 public final class SignalSource {
     /// The signal's number.
     public let signal: CInt
 
-    /// False once it was invalidated, for good.
+    /// False for good once the source was invalidated.
     public private(set) var isValid = true
 
-    /// In a loop for it.
+    /// The descriptor source that represents it in a loop.
     var watch: DescriptorSource?
     private var caught: CaughtSignal?
     private var handler: ((SignalSource, Arrival) -> Void)?
     let origin: SourceLocation
 
-    /// Makes a source, which is in no loop yet but has the signal.
+    /// Makes a source that is in no loop yet, and takes the signal.
     ///
-    /// `SIGKILL` and `SIGSTOP`, which nobody gets, signals that tell of a fault of the thread, and `SIGCHLD`, for which there
-    /// is ``ProcessSource``, end the program with a message.
+    /// Some signals end the program with a message: `SIGKILL` and `SIGSTOP`, which no process can receive; signals that report
+    /// a fault of the thread; and `SIGCHLD`, for which there is ``ProcessSource``.
     ///
     /// - Parameters:
     ///   - signal: The signal's number.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread with the source and the signal that has come.
-    /// - Throws: ``SignalSourceError``: another source or other code has the signal, or the kernel refuses. Nothing has
+    /// - Throws: ``SignalSourceError``: another source or other code owns the signal, or the kernel refuses. Nothing has
     ///   changed then.
     public init(
         _ signal: CInt, fileID: StaticString = #fileID, line: Int = #line,
@@ -58,8 +59,8 @@ public final class SignalSource {
     /// Takes the source out of its loop for good, gives the signal back, and releases the handler.
     ///
     /// The handler does not start any more. Signals that have come and have not been served are forgotten. If the signal has
-    /// just interrupted other threads, the calling thread sleeps until they have written it down, some microseconds unless they
-    /// have no processor. A second call does nothing.
+    /// just interrupted other threads, the calling thread sleeps until they have recorded it, some microseconds unless they
+    /// have no processor. Calling it again does nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("SignalSource.invalidate")
         isValid = false
@@ -69,14 +70,14 @@ public final class SignalSource {
         caught = nil
         let released = handler
         handler = nil
-        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
         withExtendedLifetime(released) {}
     }
 
-    /// Hands out one signal; the loop comes again for the next one.
+    /// Calls the handler with one signal; the loop calls this again for the next one.
     ///
-    /// - Returns: False if there is none: a thread has accepted it since the loop saw that it waits, and has not yet written it
-    ///   down. Then the loop is told again.
+    /// - Returns: False if there is none: a thread has accepted it since the loop saw that it waits, and has not yet recorded
+    ///   it. When it has, the descriptor becomes ready again.
     private func serve() -> Bool {
         guard let handler, let arrival = caught?.next() else { return false }
         handler(self, arrival)
@@ -97,6 +98,6 @@ extension SignalSource: DescriptorBacked {
 extension SignalSource: Sendable {}
 
 extension SignalSource: CustomStringConvertible {
-    /// Which signal it is the source of, and where it was made.
+    /// The signal, and the place where the source was made.
     public var description: String { "source of \(SignalNumber(signal)) made at \(origin)" }
 }

@@ -1,8 +1,8 @@
-/// Why there is no source for a signal.
+/// The reason for which a source of a signal could not be made.
 ///
 /// > Thread safety: a value.
 public enum SignalSourceError: Error, Hashable, Sendable {
-    /// A source of this process has the signal; it was made at this place.
+    /// Another source of this process owns the signal; it was made at this place.
     case taken(signal: CInt, madeAt: String)
 
     /// Other code of this process has installed a handler: a C library, or Dispatch for a signal source of its own.
@@ -13,7 +13,7 @@ public enum SignalSourceError: Error, Hashable, Sendable {
 }
 
 extension SignalSourceError: CustomStringConvertible {
-    /// What is wrong, in words.
+    /// The reason, in words.
     public var description: String {
         switch self {
         case .taken(let signal, let place):

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// The kernel refused a system call.
+/// An error of a system call that the kernel refused.
 ///
-/// What still holds afterwards is said by the operation that throws it; nothing that was opened on the
-/// way is left open.
+/// The documentation of the member that throws it describes the state afterwards. The member leaves no descriptor open that it
+/// has opened before the error.
 ///
 /// > Thread safety: a value.
 public struct SystemError: Error, Hashable, Sendable {
@@ -40,8 +40,8 @@ public struct SystemError: Error, Hashable, Sendable {
 }
 
 extension SystemError: CustomStringConvertible {
-    /// The call, the system's words for the code, and the code, as in `eventfd: Too many open files (24)`,
-    /// behind the origin, if it is known.
+    /// The origin, if it is known, the call, the system's words for the code, and the code, as in `eventfd: Too many open files
+    /// (24)`.
     public var description: String {
         let words = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer -> String in
             // Safe: at most `count` bytes of our own buffer are written, zero-terminated.

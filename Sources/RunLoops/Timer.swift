@@ -1,12 +1,11 @@
 /// Calls a handler at a date, once or again and again.
 ///
-/// A timer does nothing until it is added to a loop, and fires only while one of its modes runs; one that came due
-/// meanwhile fires once when its mode is run. It never fires early, and it fires late if its loop is busy.
+/// A timer does nothing until it is added to a loop, and fires only while one of its modes runs. If it becomes due while none
+/// of them runs, it fires once when one of them is run. It never fires early, and it fires late if its loop is busy.
 ///
-/// A repeating timer keeps to the grid of its first date and its interval: a late fire does not move the next
-/// ones. Fires that were missed are made up for by one, and counted in ``missedFireCount``. Timers that
-/// are due at the same date fire in the order in which they were added. While its handler runs, a run
-/// inside the handler does not fire it again.
+/// A repeating timer keeps to the grid of its first date and its interval: a late fire does not move the next ones. One fire
+/// makes up for those that were missed, which are counted in ``missedFireCount``. Timers that are due at the same date fire in
+/// the order in which they were added. While its handler runs, a run inside the handler does not fire the timer again.
 ///
 /// ```swift
 /// let timer = Timer(timeInterval: .milliseconds(250), repeats: true) { timer in
@@ -18,32 +17,32 @@
 /// Dates are those of `ContinuousClock`, which goes on while the machine sleeps, and which setting the wall
 /// clock does not move.
 ///
-/// > Thread safety: one thread: once it is added, its loop's.
+/// > Thread safety: one thread; once it is added, the thread of its loop.
 public final class Timer {
     /// The time between two fires; zero for a timer that does not repeat.
     public var timeInterval: Duration { .nanoseconds(interval) }
 
-    /// False once the timer will not fire again: it was invalidated, or it has fired, does not repeat, and its handler has set
-    /// no new ``fireDate``.
+    /// False for good once the timer will not fire again.
     ///
-    /// It is still true inside the handler of the last fire.
+    /// That is so when it was invalidated, or has fired, does not repeat, and its handler has set no new ``fireDate``. It is
+    /// still true inside the handler of the last fire.
     public private(set) var isValid = true
 
-    /// How many fires of a repeating timer were not made because their loop was late.
+    /// The number of fires of a repeating timer that were missed because the loop was late.
     ///
-    /// Dates that had passed when the timer was given them are not counted.
+    /// Dates that had passed already when they were set are not counted.
     public private(set) var missedFireCount = 0
 
     var membership = Membership()
 
-    /// When it fires next.
+    /// The date of the next fire.
     private(set) var date: Moment
     /// Nanoseconds; 0 if it does not repeat.
     private let interval: Int64
     private var toleranceNanoseconds: Int64 = 0
     private var handler: ((Timer) -> Void)?
     private var plannedFire: TimerQueue<Timer>.Fire?
-    /// Where it stands among its loop's overdue timers; nil if it is none of them.
+    /// Its index among its loop's overdue timers; nil if it is none of them.
     private var overduePosition: Int?
     private var sequence: UInt64 = 0
     private var isFiring = false
@@ -57,9 +56,9 @@ public final class Timer {
     /// - Parameters:
     ///   - timeInterval: The time to the first fire, and between fires. Zero or less means at once; a timer that
     ///     repeats then does so every 100 µs.
-    ///   - repeats: Whether it goes on after the first fire.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
+    ///   - repeats: True if it goes on after the first fire.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on the loop's thread with the timer.
     public convenience init(
         timeInterval: Duration, repeats: Bool, fileID: StaticString = #fileID, line: Int = #line,
@@ -72,11 +71,11 @@ public final class Timer {
     /// Makes a timer that first fires at a date.
     ///
     /// - Parameters:
-    ///   - date: When it first fires. A date that has passed means at once; a timer that repeats keeps to its grid.
+    ///   - date: The date of the first fire. A date that has passed means at once; a timer that repeats keeps to its grid.
     ///   - interval: The time between fires, if it repeats. Zero or less means every 100 µs.
-    ///   - repeats: Whether it goes on after the first fire.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
+    ///   - repeats: True if it goes on after the first fire.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on the loop's thread with the timer.
     public convenience init(
         fireAt date: ContinuousClock.Instant, interval: Duration, repeats: Bool,
@@ -96,7 +95,7 @@ public final class Timer {
         self.handler = handler
     }
 
-    /// When a timer fires that is given a date: of a grid that began in the past, its last date.
+    /// The next fire of a timer whose date is set; for a grid that began in the past, the last date that has passed.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
         interval == 0 ? date : FireGrid.latest(from: date, interval: interval, now: Moment.now())
     }
@@ -104,10 +103,10 @@ public final class Timer {
     /// Makes a timer and adds it to the current loop in the default mode.
     ///
     /// - Parameters:
-    ///   - interval: As in ``init(timeInterval:repeats:fileID:line:block:)``.
-    ///   - repeats: Whether it goes on after the first fire.
-    ///   - fileID: Where it was made, for diagnostics.
-    ///   - line: Where it was made, for diagnostics.
+    ///   - interval: The time to the first fire, and between fires, as in ``init(timeInterval:repeats:fileID:line:block:)``.
+    ///   - repeats: True if it goes on after the first fire.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on this thread with the timer.
     /// - Returns: The timer.
     ///
@@ -125,12 +124,12 @@ public final class Timer {
         return timer
     }
 
-    /// When the timer fires next.
+    /// The date of the next fire.
     ///
-    /// Setting it moves the grid of a repeating timer: the next fires are counted from the new date, and one that has passed
-    /// stands for the last date of its grid. Set in the timer's own handler it is kept.
-    /// ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer without losing it. On an invalid timer, setting
-    /// does nothing.
+    /// Setting it moves the grid of a repeating timer: the next fires are counted from the new date, and a date that has passed
+    /// stands for the last date of its grid that has. A date that the timer's own handler sets is kept.
+    /// ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer without losing it. Setting the date of an invalid
+    /// timer does nothing.
     public var fireDate: ContinuousClock.Instant {
         get { date.instant }
         set {
@@ -142,9 +141,10 @@ public final class Timer {
         }
     }
 
-    /// How much later than its date the timer may fire, so that several can share one wake-up; zero at first.
+    /// The time by which the timer may fire after its date, so that several timers can share one wake-up; zero at first.
     ///
-    /// It is not added up: a repeating timer keeps its grid, and its tolerance is at most half its interval.
+    /// It does not add up: a repeating timer keeps its grid. Its tolerance is at most half its interval; setting a larger one
+    /// sets that.
     ///
     /// - Precondition: Not negative.
     public var tolerance: Duration {
@@ -177,16 +177,16 @@ public final class Timer {
         dateWasSet = false
     }
 
-    /// Takes the timer out of its loop for good, and lets go of its handler.
+    /// Takes the timer out of its loop for good, and releases its handler.
     ///
-    /// In its own handler it ends the repetition. Again is harmless.
+    /// In its own handler it ends the repetition. Calling it again does nothing.
     public func invalidate() {
         let core = membership.loop?.requireCurrent("Timer.invalidate")
         isValid = false
         let released = handler
         handler = nil
         core?.removeFromLoop(self)
-        // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
+        // Released last, when all state is in order: a deinit of what the handler holds may call back into this timer.
         withExtendedLifetime(released) {}
     }
 }
@@ -195,7 +195,7 @@ public final class Timer {
 extension Timer: Sendable {}
 
 extension Timer: CustomStringConvertible {
-    /// What the timer is, and where it was made.
+    /// The place where the timer was made, and its interval.
     public var description: String {
         "\(isValid ? "" : "invalid ")timer made at \(origin)\(interval > 0 ? ", every \(timeInterval)" : "")"
     }

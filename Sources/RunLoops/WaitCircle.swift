@@ -1,31 +1,31 @@
-/// Threads that would wait for each other for ever, and what each of them waits in.
+/// Threads that would wait for each other for ever, and the call in which each of them waits.
 ///
-/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` carry it; its description is what to log.
+/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` carry it. Log its description.
 ///
 /// > Thread safety: a value.
 public struct WaitCircle: Hashable, Sendable {
-    /// The waits, each for the thread of the next one, and the last for that of the first.
+    /// The waits, each for the thread of the next wait, and the last one for the thread of the first.
     ///
-    /// The first is the one that was refused.
+    /// The first wait is the one that was refused.
     public let waits: [Wait]
 
-    /// What one thread of a circle waits in.
+    /// The wait of one thread of a circle.
     ///
     /// > Thread safety: a value.
     public struct Wait: Hashable, Sendable {
         /// The loop of the thread that waits; nil if the thread has none.
         public let loop: RunLoop?
 
-        /// What the thread has called, as `Type.member`.
+        /// The member that the thread has called, as `Type.member`.
         public let operation: String
 
-        /// The file of that call; for `Port.send` that in which the port was made.
+        /// The file of that call; for `Port.send` the file in which the port was made.
         public let fileID: String
 
-        /// The line of that call; for `Port.send` that on which the port was made.
+        /// The line of that call; for `Port.send` the line on which the port was made.
         public let line: Int
 
-        /// What messages call the thread.
+        /// The name of the thread in messages.
         let thread: String
     }
 
@@ -44,9 +44,9 @@ public struct WaitCircle: Hashable, Sendable {
 }
 
 extension WaitCircle: CustomStringConvertible {
-    /// Who waits for whom, and where.
+    /// The threads, the calls in which they wait, and the places of the calls.
     public var description: String {
-        guard let first = waits.first else { return "nobody waits" }
+        guard let first = waits.first else { return "no thread waits" }
         var text = first.thread
         for (position, wait) in waits.enumerated() {
             let next = position + 1 < waits.count ? waits[position + 1] : first

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The line about ports in the list of the README, as far as it is about other processes.
+/// The README's bullet about ports, as far as it is about requests and other processes.
 @Suite struct ReadmePromiseTests {
     @Test
     func

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The line about notifications in the list in the README; the other lines are tests of RunLoops.
+/// The README's bullet about notifications; RunLoops tests the other bullets.
 @Suite struct ReadmePromiseTests {
     @Test func `notifications: in order, on the thread of a loop, and once for what says the same`() throws {
         let center = NotificationCenter()

@@ -67,7 +67,7 @@ public enum Documentation {
     /// - Throws: If the page cannot be read.
     public static func strayMarkers(of page: String) throws -> [String] {
         let markers = try text(of: page).components(separatedBy: "\n").filter { $0.hasPrefix("```") }
-        let known: Set<String> = ["```", "```swift", "```swift package", "```sh"]
+        let known: Set<String> = ["```", "```swift", "```swift package", "```sh", "```dockerfile"]
         let unclosed = markers.count.isMultiple(of: 2) ? [] : markers.suffix(1)
         return markers.filter { !known.contains($0) } + unclosed
     }

@@ -2,11 +2,12 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The list in the README: one test for each line of it, and no more; the rules behind them have tests of their own.
+/// The five bullets of the README: a test for each promise; the rules behind them have tests of their own.
 ///
-/// The line about notifications is a test of the module Notifications; the last one, no Foundation, of ``ReadmeTests``.
+/// The modules Notifications and MessagePorts test the promises about notifications and about ports between processes.
+/// The bullet "Tests and diagnosis" is tested by `SimulatedTimeTests`, `SimulatedThreadsTests` and ``WatchdogTests``.
 @Suite struct ReadmePromiseTests {
-    @Test func `modes: what is in another mode waits and is not lost`() throws {
+    @Test func `run loops: what is in another mode waits and is not lost`() throws {
         try onLoopThread { loop in
             let served = Log<String>()
             let now = Port<Void>()
@@ -22,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `timers: never early, in order of adding, and late ones fire once`() throws {
+    @Test func `run loops: timers are never early, fire in order of adding, and late once`() throws {
         try onLoopThread { loop in
             let fired = Log<Int>()
             let date = ContinuousClock.now + .milliseconds(5)
@@ -69,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func `threads: blocks are performed and waited for, and the end of the loop is told`() async throws
+    @Test func `threads: blocks are performed and waited for, and a wait throws if the loop ends`()
+        async throws
     {
         let worker = try RunLoopThread(name: "worker")
         let name = Log<String>()

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The code of the article "Threads".
+/// The code of the articles "Threads", "Deadlocks", "How a loop ends" and "Tasks and loops".
 @Suite struct ThreadsSnippets {
     @Test func `a thread keeps its state to itself`() throws {
         let print = Printed()
@@ -42,25 +42,6 @@ import Testing
         #expect(!print.lines.isEmpty)
     }
 
-    @Test func `a handler that takes too long is noticed`() throws {
-        let (printed, noticed) = (Printed(), Gate())
-        let print = { @Sendable (loop: String, handler: RunLoop.HandlerKind, madeAt: String) in
-            printed(loop, handler, madeAt)
-            if loop == "worker" && madeAt.contains("ThreadsSnippets") { noticed.open() }
-        }
-        let computeForALongTime = { @Sendable in _ = noticed.wait() }
-        let watchdog = try RunLoopWatchdog(threshold: .milliseconds(20)) { report in
-            print(report.loop.name, report.handler, report.madeAt)
-        }
-        let worker = try RunLoopThread(name: "worker")
-        worker.runLoop.perform { computeForALongTime() }
-        let line = #line - 1
-        try worker.runLoop.performAndWait {}
-        worker.stop()
-        watchdog.stop()
-        #expect(printed.lines.contains("worker block RunLoopsTests/ThreadsSnippets.swift:\(line)"))
-    }
-
     /// A session of some library that is bound to the thread that opened it.
     private final class Session {
         var isOpen = true
@@ -74,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `what belongs to a thread is closed on it`() throws {
+    @Test func `an object of a thread is closed on it`() throws {
         let closed = Log<Bool>()
         let Session = { @Sendable in ThreadsSnippets.Session(closed) }
         let worker = try RunLoopThread(name: "worker")
@@ -87,7 +68,7 @@ import Testing
         #expect(closed.entries == [true])
     }
 
-    @Test func `a circle of waits is told of`() throws {
+    @Test func `a circle of waits is refused, and named`() throws {
         let print = Printed()
         let (model, view) = (try RunLoopThread(name: "model"), try RunLoopThread(name: "view"))
         try view.runLoop.performAndWait {
