@@ -65,7 +65,10 @@ extension Registration {
         let deadline = ContinuousClock.Instant.hang
         let last = redirected?.observation ?? observation
         while last.waiterCount < count {
-            if .now > deadline { return Issue.record("no wait has begun") }
+            if .now > deadline {
+                Issue.record("no wait has begun")
+                return
+            }
             sched_yield()
         }
     }
