@@ -1,43 +1,43 @@
-/// What a poster tells its observers: a name, perhaps who it is, and perhaps some facts.
+/// An event that a sender announces to its observers: a name, and perhaps the sender and some facts.
 ///
 /// ```swift
 /// let note = Notification(name: .didConnect, userInfo: ["host": "example.com"])
 /// ```
 ///
-/// > Thread safety: a value; what it refers to is `Sendable`.
+/// > Thread safety: a value; everything that it refers to is `Sendable`.
 public struct Notification: Sendable {
-    /// What it is about.
+    /// The name of the event.
     public let name: Name
 
-    /// Usually who posts it.
+    /// The object that the notification is about, usually its sender.
     ///
-    /// Observers may ask for the notifications of one object; objects are told apart by identity. The
-    /// notification keeps it alive.
+    /// Observers may ask for the notifications of one object; objects are compared by identity. The notification keeps
+    /// the object alive.
     public let object: (any AnyObject & Sendable)?
 
-    /// Facts about it, by key; empty if there are none.
+    /// Facts about the event, by key; empty if there are none.
     public let userInfo: [String: any Sendable]
 
-    /// The identity of its sender: that of ``object``, or one given alone by a sender that is confined to a thread.
+    /// The identity of the sender: that of ``object``, or an identity alone, given by a sender that is confined to a thread.
     public let sender: ObjectIdentifier?
 
-    /// The file in which it was made.
+    /// The file in which the notification was made.
     public let fileID: StaticString
 
-    /// The line on which it was made.
+    /// The line on which the notification was made.
     public let line: Int
 
-    /// Who waits until it is delivered.
-    var receipt: Receipt?
+    /// The deliveries that the poster waits for, if it waits.
+    var pendingDeliveries: PendingDeliveries?
 
     /// Makes a notification.
     ///
     /// - Parameters:
-    ///   - name: What it is about.
-    ///   - object: Usually who posts it.
-    ///   - userInfo: Facts about it, by key.
-    ///   - fileID: The file in which it was made.
-    ///   - line: The line on which it was made.
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event, by key.
+    ///   - fileID: The file in which it is made.
+    ///   - line: The line on which it is made.
     public init(
         name: Name, object: (any AnyObject & Sendable)? = nil, userInfo: [String: any Sendable] = [:],
         fileID: StaticString = #fileID, line: Int = #line
@@ -50,16 +50,16 @@ public struct Notification: Sendable {
         self.line = line
     }
 
-    /// Makes a notification of a sender that is confined to a thread, and so gives its identity alone.
+    /// Makes a notification of a sender that is confined to a thread, and so gives only its identity.
     ///
-    /// The sender is not kept alive. An identity is worth something only while the object lives.
+    /// The notification does not keep the sender alive. An identity has a meaning only while the object is alive.
     ///
     /// - Parameters:
-    ///   - name: What it is about.
-    ///   - sender: The identity of who posts it.
-    ///   - userInfo: Facts about it, by key.
-    ///   - fileID: The file in which it was made.
-    ///   - line: The line on which it was made.
+    ///   - name: The name of the event.
+    ///   - sender: The identity of the sender.
+    ///   - userInfo: Facts about the event, by key.
+    ///   - fileID: The file in which it is made.
+    ///   - line: The line on which it is made.
     public init(
         name: Name, sender: ObjectIdentifier, userInfo: [String: any Sendable] = [:],
         fileID: StaticString = #fileID, line: Int = #line
@@ -73,61 +73,7 @@ public struct Notification: Sendable {
     }
 }
 
-extension Notification {
-    /// What a notification is about.
-    ///
-    /// ```swift
-    /// extension Notification.Name { static let didConnect = Notification.Name("com.example.didConnect") }
-    /// ```
-    ///
-    /// > Thread safety: a value.
-    public struct Name: RawRepresentable, Hashable, Sendable {
-        /// The name as a string.
-        public let rawValue: String
-
-        /// Computed once: every post looks its name up.
-        let shardHash: Int
-
-        /// Makes a name.
-        ///
-        /// Hashing it takes a while for a long one: keep names in constants.
-        ///
-        /// - Parameter rawValue: The name as a string.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-            shardHash = rawValue.hashValue
-        }
-
-        /// Makes a name.
-        ///
-        /// - Parameter rawValue: The name as a string.
-        public init(_ rawValue: String) { self.init(rawValue: rawValue) }
-
-        /// Whether both are the same string.
-        ///
-        /// - Parameters:
-        ///   - left: A name.
-        ///   - right: Another one.
-        /// - Returns: Whether both are the same string.
-        public static func == (left: Name, right: Name) -> Bool {
-            left.shardHash == right.shardHash && left.rawValue == right.rawValue
-        }
-
-        /// Feeds the name.
-        ///
-        /// - Parameter hasher: What is fed.
-        public func hash(into hasher: inout Hasher) { hasher.combine(shardHash) }
-    }
-}
-
-extension Notification.Name: ObserverKey {}
-
 extension Notification: CustomStringConvertible {
-    /// The name, and where the notification was made.
+    /// The name, and the file and line where the notification was made.
     public var description: String { "\(name.rawValue), made at \(fileID):\(line)" }
-}
-
-extension Notification.Name: CustomStringConvertible {
-    /// The name as a string.
-    public var description: String { rawValue }
 }

@@ -1,12 +1,12 @@
 internal import RunLoops
 internal import Synchronization
 
-/// Tells everybody who wants to know that something has happened.
+/// A center that passes the notifications that are posted to it on to their observers.
 ///
-/// A post calls the observers at once, one after the other, on the thread that posts, and returns when the last one has. They
-/// are called in the order in which they were registered, those that observe every name included. Who registers during a
-/// post is not called for it; who is removed during it, and was not called yet, is not called any more. An observer may
-/// post, register and remove; no lock is held while it is called. <doc:Delivery> has the whole of it.
+/// A post calls the observers one after the other, on the posting thread, and returns when the last one has returned. They are
+/// called in the order in which they were registered, those that observe every name included. An observer that is registered
+/// during a post is not called for it. An observer that is removed during a post, and was not called yet, is not called any
+/// more. An observer may post, register and remove; no lock is held while it is called. <doc:Delivery> has the details.
 ///
 /// ```swift
 /// let token = NotificationCenter.default.addObserver(forName: .didConnect) { note in log(note) }
@@ -16,27 +16,23 @@ internal import Synchronization
 ///
 /// > Thread safety: any thread.
 public final class NotificationCenter: Sendable {
-    /// The process's own center.
+    /// The default center of the process.
     ///
-    /// Others are independent of it.
+    /// Other centers are independent of it.
     public static let `default` = NotificationCenter()
 
+    /// The observations of one name.
     let names: ObserverMap<Notification.Name>
-    /// Those who observe every name.
+    /// The observations of every name.
     let everyName: ObserverMap<EveryName>
-    /// Those who observe a type of message.
+    /// The observations of messages, by the identity of their type.
     let messages: ObserverMap<ObjectIdentifier>
-    /// By the identity of the object that observes.
+    /// The observations by objects, by the identity of the object that observes.
     let objects = ForkSafe<[ObjectIdentifier: [ObjectObservation]]>([:])
 
-    /// The only key of a map that has one.
-    struct EveryName: ObserverKey {
-        var shardHash: Int { 0 }
-    }
-
-    /// Makes a center, which nobody observes yet.
+    /// Makes a center without observers.
     public init() {
-        // The maps take their sequence numbers from one counter, which they hold and the center does not outlive.
+        // The maps share one counter, so that the order of registration spans all of them.
         let counter = SequenceCounter()
         names = ObserverMap(shardCount: 64) { counter.next() }
         everyName = ObserverMap(shardCount: 1) { counter.next() }
@@ -45,51 +41,51 @@ public final class NotificationCenter: Sendable {
 
     // MARK: - Posting
 
-    /// Calls everybody who observes the notification, and returns when the last one has.
+    /// Calls the observers of a notification, and returns when the last one has returned.
     ///
-    /// Legal everywhere, also from a `deinit` and inside an observer.
+    /// Legal everywhere, including a `deinit` and an observer.
     ///
-    /// Observers on a loop are called later, unless it is this thread's: the post does not wait for them. It waits for
-    /// room if the ``NotificationRedirector/Capacity`` of one of them says so.
+    /// Observers on a loop of another thread are called later: the post does not wait for them. It waits for room only if the
+    /// ``NotificationRedirector/Capacity`` of one of them says so.
     ///
-    /// - Parameter notification: What has happened.
+    /// - Parameter notification: The notification.
     /// - Complexity: O(*n*) for *n* observers of the name, and those of every name.
     ///
-    /// > Thread safety: any thread, on which the observers are called.
+    /// > Thread safety: any thread. The observers are called on it.
     public func post(_ notification: Notification) {
         let record = CallRecord.current
         let named = names.observers(of: notification.name, record)
         let every = everyName.observers(of: EveryName(), record)
         if named.count + every.count == 0 { return }
-        record.withPlace { place in
-            // Both are in order of registration: merged, all are.
+        record.withSlot { slot in
+            // Each list is in order of registration, so merging them keeps that order.
             var next = 0
             for index in 0..<every.count {
                 while next < named.count, unsafe named[next].sequence < every[index].sequence {
-                    unsafe deliver(notification, to: named[next], place)
+                    unsafe deliver(notification, to: named[next], slot)
                     next += 1
                 }
-                unsafe deliver(notification, to: every[index], place)
+                unsafe deliver(notification, to: every[index], slot)
             }
             while next < named.count {
-                unsafe deliver(notification, to: named[next], place)
+                unsafe deliver(notification, to: named[next], slot)
                 next += 1
             }
         }
     }
 
-    /// Posts a notification.
+    /// Makes a notification and posts it.
     ///
-    /// As ``post(_:)``.
+    /// The same as ``post(_:)`` with a new notification.
     ///
     /// - Parameters:
-    ///   - name: What it is about.
-    ///   - object: Usually who posts it.
-    ///   - userInfo: Facts about it, by key.
-    ///   - fileID: Where it is posted, for diagnostics.
-    ///   - line: Where it is posted, for diagnostics.
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event, by key.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///
-    /// > Thread safety: any thread, on which the observers are called.
+    /// > Thread safety: any thread. The observers are called on it.
     public func post(
         name: Notification.Name, object: (any AnyObject & Sendable)? = nil,
         userInfo: [String: any Sendable] = [:],
@@ -101,12 +97,12 @@ public final class NotificationCenter: Sendable {
     @inline(__always)
     private func deliver(
         _ notification: Notification, to observation: Unmanaged<Observation>,
-        _ place: borrowing CallRecord.Place
+        _ slot: borrowing CallRecord.Slot
     ) {
-        // Safe: the list that the post has a reference to holds the observation. Under a name, and under every name, only
-        // observations of notifications are registered.
+        // Safe: the post has a reference to the list, which retains the observation. Only observations of notifications are
+        // registered under a name and under every name.
         unsafe observation._withUnsafeGuaranteedRef { observation in
-            if observation.matches(notification.sender) { observation.call(notification, in: place) }
+            if observation.matches(notification.sender) { observation.call(notification, in: slot) }
         }
     }
 
@@ -114,15 +110,15 @@ public final class NotificationCenter: Sendable {
 
     /// Registers a handler.
     ///
-    /// Registered twice, it is called twice.
+    /// A handler that is registered twice is called twice.
     ///
     /// - Parameters:
-    ///   - name: What is observed; nil for everything.
-    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive, and once it has gone
-    ///     the handler is not called any more.
-    ///   - handler: Called on the thread that posts.
-    /// - Returns: A token: the observation ends when it is removed, or when its last copy goes. The handler is let go of
-    ///   then, or when the last call of it returns.
+    ///   - name: The name to observe; nil for every name.
+    ///   - object: The object whose notifications to observe; nil for those of any object and of none. It is not kept alive,
+    ///     and the handler is not called after it was destroyed.
+    ///   - handler: Called on the posting thread.
+    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed. The handler is
+    ///   released then, or when its last call returns.
     ///
     /// > Thread safety: any thread.
     public func addObserver(
@@ -134,15 +130,16 @@ public final class NotificationCenter: Sendable {
 
     /// Ends an observation.
     ///
-    /// The same as the token's own ``ObservationToken/remove()``, whichever center gave the token.
+    /// The same as ``ObservationToken/remove()``, for a token of any center.
     ///
-    /// - Parameter token: What registering gave.
+    /// - Parameter token: The token that registering has returned.
     ///
     /// > Thread safety: any thread.
     public func removeObserver(_ token: ObservationToken) { token.remove() }
 
     func register(
-        _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?, target: RedirectedObserver? = nil,
+        _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?,
+        target: (any DeliveryTarget)? = nil,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> Registration {
         let handler = NotificationHandler(handler)
@@ -150,7 +147,7 @@ public final class NotificationCenter: Sendable {
             let observation = names.add(for: name) {
                 Observation(sequence: $0, object: object, target: target, handler: handler)
             }
-            // Weak: a token may outlive its center, which ends the observation when it goes.
+            // Weak, because a token may outlive its center, whose destruction ends the observation.
             return Registration(observation) { [weak names] in names?.forget(for: name) }
         }
         let observation = everyName.add(for: EveryName()) {
@@ -160,7 +157,7 @@ public final class NotificationCenter: Sendable {
     }
 }
 
-/// Numbers the registrations of a center.
+/// The source of the numbers of a center's registrations.
 private final class SequenceCounter: Sendable {
     private let count = Atomic<UInt64>(0)
     func next() -> UInt64 { count.add(1, ordering: .relaxed).newValue }

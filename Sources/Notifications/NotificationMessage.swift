@@ -1,4 +1,4 @@
-/// A notification with a type of its own, in place of a name and a dictionary.
+/// A notification that is a type of its own, instead of a name and a dictionary.
 ///
 /// ```swift
 /// struct PriceChanged: NotificationMessage {
@@ -9,36 +9,36 @@
 /// center.post(PriceChanged(price: 7), subject: feed)
 /// ```
 ///
-/// Messages and notifications do not meet: an observer of names, or of every name, sees no message. Messages are told apart
-/// by their type alone.
+/// Messages and notifications are separate: an observer of a name, or of every name, sees no message. A message is identified
+/// by its type alone.
 public protocol NotificationMessage: Sendable {
-    /// What a message is about, usually who posts it.
+    /// The type of object that a message is about, usually its sender.
     associatedtype Subject: AnyObject & Sendable
 }
 
 extension NotificationCenter {
-    /// Calls everybody who observes messages of this type, and returns when the last one has.
+    /// Calls the observers of messages of this type, and returns when the last one has returned.
     ///
-    /// In the order in which they were registered, as ``post(_:)`` does.
+    /// They are called in the order in which they were registered, as for ``post(_:)``.
     ///
     /// - Parameters:
-    ///   - message: What has happened.
-    ///   - subject: What it is about; nil for nothing in particular.
+    ///   - message: The message.
+    ///   - subject: The object that the message is about; nil for none.
     /// - Complexity: O(*n*) for *n* observers of the type.
     ///
-    /// > Thread safety: any thread, on which the observers are called.
+    /// > Thread safety: any thread. The observers are called on it.
     public func post<Message: NotificationMessage>(_ message: Message, subject: Message.Subject? = nil) {
         let key = ObjectIdentifier(Message.self)
         let record = CallRecord.current
         let observers = messages.observers(of: key, record)
         if observers.count == 0 { return }
         let sender = subject.map { ObjectIdentifier($0) }
-        record.withPlace { place in
+        record.withSlot { slot in
             for index in 0..<observers.count {
-                // Safe: the list that the post has a reference to holds the observation. Under a type's identity, only
-                // observations of that type are registered.
+                // Safe: the post has a reference to the list, which retains the observation. Only observations of this type
+                // are registered under the type's identity.
                 unsafe observers[index]._withUnsafeGuaranteedRef { observation in
-                    if observation.matches(sender) { observation.call(message: message, in: place) }
+                    if observation.matches(sender) { observation.call(message: message, in: slot) }
                 }
             }
         }
@@ -46,14 +46,14 @@ extension NotificationCenter {
 
     /// Registers a handler for messages of a type.
     ///
-    /// Registered twice, it is called twice.
+    /// A handler that is registered twice is called twice.
     ///
     /// - Parameters:
-    ///   - subject: Whose messages are observed; nil for anybody's, and for those without a subject. It is not kept alive,
-    ///     and once it has gone the handler is not called any more.
-    ///   - type: The type.
-    ///   - handler: Called on the thread that posts.
-    /// - Returns: A token: the observation ends when it is removed, or when its last copy goes.
+    ///   - subject: The object whose messages to observe; nil for messages with any subject and with none. It is not kept
+    ///     alive, and the handler is not called after it was destroyed.
+    ///   - type: The type of message to observe.
+    ///   - handler: Called on the posting thread.
+    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed.
     ///
     /// > Thread safety: any thread.
     public func addObserver<Message: NotificationMessage>(

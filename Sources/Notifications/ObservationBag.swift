@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// An owner of tokens: their observations go on until it is emptied or destroyed.
+/// An owner of tokens, whose observations end when the bag is emptied or destroyed.
 ///
-/// Keep it in a stored property of the object that observes. Then the observations end with that object:
+/// Keep the bag in a stored property of the object that observes. Then the observations end with that object:
 ///
 /// ```swift
 /// final class Monitor: Sendable {
@@ -13,9 +13,9 @@ internal import RunLoops
 /// }
 /// ```
 ///
-/// In an optimized build Swift may destroy a local variable after its last use, and not at the end of its scope. That
-/// holds for a bag, a token and an array of tokens alike. Where you keep one in a local variable, use it at the end of the scope:
-/// `defer { bag.removeAll() }`.
+/// In an optimized build Swift may destroy a local variable after its last use, and not at the end of its scope. That holds
+/// for a bag, a token and an array of tokens alike. If you keep one of them in a local variable, use it at the end of the
+/// scope: `defer { bag.removeAll() }`.
 ///
 /// > Thread safety: any thread.
 public final class ObservationBag: Sendable {
@@ -24,25 +24,26 @@ public final class ObservationBag: Sendable {
     /// Makes an empty bag.
     public init() {}
 
-    /// Adds a token, which the bag keeps.
+    /// Adds a token to the bag.
     ///
-    /// - Parameter token: The token; the bag shares it with all other owners of the token.
+    /// - Parameter token: The token. The bag shares it with all its other owners.
     ///
     /// > Thread safety: any thread.
     public func add(_ token: ObservationToken) { tokens.withLock { $0.append(token) } }
 
     /// Ends the observations of all tokens in the bag, and empties the bag.
     ///
-    /// As ``ObservationToken/remove()`` for each of them, in the order in which they were added.
+    /// Calls ``ObservationToken/remove()`` for each token, in the order in which they were added.
     ///
-    /// > Thread safety: any thread, also that of a handler of theirs.
+    /// > Thread safety: any thread, and the handlers of these observations.
     public func removeAll() {
         for token in takeAll() { token.remove() }
     }
 
-    /// Ends the observations of all tokens in the bag, empties the bag, and waits until no call of their handlers runs.
+    /// Ends the observations of all tokens in the bag, empties the bag, and waits until no call of their handlers is running.
     ///
-    /// As ``ObservationToken/removed()`` for each of them: no call of any handler starts once the first wait has begun.
+    /// Awaits ``ObservationToken/removed()`` for each token. No call of any of the handlers starts once the first wait has
+    /// begun.
     ///
     /// > Thread safety: any task.
     public func allRemoved() async {
@@ -51,14 +52,14 @@ public final class ObservationBag: Sendable {
         for token in tokens { await token.removed() }
     }
 
-    /// Ends the observations of all tokens in the bag, empties the bag, and waits until no call of their handlers runs.
+    /// Ends the observations of all tokens in the bag, empties the bag, and waits until no call of their handlers is running.
     ///
-    /// As ``ObservationToken/removeAndWait(fileID:line:)`` for each of them: no call of any handler starts once the first wait has
-    /// begun.
+    /// Calls ``ObservationToken/removeAndWait(fileID:line:)`` for each token. No call of any of the handlers starts once the
+    /// first wait has begun.
     ///
     /// - Parameters:
-    ///   - fileID: Where it is called, for diagnostics.
-    ///   - line: Where it is called, for diagnostics.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     /// - Precondition: As for ``ObservationToken/removeAndWait(fileID:line:)``.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.

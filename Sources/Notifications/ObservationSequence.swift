@@ -1,12 +1,12 @@
 internal import RunLoops
 internal import Synchronization
 
-/// Notifications or messages as they are posted, for a task to await one after the other.
+/// A sequence of the notifications or messages that are posted, which a task awaits one by one.
 ///
-/// Observing begins when the sequence is iterated: with `makeAsyncIterator()`, or with the head of a `for await` loop. The
-/// posting thread never waits: what comes while the task is busy is kept as the ``BufferingPolicy`` says, and what that
-/// drops is counted in ``Iterator/droppedCount``. The sequence ends when its task is cancelled, and when the center
-/// goes; what is kept then is still given.
+/// Observing begins with the iteration: with `makeAsyncIterator()`, or at the head of a `for await` loop. The posting thread
+/// never waits: elements that arrive while the task is busy are buffered or dropped according to the ``BufferingPolicy``, and
+/// ``Iterator/droppedCount`` counts those that are dropped. The sequence ends when its task is cancelled, and when the center
+/// is destroyed; elements that are buffered at that moment are still delivered.
 ///
 /// ```swift
 /// var notes = center.notifications(named: .didConnect, bufferingPolicy: .newest(64)).makeAsyncIterator()
@@ -15,27 +15,27 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// > Thread safety: a value; each iteration observes for itself.
+/// > Thread safety: a value; each iteration is an observation of its own.
 public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
-    /// What is kept for a task that is busy.
+    /// The elements that are buffered while the task is busy.
     ///
     /// > Thread safety: a value.
     public enum BufferingPolicy: Hashable, Sendable {
-        /// Everything: a task that is too slow costs memory.
+        /// All elements: a task that is too slow costs memory.
         case unbounded
-        /// The first so many, at least 1; what comes later is dropped.
+        /// The oldest elements, up to this number, at least 1; newer ones are dropped.
         case oldest(Int)
-        /// The last so many, at least 1; what came before is dropped.
+        /// The newest elements, up to this number, at least 1; older ones are dropped.
         case newest(Int)
     }
 
     let bufferingPolicy: BufferingPolicy
-    /// Registers a handler; nil if the center has gone.
+    /// Registers a handler; returns nil if the center was destroyed.
     let observe: @Sendable (@escaping @Sendable (Element) -> Void) -> ObservationToken?
 
     /// Begins to observe.
     ///
-    /// - Returns: What gives the elements.
+    /// - Returns: An iterator over the elements.
     public func makeAsyncIterator() -> Iterator {
         let policy: AsyncStream<Element>.Continuation.BufferingPolicy
         switch bufferingPolicy {
@@ -57,7 +57,9 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
         return count
     }
 
-    /// Held by the handler alone: when the observation ends, so does the stream.
+    /// The source of the stream.
+    ///
+    /// Only the handler holds it, so the stream ends with the observation.
     private final class Feed: Sendable {
         let drops = DropCount()
         private let continuation: AsyncStream<Element>.Continuation
@@ -77,15 +79,15 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension ObservationSequence {
-    /// Gives what was posted, in order.
+    /// An iterator over the elements, in the order of posting.
     ///
-    /// It observes until it goes. A copy gives from the same elements.
+    /// It observes until it is destroyed. Copies share the elements: each element is delivered to one of them.
     ///
     /// > Thread safety: one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
         private var base: AsyncStream<Element>.Iterator
         private let drops: DropCount
-        /// Ends the observation with the iterator.
+        /// Ends the observation when the iterator is destroyed.
         private let token: ObservationToken?
 
         fileprivate init(base: AsyncStream<Element>.Iterator, drops: DropCount, token: ObservationToken?) {
@@ -94,18 +96,18 @@ extension ObservationSequence {
             self.token = token
         }
 
-        /// How many were dropped since observing began, for this iterator and its copies together.
+        /// The number of elements dropped since observing began, for this iterator and its copies together.
         public var droppedCount: Int { drops.count.load(ordering: .relaxed) }
 
-        /// The next one.
+        /// Awaits the next element.
         ///
-        /// - Returns: Nil when the task was cancelled or the center has gone.
+        /// - Returns: The element, or nil if the task was cancelled or the center was destroyed.
         public mutating func next() async -> Element? { await base.next(isolation: #isolation) }
 
-        /// The next one.
+        /// Awaits the next element.
         ///
-        /// - Parameter actor: Where the caller runs.
-        /// - Returns: Nil when the task was cancelled or the center has gone.
+        /// - Parameter actor: The actor that the caller is isolated to.
+        /// - Returns: The element, or nil if the task was cancelled or the center was destroyed.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             await base.next(isolation: actor)
         }
@@ -116,13 +118,14 @@ extension ObservationSequence {
 extension ObservationSequence.Iterator: Sendable {}
 
 extension NotificationCenter {
-    /// Notifications as a sequence to await.
+    /// Returns a sequence of notifications to await.
     ///
     /// - Parameters:
-    ///   - name: What is observed; nil for everything.
-    ///   - object: Whose notifications are observed; nil for anybody's. It is not kept alive.
-    ///   - bufferingPolicy: What is kept for a task that is busy. There is no default: each one loses something.
-    /// - Returns: The sequence. It does not keep the center.
+    ///   - name: The name to observe; nil for every name.
+    ///   - object: The object whose notifications to observe; nil for those of any object and of none. It is not kept alive.
+    ///   - bufferingPolicy: The elements that are buffered while the task is busy. There is no default, because each policy
+    ///     loses something.
+    /// - Returns: The sequence. It does not keep the center alive.
     ///
     /// > Thread safety: any thread.
     public func notifications(
@@ -132,20 +135,21 @@ extension NotificationCenter {
         let subject = object.map { WeakReference($0) }
         return ObservationSequence(bufferingPolicy: bufferingPolicy) { [weak self] handler in
             guard let subject else { return self?.addObserver(forName: name, using: handler) }
-            // An object that has gone posts nothing any more, and nobody else's are wanted.
+            // A destroyed object posts nothing, and the notifications of other objects are not wanted.
             guard let object = subject.sendable else { return nil }
             return self?.addObserver(forName: name, object: object, using: handler)
         }
     }
 
-    /// Messages of a type as a sequence to await.
+    /// Returns a sequence of messages of a type to await.
     ///
     /// - Parameters:
-    ///   - subject: Whose messages are observed; nil for anybody's. It is not kept alive.
-    ///   - type: The type.
-    ///   - bufferingPolicy: What is kept for a task that is busy. There is no default, as for
+    ///   - subject: The object whose messages to observe; nil for messages with any subject and with none. It is not kept
+    ///     alive.
+    ///   - type: The type of message to observe.
+    ///   - bufferingPolicy: The elements that are buffered while the task is busy. There is no default, as for
     ///     ``notifications(named:object:bufferingPolicy:)``.
-    /// - Returns: The sequence. It does not keep the center.
+    /// - Returns: The sequence. It does not keep the center alive.
     ///
     /// > Thread safety: any thread.
     public func messages<Message: NotificationMessage>(

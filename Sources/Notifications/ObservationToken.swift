@@ -1,17 +1,18 @@
 internal import RunLoops
 
-/// The owner of an observation, which ends when the last copy of its token is destroyed, or when it is removed.
+/// The owner of an observation, which ends when its token is removed or the token's last copy is destroyed.
 ///
-/// A token that is not kept ends its observation at once. Keep it in a stored property of the object that observes, or in an
-/// ``ObservationBag`` there. A local variable is not enough by itself: in an optimized build Swift may destroy it, or an array
-/// that has the token, after its last use and not at the end of its scope. Use it there, with `defer { token.remove() }`.
+/// If you do not keep the token, the observation ends at once. Keep the token in a stored property of the object that
+/// observes, or in an ``ObservationBag`` there. A local variable alone is not enough: in an optimized build Swift may destroy
+/// the variable, or an array that has the token, after its last use and not at the end of its scope. Use it at the end of the
+/// scope, with `defer { token.remove() }`.
 ///
 /// ```swift
 /// let token = center.addObserver(forName: .didConnect) { note in log(note) }
 /// defer { token.remove() }
 /// ```
 ///
-/// <doc:Delivery> says when no call of the handler starts any more.
+/// <doc:EndingObservations> defines when no call of the handler starts any more.
 ///
 /// > Thread safety: any thread.
 public final class ObservationToken: Sendable {
@@ -23,23 +24,26 @@ public final class ObservationToken: Sendable {
 
     /// Ends the observation: no call of its handler starts after this has returned.
     ///
-    /// That holds on every thread, for posts that are under way, and for notifications that wait in a queue. A call that had
-    /// begun on another thread may still run; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Again is harmless.
+    /// That holds on every thread, for posts that are under way, and for notifications that wait for a loop. A call that has
+    /// begun on another thread may still be running; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Calling
+    /// this twice is harmless.
     ///
-    /// > Thread safety: any thread, also the handler's own.
+    /// > Thread safety: any thread, and the handler itself.
     public func remove() { registration.remove() }
 
-    /// Ends the observation, and waits until no call of its handler runs.
+    /// Ends the observation, and waits until no call of its handler is running.
     ///
-    /// The calling thread's own loop does not run meanwhile. If the handler waits for this thread, directly or through
-    /// others, it would be for ever. Then a wait in that circle is refused, with ``/RunLoops/PerformError/circle(_:)``,
-    /// ``/RunLoops/RequestError/circle(_:)`` or ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
+    /// The calling thread's own loop does not run meanwhile. If the handler waits for this thread, directly or through other
+    /// threads, neither would ever continue. Then one of the waits in that circle fails with
+    /// ``/RunLoops/PerformError/circle(_:)``, ``/RunLoops/RequestError/circle(_:)`` or
+    /// ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
     ///
     /// - Parameters:
-    ///   - fileID: Where it is called, for diagnostics.
-    ///   - line: Where it is called, for diagnostics.
-    /// - Precondition: Not called from the handler itself, whose end it would wait for, nor where the handler waits for
-    ///   what cannot be refused: a block that runs, or the end of a handler or thread that waits for this one.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Precondition: Not called from the handler itself, because it would wait for its own end, and not while the handler
+    ///   waits for this thread with a wait that cannot fail: for a block that is running, or for the end of a handler or of a
+    ///   thread.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread; await removed() instead")
@@ -64,9 +68,9 @@ public final class ObservationToken: Sendable {
         wait.end()
     }
 
-    /// Ends the observation, and waits until no call of its handler runs, without blocking a thread.
+    /// Ends the observation, and waits until no call of its handler is running, without blocking a thread.
     ///
-    /// Cancelling the task does not end the wait. Not to be awaited while the handler waits for this task.
+    /// Cancelling the task does not end the wait. Do not await this while the handler waits for the task.
     ///
     /// > Thread safety: any task.
     public func removed() async {
@@ -78,18 +82,18 @@ public final class ObservationToken: Sendable {
 }
 
 extension ObservationToken: Hashable {
-    /// Whether both are the token of the same observation.
+    /// Compares two tokens.
     ///
     /// - Parameters:
     ///   - left: A token.
-    ///   - right: Another one.
-    /// - Returns: Whether both are the token of the same observation.
+    ///   - right: Another token.
+    /// - Returns: True if both are tokens of the same observation.
     public static func == (left: ObservationToken, right: ObservationToken) -> Bool {
         left.registration.id == right.registration.id
     }
 
-    /// Feeds the observation's identity.
+    /// Hashes the identity of the observation.
     ///
-    /// - Parameter hasher: What is fed.
+    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(registration.id) }
 }

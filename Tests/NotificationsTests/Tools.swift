@@ -1,3 +1,4 @@
+import Glibc
 import RunLoops
 import TestSupport
 import Testing
@@ -11,19 +12,19 @@ extension Notification.Name {
 }
 
 extension Notification {
-    /// Makes a notification that a test tells from others of its name.
+    /// Makes a notification that a test can distinguish from others of its name.
     init(_ name: Name, _ text: String, object: (any AnyObject & Sendable)? = nil) {
         self.init(name: name, object: object, userInfo: ["text": text])
     }
 
-    /// What it was made with, or else its name.
+    /// The text that it was made with, or else its name.
     var text: String { userInfo["text"] as? String ?? name.rawValue }
 }
 
-/// What posts notifications, or is what they are about.
+/// An object that posts notifications, or that they are about.
 final class Feed: Sendable {}
 
-/// A center, and what was posted to it.
+/// A center, and a record of the posts to it.
 final class Recorder: Sendable {
     let center = NotificationCenter()
     let log = Log<String>()
@@ -52,5 +53,23 @@ extension ObserverMap {
         let observers = observers(of: key, .current)
         if observers.count == 0 { return nil }
         return (0..<observers.count).map { unsafe observers[$0].takeUnretainedValue() }
+    }
+}
+
+extension Registration {
+    /// The observer on a loop, if the observation was registered for one.
+    var redirected: RedirectedObserver? { target as? RedirectedObserver }
+
+    /// Blocks until so many waits for the last call have begun.
+    func expectWaits(_ count: Int) {
+        let deadline = ContinuousClock.Instant.hang
+        let last = redirected?.observation ?? observation
+        while last.waiterCount < count {
+            if .now > deadline {
+                Issue.record("no wait has begun")
+                return
+            }
+            sched_yield()
+        }
     }
 }

@@ -8,9 +8,9 @@ extension Notification.Name {
     static let bytesReceived = Notification.Name("com.example.bytesReceived")
 }
 
-/// The code of the article "Coalescing".
+/// The code of the articles "Posting later" and "Coalescing".
 @Suite struct CoalescingSnippets {
-    @Test func `what says the same is posted once`() throws {
+    @Test func `notifications that match are posted once`() throws {
         let print = Printed()
         try onLoopThread { _ in
             let center = NotificationCenter()
@@ -46,7 +46,7 @@ extension Notification.Name {
         return print.lines
     }
 
-    @Test func `what waits is merged with what comes`() throws {
+    @Test func `a waiting notification is merged with a new one`() throws {
         let print = Printed()
         try onLoopThread { _ in
             let center = NotificationCenter()

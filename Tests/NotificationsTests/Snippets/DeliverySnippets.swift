@@ -6,7 +6,7 @@ import Testing
 /// The lines that the methods of a class print: a class in a function cannot use what belongs to the function.
 private let print = Printed()
 
-/// The code of the article "Delivery".
+/// The code of the articles about delivery: "Delivery", "Ending observations" and "Observing on loops".
 @Suite struct DeliverySnippets {
     @Test func `observers are called in order before the post returns`() {
         let print = Printed()
@@ -73,7 +73,7 @@ private let print = Printed()
         #expect(print.lines == ["connected"])
     }
 
-    @Test func `a message reaches those who observe its subject`() {
+    @Test func `a message reaches the observers of its subject`() {
         let print = Printed()
         let center = NotificationCenter()
         final class Feed: Sendable {}
@@ -90,7 +90,7 @@ private let print = Printed()
         #expect(print.lines == ["7"])
     }
 
-    @Test func `a task awaits notifications, and learns what it has missed`() async throws {
+    @Test func `a task awaits notifications, and reads the number that it has missed`() async throws {
         let print = Printed()
         let center = NotificationCenter()
 
@@ -103,7 +103,7 @@ private let print = Printed()
         }
 
         let task = Task { await follow(center) }
-        // Whether the task observes by now, nobody knows; and it may be too slow for many.
+        // The task may not observe yet, and it may be too slow for many.
         var pause = Duration.milliseconds(1)
         while print.lines.isEmpty {
             center.post(name: .didConnect, userInfo: ["host": "example.com"])
@@ -115,7 +115,7 @@ private let print = Printed()
         #expect(print.lines.first == "example.com after 0 that were missed")
     }
 
-    @Test func `an observer on a loop may hold what no other thread sees`() throws {
+    @Test func `an observer on a loop may hold objects that no other thread uses`() throws {
         let print = Printed()
         let center = NotificationCenter()
         let screen = try RunLoopThread(name: "screen")
@@ -153,7 +153,7 @@ private let print = Printed()
         #expect(print.lines.first == "shown")
     }
 
-    @Test func `of what an observer on a loop cannot take the oldest goes`() throws {
+    @Test func `an observer on a loop that is full drops its oldest notification`() throws {
         let print = Printed()
         try onLoopThread { _ in
             let center = NotificationCenter()

@@ -20,7 +20,7 @@ import class Notifications.NotificationQueue
         #expect(print.lines == ["saved"])
     }
 
-    @Test func `what Foundation's center posts is passed on`() {
+    @Test func `notifications of Foundation's center are passed on`() {
         let print = Printed()
         let theirs = Foundation.NotificationCenter()
         let ours = NotificationCenter()

@@ -1,0 +1,140 @@
+internal import CThreads
+internal import Glibc
+internal import RunLoops
+internal import Synchronization
+
+/// The list of all records, and the thread that each belongs to: from the thread's first post to its end, or to a fork.
+extension CallRecord {
+    /// The address of the newest record, or 0.
+    private static let newestAddress = Atomic<UInt>(0)
+
+    /// The record that was made last.
+    static var newest: CallRecord? {
+        // Safe: the address is that of a record.
+        unsafe UnsafeMutablePointer(bitPattern: newestAddress.load(ordering: .acquiring)).map {
+            unsafe CallRecord($0)
+        }
+    }
+
+    // MARK: - Taking a record
+
+    /// Takes a record for the calling thread, and makes one if none is free.
+    @inline(never)
+    static func take(outer: CallRecord?) -> CallRecord {
+        let record = takeFree() ?? make()
+        unsafe record.storage.pointee.outer = outer
+        unsafe runloops_thread_set_calls(record.storage)
+        // Any value but null makes the destructor run when the thread ends.
+        if outer == nil { _ = unsafe pthread_setspecific(threadEndKey, UnsafeRawPointer(bitPattern: 1)) }
+        return record
+    }
+
+    private static func takeFree() -> CallRecord? {
+        first { record in
+            // Loaded first: an exchange would take the cache line from the thread that uses the record.
+            unsafe !record.storage.pointee.isTaken.load(ordering: .relaxed)
+                && !record.storage.pointee.isTaken.exchange(true, ordering: .acquiring)
+        }
+    }
+
+    private static func make() -> CallRecord {
+        // A wait for the end of a call is a wait for the thread that makes the call.
+        ThreadWait.callsHere.withLock { $0 = WaitTargetSource { callsOfThisThread.map { .call($0) } } }
+        if atFork != 0 { fatalError("pthread_atfork: errno \(atFork)") }
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
+        precondition(MemoryLayout<Storage>.size <= 128, "a record is alone on its cache lines")
+        let storage = unsafe memory.bindMemory(to: Storage.self, capacity: 1)
+        while true {
+            let older = newest
+            unsafe storage.initialize(to: Storage(older: older))
+            let address = unsafe UInt(bitPattern: older?.storage)
+            let (exchanged, _) = newestAddress.compareExchange(
+                expected: address, desired: UInt(bitPattern: storage), ordering: .acquiringAndReleasing)
+            if exchanged { return unsafe CallRecord(storage) }
+            unsafe storage.deinitialize(count: 1)
+        }
+    }
+
+    // MARK: - Giving a record back
+
+    /// Makes the record free for another thread.
+    func giveBack() {
+        unsafe storage.pointee.isTaken.store(false, ordering: .releasing)
+    }
+
+    /// Withdraws all calls and look-ups of a thread that does not exist any more, and frees the record.
+    private func reset() {
+        unsafe storage.pointee.depth = 0
+        // A `while` loop, because an unoptimized build may ask the runtime for the types of a range for the first time, and
+        // in a forked child the runtime's locks may be held for ever.
+        var index = 0
+        while index < CallRecord.capacity {
+            unsafe storage.pointee.calls[index].store(0, ordering: .releasing)
+            index += 1
+        }
+        let lookUps = unsafe storage.pointee.lookUps.load(ordering: .relaxed)
+        if lookUps & 1 == 1 { unsafe storage.pointee.lookUps.store(lookUps &+ 1, ordering: .releasing) }
+        giveBack()
+    }
+
+    /// Gives back all records of the calling thread, which ends.
+    ///
+    /// If a handler has ended the thread, its call never returns. Waits for the end of that call end here.
+    private static func threadEnds() {
+        // Safe: the published observations are alive, because the frames that call them hold them and were never unwound.
+        let calls = unsafe callsOfThisThread.compactMap { unsafe UnsafeRawPointer(bitPattern: $0) }.map {
+            unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
+        }
+        var next = ofThisThread
+        // An object that is released below may post, and then takes a record of its own.
+        runloops_thread_set_calls(nil)
+        while let record = next {
+            next = unsafe record.storage.pointee.outer
+            record.reset()
+        }
+        for observation in calls { observation.callHasEnded() }
+    }
+
+    /// The key whose destructor gives the records of an ending thread back.
+    ///
+    /// If another destructor runs later and posts, it takes a record again; in the last round of destructors that record
+    /// stays taken and is lost.
+    private static let threadEndKey: pthread_key_t = {
+        var key = pthread_key_t()
+        // Safe: the key is ours, and the destructor is a C function that ignores its argument.
+        let code = unsafe pthread_key_create(&key) { _ in threadEnds() }
+        if code != 0 {
+            fatalError("pthread_key_create: errno \(code); the process has no thread-specific key left")
+        }
+        return key
+    }()
+
+    // MARK: - Forked children
+
+    /// Registers the handler that runs first in a forked child; evaluated once.
+    private static let atFork = {
+        // The list exists before the handler: a child would wait for ever for another thread of its parent that was making it.
+        _ = newest
+        return pthread_atfork(nil, nil) { forgetOtherThreads() }
+    }()
+
+    /// Withdraws, in a forked child, all calls and look-ups of the parent's other threads.
+    ///
+    /// It allocates and frees nothing, because other threads of the parent may have been allocating at the fork.
+    private static func forgetOtherThreads() {
+        var next = newest
+        while let record = next {
+            next = unsafe record.storage.pointee.older
+            if !record.isOfThisThread { record.reset() }
+        }
+    }
+
+    private var isOfThisThread: Bool {
+        var next = CallRecord.ofThisThread
+        while let record = next {
+            if unsafe record.storage == storage { return true }
+            next = unsafe record.storage.pointee.outer
+        }
+        return false
+    }
+}

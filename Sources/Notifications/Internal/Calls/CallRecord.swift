@@ -1,0 +1,153 @@
+internal import CThreads
+internal import RunLoops
+internal import Synchronization
+
+/// The observations that a thread is calling, published for the threads that remove them.
+///
+/// A post pays two plain stores for each call and no atomic exchange: it publishes the observation, checks that it was not
+/// removed, calls the handler, clears the slot and checks again. A removal pays for the rest: it marks the observation,
+/// makes every thread pass a fence, and reads all records. Either it sees the published call, or the call sees the mark.
+///
+/// A record also shows while its thread reads an ``ObserverMap``, so that a writer knows when memory that it has replaced
+/// can be freed.
+///
+/// Records are handed from thread to thread and are never freed, so they can be read at any time. There are as many as the
+/// most threads that have posted at once.
+///
+/// > Thread safety: ``isCalledByAnyThread(_:)`` and ``waitForReaders()`` from any thread; the rest from the thread that has
+/// > the record.
+///
+/// `@safe`: the pointer always refers to a record, and records are never freed.
+@safe
+struct CallRecord {
+    /// The number of nested calls that one record can publish.
+    ///
+    /// A thread whose calls nest more deeply takes another record.
+    static var capacity: Int { 6 }
+
+    let storage: UnsafeMutablePointer<Storage>
+
+    /// The memory of a record, alone on its cache lines.
+    struct Storage: ~Copyable {
+        /// The observations that are being called, outermost first; 0 in an empty slot.
+        ///
+        /// The first property, so that it has the record's address: ``withSlot(_:)`` counts from there.
+        let calls = InlineArray<6, Atomic<UInt>> { _ in Atomic(0) }
+        /// Odd while the thread reads an ``ObserverMap``.
+        let lookUps = Atomic<UInt>(0)
+        /// True while a thread has the record.
+        let isTaken = Atomic<Bool>(true)
+
+        /// The number of slots in use; only the record's thread reads and writes it.
+        var depth = 0
+        /// The full record that the thread used before this one; only the record's thread reads and writes it.
+        var outer: CallRecord?
+        /// The record that was made before this one; never changed.
+        let older: CallRecord?
+
+        init(older: CallRecord?) { self.older = older }
+    }
+
+    init(_ storage: UnsafeMutablePointer<Storage>) { unsafe self.storage = storage }
+
+    // MARK: - The calling thread's record
+
+    /// The calling thread's record, taken or made if the thread has none.
+    @inline(__always)
+    static var current: CallRecord { ofThisThread ?? take(outer: nil) }
+
+    /// The calling thread's record, or nil if it has none.
+    @inline(__always)
+    static var ofThisThread: CallRecord? {
+        // Safe: the thread's own pointer, which `take` has set.
+        unsafe runloops_thread_calls().map { unsafe CallRecord($0.assumingMemoryBound(to: Storage.self)) }
+    }
+
+    /// Gives the body a slot in which it can publish calls, one after the other.
+    @inline(__always)
+    func withSlot<Result>(_ body: (borrowing Slot) -> Result) -> Result {
+        let depth = unsafe storage.pointee.depth
+        if depth == CallRecord.capacity { return withSlotOfAnotherRecord(body) }
+        unsafe storage.pointee.depth = depth + 1
+        defer { unsafe storage.pointee.depth = depth }
+        // Safe: `depth` is below the capacity, the calls are the first property of the record, and it is never freed.
+        return unsafe body(
+            Slot(UnsafeRawPointer(storage).assumingMemoryBound(to: Atomic<UInt>.self) + depth))
+    }
+
+    @inline(never)
+    private func withSlotOfAnotherRecord<Result>(_ body: (borrowing Slot) -> Result) -> Result {
+        let inner = CallRecord.take(outer: self)
+        defer {
+            unsafe runloops_thread_set_calls(storage)
+            inner.giveBack()
+        }
+        return inner.withSlot(body)
+    }
+
+    /// Reads something that other threads may replace at any time.
+    ///
+    /// Memory that is replaced meanwhile stays valid until the body returns.
+    ///
+    /// - Parameter body: Short: it calls no code of the user and takes no lock.
+    /// - Returns: The result of the body.
+    @inline(__always)
+    func lookUp<Result>(_ body: () -> Result) -> Result {
+        let before = unsafe storage.pointee.lookUps.load(ordering: .relaxed)
+        unsafe storage.pointee.lookUps.store(before &+ 1, ordering: .releasing)
+        runloops_light_fence()
+        defer { unsafe storage.pointee.lookUps.store(before &+ 2, ordering: .releasing) }
+        return body()
+    }
+
+    /// True if the observation is being called on the calling thread.
+    static func isCalledByThisThread(_ observation: Observation) -> Bool {
+        callsOfThisThread.contains(UInt(bitPattern: ObjectIdentifier(observation)))
+    }
+
+    /// The observations that are being called on the calling thread.
+    static var callsOfThisThread: [UInt] {
+        var calls: [UInt] = []
+        var next = ofThisThread
+        while let record = next {
+            calls += record.calls
+            next = unsafe record.storage.pointee.outer
+        }
+        return calls
+    }
+
+    private var calls: [UInt] {
+        (0..<CallRecord.capacity).map { unsafe storage.pointee.calls[$0].load(ordering: .acquiring) }
+            .filter { $0 != 0 }
+    }
+}
+
+extension CallRecord {
+    /// A slot of a record, for one call at a time.
+    ///
+    /// `@safe`: the pointer refers to a part of a record, and records are never freed.
+    @safe
+    struct Slot: ~Copyable {
+        private let call: UnsafePointer<Atomic<UInt>>
+
+        fileprivate init(_ call: UnsafePointer<Atomic<UInt>>) { unsafe self.call = call }
+
+        /// Publishes a call that is about to begin.
+        ///
+        /// The caller must check afterwards that the observation was not removed.
+        @inline(__always)
+        func publish(_ observation: Observation) {
+            unsafe call.pointee.store(UInt(bitPattern: ObjectIdentifier(observation)), ordering: .releasing)
+            runloops_light_fence()
+        }
+
+        /// Withdraws a call that has ended or did not begin.
+        ///
+        /// The caller must check afterwards if the observation was removed.
+        @inline(__always)
+        func clear() {
+            unsafe call.pointee.store(0, ordering: .releasing)
+            runloops_light_fence()
+        }
+    }
+}

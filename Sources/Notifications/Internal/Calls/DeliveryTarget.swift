@@ -1,0 +1,14 @@
+/// An observer on a loop, as the observation that feeds it sees it.
+protocol DeliveryTarget: AnyObject, Sendable {
+    /// The observation that is called on the loop's thread.
+    var observation: Observation { get }
+
+    /// The numbers of notifications that were delivered, dropped and left undelivered.
+    var counts: NotificationRedirector.Counts { get }
+
+    /// Ends the observation on the loop, and discards everything that waits for it.
+    func remove()
+
+    /// Keeps the target alive until every delivery that was sent to it has arrived or was discarded.
+    func outliveDeliveries()
+}

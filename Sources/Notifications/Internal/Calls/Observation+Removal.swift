@@ -1,0 +1,73 @@
+internal import RunLoops
+internal import Synchronization
+
+/// The end of an observation: it is removed, and settles when its last call has returned.
+extension Observation {
+    @inline(__always)
+    final var state: ObservationState { ObservationState(rawValue: stateBits.load(ordering: .acquiring)) }
+
+    @inline(__always)
+    final var isRemoved: Bool { state.contains(.removed) }
+
+    /// Ends the observation: no call starts after this.
+    ///
+    /// From any thread. Calling this twice is harmless.
+    ///
+    /// - Returns: True if this call removed it, false if it was removed before.
+    final func remove() -> Bool {
+        guard add(.removed) else { return false }
+        settle()
+        return true
+    }
+
+    /// Settles the observation if it was removed, after a call has withdrawn itself from its slot.
+    @inline(__always)
+    final func callHasEnded() {
+        if isRemoved { settle() }
+    }
+
+    /// Adds a bit to the state.
+    ///
+    /// - Returns: True if the bit was not there before.
+    private func add(_ bit: ObservationState) -> Bool {
+        let before = stateBits.bitwiseOr(bit.rawValue, ordering: .sequentiallyConsistent).oldValue
+        return !ObservationState(rawValue: before).contains(bit)
+    }
+
+    /// Finishes the observation if no call of it is running.
+    ///
+    /// The removal calls this, and so does every call that finds the observation removed when it has returned. The last of
+    /// these sees no other call.
+    @inline(never)
+    private func settle() {
+        if state.contains(.settled) || CallRecord.isCalledByAnyThread(self) { return }
+        if add(.settled) { finish() }
+    }
+
+    /// Releases the handler and calls the waiters, once, after the last call has returned.
+    private func finish() {
+        let waiters = end.withLock { end in
+            end.hasCome = true
+            defer { end.waiters = [] }
+            return end.waiters
+        }
+        // After `hasCome` is set: an object that is destroyed with the handler may wait for the end.
+        releaseHandler()
+        for waiter in waiters { waiter() }
+    }
+
+    /// Calls `waiter` when no call is running, perhaps at once.
+    ///
+    /// Call this after ``remove()``.
+    final func whenFinished(_ waiter: @escaping @Sendable () -> Void) {
+        let hasCome = end.withLock { end in
+            if !end.hasCome { end.waiters.append(waiter) }
+            return end.hasCome
+        }
+        // In a forked child the thread that would have settled the observation may exist only in the parent.
+        if hasCome { waiter() } else if isRemoved { settle() }
+    }
+
+    /// The number of waits for the last call that have begun and not ended.
+    final var waiterCount: Int { end.withLock { $0.waiters.count } }
+}

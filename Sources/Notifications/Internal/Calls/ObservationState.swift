@@ -1,0 +1,16 @@
+/// The state of an observation: the rule behind the removal guarantee.
+///
+/// An observation starts active, with no bits. The first removal adds ``removed``, then asks if any thread publishes a call
+/// of the observation (``CallRecord``). If no thread does, the observation is settled: ``settled`` is added, and the thread
+/// that added it releases the handler. If a thread does, that thread asks the same when the call has returned.
+///
+/// Bits are only ever added, so reading them takes no atomic exchange. They are computed properties, because an unoptimized
+/// build makes a system call each time it reads a constant that is initialized on first use.
+struct ObservationState: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// No call starts any more.
+    static var removed: ObservationState { ObservationState(rawValue: 1) }
+    /// No call runs any more, and no thread uses the handler.
+    static var settled: ObservationState { ObservationState(rawValue: 2) }
+}

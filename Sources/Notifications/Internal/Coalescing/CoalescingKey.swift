@@ -1,0 +1,43 @@
+/// The rule that decides which notifications match under a mask.
+extension NotificationQueue.NotificationCoalescing {
+    /// The position of the mask among those that compare something: the name, the sender, or both; nil for an empty mask.
+    var index: Int? { rawValue & 3 == 0 ? nil : Int(rawValue & 3) - 1 }
+
+    /// The mask at a position.
+    init(index: Int) { self.init(rawValue: UInt(index) + 1) }
+
+    @inline(__always)
+    private var comparesName: Bool { rawValue & 1 != 0 }
+    @inline(__always)
+    private var comparesSender: Bool { rawValue & 2 != 0 }
+
+    /// True if a notification matches another one, of which only the name and the sender are read.
+    @inline(__always)
+    func matches(_ notification: Notification, name: Notification.Name?, sender: ObjectIdentifier?) -> Bool {
+        (!comparesName || notification.name == name) && (!comparesSender || notification.sender == sender)
+    }
+
+    /// A hash that is the same for all notifications that match.
+    @inline(__always)
+    func hash(_ notification: Notification) -> UInt32 {
+        var hash: UInt = 0
+        if comparesName { hash = UInt(bitPattern: notification.name.shardHash) }
+        if comparesSender, let sender = notification.sender {
+            hash = hash &* 0x9E37_79B9_7F4A_7C15 &+ UInt(bitPattern: sender)
+        }
+        // The high bits of the product: the low bits of addresses are all alike.
+        return UInt32(truncatingIfNeeded: (hash &* 0x9E37_79B9_7F4A_7C15) >> 32)
+    }
+
+    /// The part of a notification that the mask compares.
+    func key(_ notification: Notification) -> CoalescingKey {
+        CoalescingKey(
+            name: comparesName ? notification.name : nil, sender: comparesSender ? notification.sender : nil)
+    }
+}
+
+/// The part of a notification that a mask compares: two notifications match if their keys are equal.
+struct CoalescingKey: Hashable {
+    let name: Notification.Name?
+    let sender: ObjectIdentifier?
+}

@@ -1,0 +1,97 @@
+/// A hash table of slot numbers, without the keys.
+///
+/// A bucket takes eight bytes, so that the table of a hundred thousand stays in the processor's caches; the caller compares
+/// the keys, which the slots have. With a `Dictionary` in its place, merging took 1.4 times as long and adding 1.5 times.
+///
+/// A value, for one thread.
+struct CoalescingTable {
+    private struct Bucket {
+        /// The hash, but never 0, which marks an empty bucket.
+        var hash: UInt32 = 0
+        var slot: UInt32 = 0
+    }
+
+    private var buckets = ContiguousArray(repeating: Bucket(), count: 16)
+    private(set) var count = 0
+
+    private var mask: Int { buckets.count - 1 }
+
+    /// The position of a bucket; valid until the table changes.
+    struct Index {
+        fileprivate let bucket: Int
+    }
+
+    /// Finds a slot number.
+    ///
+    /// - Parameters:
+    ///   - hash: The hash that it was inserted with.
+    ///   - isWanted: True if a slot that was inserted with this hash is the one that is searched for.
+    /// - Returns: The position of its bucket, or nil if it is not in the table.
+    @inline(__always)
+    func index(of hash: UInt32, where isWanted: (_ slot: UInt32) -> Bool) -> Index? {
+        let hash = max(hash, 1)
+        var bucket = Int(hash) & mask
+        // At least one bucket is always empty, so the loop ends.
+        while true {
+            let found = buckets[bucket]
+            if found.hash == 0 { return nil }
+            if found.hash == hash && isWanted(found.slot) { return Index(bucket: bucket) }
+            bucket = (bucket + 1) & mask
+        }
+    }
+
+    /// The largest number of buckets that a successful search looks at.
+    ///
+    /// Computing it looks at all of them.
+    var longestSearch: Int {
+        buckets.indices.reduce(0) { longest, bucket in
+            buckets[bucket].hash == 0
+                ? longest : max(longest, (bucket - Int(buckets[bucket].hash)) & mask + 1)
+        }
+    }
+
+    /// The slot number at a position.
+    subscript(index: Index) -> UInt32 {
+        get { buckets[index.bucket].slot }
+        set { buckets[index.bucket].slot = newValue }
+    }
+
+    /// Inserts a slot number that is not in the table.
+    mutating func insert(_ slot: UInt32, hash: UInt32) {
+        // At most three quarters of the buckets are filled, so that a search ends soon.
+        if (count + 1) * 4 > buckets.count * 3 { resize(to: buckets.count * 2) }
+        put(Bucket(hash: max(hash, 1), slot: slot))
+        count += 1
+    }
+
+    private mutating func put(_ new: Bucket) {
+        var bucket = Int(new.hash) & mask
+        while buckets[bucket].hash != 0 { bucket = (bucket + 1) & mask }
+        buckets[bucket] = new
+    }
+
+    /// Removes the slot number at a position.
+    mutating func remove(at index: Index) {
+        var hole = index.bucket
+        var next = (hole + 1) & mask
+        // A search ends at an empty bucket. So buckets behind the hole that belong at it or before it move up.
+        while buckets[next].hash != 0 {
+            let home = Int(buckets[next].hash) & mask
+            if (next - home) & mask >= (next - hole) & mask {
+                buckets[hole] = buckets[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        buckets[hole] = Bucket()
+        count -= 1
+        // Frees the memory of a burst.
+        if buckets.count > 1024 && count * 8 < buckets.count { resize(to: buckets.count / 4) }
+    }
+
+    private mutating func resize(to size: Int) {
+        let old = buckets
+        buckets = ContiguousArray(repeating: Bucket(), count: size)
+        for bucket in old where bucket.hash != 0 { put(bucket) }
+    }
+}

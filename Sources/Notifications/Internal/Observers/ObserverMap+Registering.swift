@@ -1,0 +1,96 @@
+internal import CThreads
+internal import Synchronization
+
+/// Changes to an ``ObserverMap``: copies of lists and tables that replace the old ones.
+extension ObserverMap {
+    /// Registers an observation, last in order.
+    func add<Added: Observation>(for key: Key, _ make: (_ sequence: UInt64) -> Added) -> Added {
+        change(key) { table, replaced in
+            let observation = make(nextSequence())
+            let known = table?.list(for: key)
+            if let known, known.append(observation) { return observation }
+            let list = known?.compacted() ?? ObserverList(capacity: 2)
+            _ = list.append(observation)
+            let roomy: ObserverTable<Key>
+            if let table, known != nil || !table.isFull {
+                roomy = table
+            } else {
+                roomy = table?.rebuilt() ?? ObserverTable(roomFor: 1)
+            }
+            table = roomy
+            if let old = roomy.set(list, for: key) { replaced.lists.append(old) }
+            if known == nil { keyCount.add(1, ordering: .acquiringAndReleasing) }
+            return observation
+        }
+    }
+
+    /// Takes note that an observation of a key was removed, and replaces the list if too few are left in it.
+    func forget(for key: Key) {
+        change(key) { table, replaced in
+            guard let current = table, let list = current.list(for: key), list.noteRemoval() else { return }
+            let kept = list.compacted()
+            let old: ObserverList?
+            if kept.count > 0 {
+                old = current.set(kept, for: key)
+            } else {
+                kept.release()
+                old = current.remove(key)
+                keyCount.subtract(1, ordering: .acquiringAndReleasing)
+                if current.count == 0 {
+                    table = nil
+                } else if current.isSparse {
+                    table = current.rebuilt()
+                }
+            }
+            if let old { replaced.lists.append(old) }
+        }
+    }
+
+    /// Changes the table of a key's shard under the shard's lock.
+    ///
+    /// Lists and tables that were replaced may hold the last reference to an object of the user, so they are released after
+    /// the lock.
+    private func change<Result>(
+        _ key: Key,
+        _ body: (_ table: inout ObserverTable<Key>?, _ replaced: inout Replaced) -> Result
+    ) -> Result {
+        let shard = unsafe shard(of: key)
+        var replaced = Replaced()
+        let result = unsafe locked(shard) {
+            let held = unsafe table(at: shard.pointee.table.load(ordering: .relaxed))
+            let before = unsafe held?.takeUnretainedValue()
+            var table = before
+            let result = body(&table, &replaced)
+            if table !== before {
+                let address =
+                    table.map { unsafe UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
+                unsafe shard.pointee.table.store(address, ordering: .releasing)
+                replaced.table = unsafe held?.takeRetainedValue()
+            }
+            return result
+        }
+        replaced.release()
+        return result
+    }
+
+    private func locked<Result>(_ shard: UnsafeMutablePointer<Shard>, _ body: () -> Result) -> Result {
+        // Safe: only the address counts.
+        unsafe runloops_fork_lock(shard)
+        defer { unsafe runloops_fork_unlock(shard) }
+        return body()
+    }
+
+    /// The lists and the table that a change has replaced.
+    private struct Replaced {
+        var lists: [ObserverList] = []
+        var table: ObserverTable<Key>?
+
+        /// Releases them when no look-up can be reading them any more.
+        consuming func release() {
+            if lists.isEmpty && table == nil { return }
+            CallRecord.waitForReaders()
+            for list in lists { list.release() }
+            table = nil
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import CThreads
+internal import Synchronization
+
+/// The observations of each key, for many threads at once: read-copy-update.
+///
+/// The keys are spread over shards, so that threads that register and remove seldom wait for each other. A post takes no
+/// lock: it looks the key up in a table that may change meanwhile, and takes one reference to the list that it finds. A
+/// list or table that was replaced is released when no look-up can be reading it any more.
+///
+/// With a lock around each look-up a post to one observer took 2.3 times as long, and threads that post different names
+/// 2.9 times.
+///
+/// `@safe`: the map owns the shards from `init` to `deinit`. `@unchecked Sendable`: atomics and locks guard the shards.
+@safe
+final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
+    /// A part of the map, alone on a pair of cache lines, because processors fetch them in pairs.
+    ///
+    /// A thread that changes the table, or a list in it, holds the fork lock of the shard's address, so a forked child may
+    /// add and remove whatever the other threads of its parent did. That lock lies on cache lines of its own.
+    struct Shard: ~Copyable {
+        /// The address of the table, to which the shard has a reference; 0 for none.
+        let table = Atomic<UInt>(0)
+        private let padding = InlineArray<15, UInt64>(repeating: 0)
+
+        static var size: Int { 128 }
+    }
+
+    private let shards: UnsafeMutablePointer<Shard>
+    /// One less than a power of two.
+    private let lastShard: Int
+    let nextSequence: @Sendable () -> UInt64
+
+    /// The number of keys that have observations.
+    ///
+    /// While it is 0, a post returns at once.
+    let keyCount = Atomic<Int>(0)
+
+    /// Makes an empty map.
+    ///
+    /// - Parameters:
+    ///   - shardCount: The number of shards; a power of two.
+    ///   - nextSequence: Numbers the observations.
+    init(shardCount: Int, nextSequence: @escaping @Sendable () -> UInt64) {
+        precondition(MemoryLayout<Shard>.stride == Shard.size, "a shard is alone on its cache lines")
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: shardCount * Shard.size, alignment: Shard.size)
+        unsafe shards = memory.bindMemory(to: Shard.self, capacity: shardCount)
+        for index in 0..<shardCount { unsafe (shards + index).initialize(to: Shard()) }
+        lastShard = shardCount - 1
+        self.nextSequence = nextSequence
+    }
+
+    /// Ends all observations.
+    ///
+    /// The center is being destroyed, so no thread posts to it any more.
+    deinit {
+        for index in 0...lastShard {
+            guard let table = unsafe table(at: shards[index].table.exchange(0, ordering: .acquiring)) else {
+                continue
+            }
+            unsafe table.takeUnretainedValue().forEach { _, list in
+                for index in 0..<list.count {
+                    let observation = unsafe list[index].takeUnretainedValue()
+                    _ = observation.remove()
+                    observation.target?.remove()
+                }
+            }
+            unsafe table.release()
+        }
+        unsafe shards.deinitialize(count: lastShard + 1)
+        unsafe shards.deallocate()
+    }
+
+    func table(at address: UInt) -> Unmanaged<ObserverTable<Key>>? {
+        // Safe: the address is that of a table which a shard had, and which the caller keeps from being released.
+        unsafe UnsafeRawPointer(bitPattern: address).map { unsafe Unmanaged.fromOpaque($0) }
+    }
+
+    /// The shard of a key.
+    @inline(__always)
+    func shard(of key: Key) -> UnsafeMutablePointer<Shard> {
+        unsafe shards + (Int(truncatingIfNeeded: key.spreadHash >> 48) & lastShard)
+    }
+
+    /// The observations of a key at this moment.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - record: The calling thread's record.
+    /// - Returns: The observations, perhaps none.
+    @inline(__always)
+    func observers(of key: Key, _ record: CallRecord) -> Observers {
+        if keyCount.load(ordering: .acquiring) == 0 { return Observers(nil) }
+        let shard = unsafe shard(of: key)
+        let list: ObserverList? = record.lookUp {
+            guard let table = unsafe table(at: shard.pointee.table.load(ordering: .acquiring)) else {
+                return nil
+            }
+            // Safe: a table that is replaced meanwhile lives until the end of the look-up.
+            let list = unsafe table._withUnsafeGuaranteedRef { $0.list(for: key) }
+            list?.retain()
+            return list
+        }
+        return Observers(list)
+    }
+
+    /// The observations that a post calls: a reference to their list, or none.
+    struct Observers: ~Copyable {
+        private let list: ObserverList?
+        let count: Int
+
+        /// Takes the caller's reference to the list over.
+        @inline(__always)
+        fileprivate init(_ list: ObserverList?) {
+            self.list = list
+            count = list?.count ?? 0
+        }
+
+        @inline(__always)
+        deinit { list?.release() }
+
+        /// One of the first ``count`` observations, which lives as long as this value.
+        @inline(__always)
+        subscript(index: Int) -> Unmanaged<Observation> {
+            guard let list else { preconditionFailure("there are no observations") }
+            return unsafe list[index]
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import RunLoops
+
+/// The inside of a notification queue: decides which of the notifications that match are posted.
+///
+/// > Thread safety: the loop's own thread only.
+final class CoalescingQueue {
+    /// The notifications that are posted at the end of a pass.
+    let asap: PostingLine
+    /// The notifications that are posted when the loop is about to sleep.
+    let idle: PostingLine
+    private let contents = QueueContents()
+
+    init(_ center: NotificationCenter) {
+        asap = PostingLine(center, contents)
+        idle = PostingLine(center, contents)
+    }
+
+    var waiting: WaitingNotifications {
+        @inline(__always) _read { yield contents.waiting.value }
+        @inline(__always) _modify { yield &contents.waiting.value }
+    }
+
+    /// True if the loop has ended, so that nothing is enqueued any more.
+    var hasEnded: Bool { asap.hasEnded }
+
+    /// Takes note that the public queue was destroyed: the notifications that wait are posted, and then the loop releases
+    /// the lines.
+    func queueWasDestroyed() {
+        for line in [asap, idle] { line.queueWasDestroyed() }
+    }
+
+    /// Enqueues a notification, or merges it with one that matches.
+    func enqueue(
+        _ notification: Notification, on line: PostingLine, _ mask: NotificationQueue.NotificationCoalescing,
+        _ survivor: NotificationQueue.Survivor, _ modes: [RunLoop.Mode]
+    ) {
+        guard let first = waiting.first(matching: notification, mask) else {
+            return line.append(notification, modes)
+        }
+        switch survivor {
+        case .first: return
+        case .latest:
+            // Released after the append: an object that is destroyed with them may enqueue, and comes after this one.
+            let removed = takeAll(matching: notification, mask)
+            line.append(notification, modes)
+            withExtendedLifetime(removed) {}
+        case .merge(let merge):
+            guard let old = waiting.notification(first) else { preconditionFailure("what was found waits") }
+            let merged = merge(old, notification)
+            if merged.name != old.name || merged.sender != old.sender {
+                fatalError(
+                    "NotificationQueue.enqueue: the merged notification has another name or sender; keep those of the old one"
+                )
+            }
+            if waiting.notification(first) != nil {
+                let replaced = waiting.replace(first, with: merged)
+                withExtendedLifetime(replaced) {}
+            } else {
+                // The user's closure has had the old one posted or taken out.
+                line.append(merged, modes)
+            }
+        }
+    }
+
+    /// Discards all notifications that match.
+    func remove(matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing) {
+        let removed = takeAll(matching: notification, mask)
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Takes out all notifications that match.
+    ///
+    /// The caller releases them last: their destruction may use the queue.
+    private func takeAll(
+        matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing
+    ) -> [Notification?] {
+        var removed: [Notification?] = []
+        while let ticket = waiting.first(matching: notification, mask) {
+            removed.append(waiting.remove(ticket))
+        }
+        return removed
+    }
+}
+
+/// The notifications that wait in a queue, which its two lines share.
+final class QueueContents {
+    let waiting = ExclusivityUnchecked(WaitingNotifications())
+}

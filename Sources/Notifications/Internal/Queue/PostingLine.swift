@@ -1,0 +1,94 @@
+internal import RunLoops
+
+/// The notifications of a queue with one posting style, which are posted in the order of enqueuing.
+///
+/// > Thread safety: the loop's own thread only.
+final class PostingLine: DeferredWork {
+    /// The number of unused lists of modes that a line remembers for the next enqueuing.
+    private static var unusedGroupLimit: Int { 4 }
+
+    /// The groups of the line in ``WaitingNotifications``, one for each list of modes.
+    private(set) var groups: [Int] = []
+    /// True once the loop has ended: nothing is appended any more.
+    private(set) var hasEnded = false
+    /// True once the public queue was destroyed: nothing is appended any more.
+    private var queueIsDestroyed = false
+    private let center: NotificationCenter
+    private let contents: QueueContents
+
+    init(_ center: NotificationCenter, _ contents: QueueContents) {
+        self.center = center
+        self.contents = contents
+    }
+
+    private var waiting: WaitingNotifications {
+        @inline(__always) _read { yield contents.waiting.value }
+        @inline(__always) _modify { yield &contents.waiting.value }
+    }
+
+    func append(_ notification: Notification, _ modes: [RunLoop.Mode]) {
+        if hasEnded { return }
+        waiting.append(notification, toGroup: group(for: modes))
+    }
+
+    private func group(for modes: [RunLoop.Mode]) -> Int {
+        if let known = groups.first(where: { waiting.group($0).modes == modes }) { return known }
+        removeUnusedGroups()
+        let group = waiting.addGroup(modes)
+        groups.append(group)
+        return group
+    }
+
+    /// Forgets the lists of modes for which nothing waits, but for a few.
+    private func removeUnusedGroups() {
+        if groups.count < Self.unusedGroupLimit { return }
+        let unused = groups.filter { waiting.group($0).isEmpty }
+        if unused.count < Self.unusedGroupLimit { return }
+        groups.removeAll { waiting.group($0).isEmpty }
+        for group in unused { waiting.removeGroup(group) }
+    }
+
+    func queueWasDestroyed() {
+        queueIsDestroyed = true
+        leaveLoopIfEmpty()
+    }
+
+    private func leaveLoopIfEmpty() {
+        if groups.allSatisfy({ waiting.group($0).isEmpty }) { RunLoop.current.removeDeferredWork(self) }
+    }
+
+    // MARK: - Deferred work of the loop
+
+    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        next(in: mode, isCommon) != nil
+    }
+
+    func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
+        // Taken out one by one, and not all at once: if an observer runs the loop, that run posts the next one.
+        let end = waiting.end
+        while let ticket = next(in: mode, isCommon), ticket.sequence < end {
+            if let notification = waiting.remove(ticket) { center.post(notification) }
+        }
+        removeUnusedGroups()
+        if queueIsDestroyed { leaveLoopIfEmpty() }
+    }
+
+    func discardWork() {
+        hasEnded = true
+        var removed: [Notification?] = []
+        for group in groups {
+            while let ticket = waiting.first(inGroup: group) { removed.append(waiting.remove(ticket)) }
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// The next notification to be posted in this mode.
+    private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> WaitingNotifications.Ticket? {
+        var found: WaitingNotifications.Ticket?
+        for group in groups where waiting.group(group).runs(in: mode, isCommon: isCommon) {
+            guard let ticket = waiting.first(inGroup: group) else { continue }
+            if ticket.sequence < found?.sequence ?? .max { found = ticket }
+        }
+        return found
+    }
+}

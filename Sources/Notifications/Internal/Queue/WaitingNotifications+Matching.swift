@@ -1,0 +1,81 @@
+/// Finding the oldest of the notifications that match, however many wait.
+extension WaitingNotifications {
+    typealias Mask = NotificationQueue.NotificationCoalescing
+
+    /// The largest number of buckets that a successful search looks at.
+    ///
+    /// Computing it looks at all of them.
+    var longestSearch: Int { tables.indices.reduce(0) { max($0, tables[$1]?.longestSearch ?? 0) } }
+
+    /// The oldest waiting notification that matches a notification; nil for an empty mask.
+    mutating func first(matching notification: Notification, _ mask: Mask) -> Ticket? {
+        guard let kind = mask.index else { return nil }
+        if tables[kind] == nil { makeTable(kind) }
+        return oldest(matching: notification, kind, hash: mask.hash(notification)).flatMap { ticket($0) }
+    }
+
+    @inline(__always)
+    private func oldest(matching notification: Notification, _ kind: Int, hash: UInt32) -> UInt32? {
+        let mask = Mask(index: kind)
+        let index = tables[kind]?.index(of: hash) { slot in
+            mask.matches(
+                notification, name: self[slot].notification?.name, sender: self[slot].notification?.sender)
+        }
+        return index.flatMap { tables[kind]?[$0] }
+    }
+
+    /// Makes the table of a mask that is named for the first time: the waiting notifications join it, oldest first.
+    @inline(never)
+    private mutating func makeTable(_ kind: Int) {
+        tables[kind] = CoalescingTable()
+        let waiting = slots.indices.filter { slots[$0].notification != nil }
+        for slot in waiting.sorted(by: { slots[$0].sequence < slots[$1].sequence }) {
+            join(kind, UInt32(slot))
+        }
+    }
+
+    /// Adds the newest notification to the list of each mask that was named.
+    @inline(__always)
+    mutating func joinMatching(_ slot: UInt32) {
+        for kind in tables.indices where tables[kind] != nil { join(kind, slot) }
+    }
+
+    /// Takes a notification out of the lists of all masks.
+    @inline(__always)
+    mutating func leaveMatching(_ slot: UInt32) {
+        for kind in tables.indices where tables[kind] != nil { leave(kind, slot) }
+    }
+
+    private mutating func join(_ kind: Int, _ slot: UInt32) {
+        guard let notification = self[slot].notification else { return }
+        let hash = Mask(index: kind).hash(notification)
+        guard let oldest = oldest(matching: notification, kind, hash: hash) else {
+            self[slot].matching[kind] = Links(older: slot, newer: slot)
+            tables[kind]?.insert(slot, hash: hash)
+            return
+        }
+        let newest = self[oldest].matching[kind].older
+        self[slot].matching[kind] = Links(older: newest, newer: oldest)
+        self[newest].matching[kind].newer = slot
+        self[oldest].matching[kind].older = slot
+    }
+
+    private mutating func leave(_ kind: Int, _ slot: UInt32) {
+        guard let notification = self[slot].notification else { return }
+        let links = self[slot].matching[kind]
+        // In the ring the newest comes before the oldest, so only the oldest has a neighbor before it that is not older.
+        if links.older == slot || self[links.older].sequence > self[slot].sequence {
+            let hash = Mask(index: kind).hash(notification)
+            guard let index = tables[kind]?.index(of: hash, where: { $0 == slot }) else {
+                preconditionFailure("the table has the oldest of each set")
+            }
+            if links.older == slot {
+                tables[kind]?.remove(at: index)
+            } else {
+                tables[kind]?[index] = links.newer
+            }
+        }
+        self[links.older].matching[kind].newer = links.newer
+        self[links.newer].matching[kind].older = links.older
+    }
+}

@@ -1,0 +1,97 @@
+internal import Glibc
+internal import RunLoops
+
+/// The deliveries of one notification that its poster waits for, counted until the last one has ended.
+final class PendingDeliveries: Sendable {
+    private let contents = Guarded(Contents())
+    private let gate = ThreadGate()
+    private let poster = pthread_self()
+
+    private struct Contents {
+        /// The number of deliveries under way, by the loop that the poster waits for.
+        var open: [WaitTarget: Int] = [:]
+        /// True once all observers on the posting thread were called.
+        var isPosted = false
+        /// The poster's own loop, if it is to make a delivery later.
+        var postersLoop: WaitTarget?
+        /// True if a delivery was discarded because its loop has ended.
+        var wasDiscarded = false
+        /// The circle of waits that another thread has found this wait to close.
+        var circle: WaitCircle?
+
+        var isOver: Bool { isPosted && open.isEmpty }
+        /// True if the waiting thread itself is to make a delivery.
+        var isForPoster: Bool { postersLoop.map { open[$0] != nil } ?? false }
+    }
+
+    /// Counts a delivery that is on its way to a loop.
+    func begin(on loop: RunLoop) {
+        // Handlers may post the notification again, on their own threads.
+        let isPosters = loop.isCurrent && pthread_equal(poster, pthread_self()) != 0
+        contents.withLock { contents in
+            contents.open[loop.waitTarget, default: 0] += 1
+            if isPosters { contents.postersLoop = loop.waitTarget }
+        }
+    }
+
+    /// Counts a delivery as ended, or as discarded because the loop has ended.
+    func end(on loop: RunLoop, wasDiscarded: Bool = false) {
+        let isOver = contents.withLock { contents in
+            let count = contents.open[loop.waitTarget] ?? 0
+            contents.open[loop.waitTarget] = count > 1 ? count - 1 : nil
+            if wasDiscarded { contents.wasDiscarded = true }
+            return contents.isOver
+        }
+        if isOver { gate.open() }
+    }
+
+    /// Waits for the deliveries under way.
+    ///
+    /// The post itself has returned.
+    func wait(until deadline: ContinuousClock.Instant, for notification: Notification) throws(PerformError) {
+        let (isForPoster, isOver) = contents.withLock { contents in
+            contents.isPosted = true
+            return (contents.isForPoster, contents.isOver)
+        }
+        let origin = {
+            ErrorOrigin.named(
+                "notification", notification.name.rawValue,
+                SourceLocation(notification.fileID, notification.line))
+        }
+        if isForPoster { throw .wouldDeadlock(origin()) }
+        if !isOver { try waitForLoops(until: deadline, notification, origin) }
+        if contents.withLock({ $0.wasDiscarded }) { throw .loopEnded(origin()) }
+    }
+
+    private func waitForLoops(
+        until deadline: ContinuousClock.Instant, _ notification: Notification, _ origin: () -> ErrorOrigin
+    ) throws(PerformError) {
+        let wait = ThreadWait(
+            in: "NotificationCenter.postAndWait", fileID: notification.fileID, line: notification.line,
+            refuse: { self.refuse($0) }, for: { self.targets })
+        // A thread whose deadline has passed does not wait, so it closes no circle.
+        if deadline > RunLoop.now, let circle = wait.begin() { throw .circle(circle) }
+        let isOver = gate.wait(until: deadline)
+        wait.end()
+        if !isOver { throw .timedOut(origin()) }
+        if let circle = contents.withLock({ $0.circle }) { throw .circle(circle) }
+    }
+
+    /// The loops that the poster still waits for.
+    private var targets: [WaitTarget] {
+        contents.withLock { $0.circle == nil ? Array($0.open.keys) : [] }
+    }
+
+    /// Ends the wait because it is part of a circle.
+    ///
+    /// - Returns: False if the wait is over already.
+    private func refuse(_ circle: WaitCircle) -> Bool {
+        let refuses = contents.withLock { contents in
+            if contents.isOver || contents.circle != nil { return false }
+            contents.circle = circle
+            return true
+        }
+        if refuses { gate.open() }
+        return refuses
+    }
+}

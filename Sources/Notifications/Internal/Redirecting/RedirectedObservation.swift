@@ -1,0 +1,54 @@
+internal import RunLoops
+internal import Synchronization
+
+/// The observation of an observer on a loop: its handler belongs to the loop's thread, and is destroyed there.
+final class RedirectedObservation: Observation, @unchecked Sendable {
+    // `@unchecked Sendable`: the class adds only a constant that is `Sendable`.
+    private let runLoop: RunLoop
+
+    init(_ runLoop: RunLoop, _ handler: @escaping (Notification) -> Void) {
+        self.runLoop = runLoop
+        super.init(sequence: 0, object: nil, handler: NotificationHandler(handler))
+    }
+
+    override func releaseHandler() {
+        // A forked child has no thread on which the handler could be destroyed, so it keeps the handler.
+        if Fork.isChild { return }
+        if runLoop.isCurrent { return super.releaseHandler() }
+        // Objects that the handler holds may belong to the loop's thread, so they are destroyed there, even if the block is
+        // discarded without having run. If the thread has ended, no thread uses them any more.
+        let release = ReleaseOnLoop(runLoop) { super.releaseHandler() }
+        runLoop.perform { release.run() }
+    }
+}
+
+/// A release that happens once, on a loop's thread while the thread exists.
+private final class ReleaseOnLoop: Sendable {
+    private let runLoop: RunLoop
+    private let body: @Sendable () -> Void
+    private let hasRun = Atomic<Bool>(false)
+
+    init(_ runLoop: RunLoop, _ body: @escaping @Sendable () -> Void) {
+        self.runLoop = runLoop
+        self.body = body
+    }
+
+    func run() {
+        if !hasRun.exchange(true, ordering: .acquiringAndReleasing) { body() }
+    }
+
+    /// The block has run, or the loop has ended or is ending.
+    ///
+    /// In the last case the loop releases what it was given to keep, on its thread, as its last act.
+    deinit {
+        if hasRun.load(ordering: .acquiring) { return }
+        if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(RunOnDestruction(body)) }
+    }
+}
+
+/// A block that runs when this object is destroyed.
+private final class RunOnDestruction: Sendable {
+    private let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    deinit { body() }
+}

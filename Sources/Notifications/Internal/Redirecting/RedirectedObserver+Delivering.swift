@@ -1,0 +1,59 @@
+internal import RunLoops
+internal import Synchronization
+
+/// The part of an observer on a loop that runs on the loop's thread.
+extension RedirectedObserver {
+    /// Delivers a notification that has arrived.
+    @inline(__always)
+    func deliver(_ notification: Notification) {
+        call(notification)
+        finish(notification)
+    }
+
+    /// Delivers a notification whose poster waits, unless it has stopped waiting.
+    func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
+        let isAwaited = queue.withLock { $0.removeAwaited(id) }
+        if isAwaited { deliverAwaited(notification) } else { call(notification) }
+    }
+
+    /// Delivers a notification whose poster may wait.
+    ///
+    /// The poster's wait ends also if the handler ends the thread.
+    private func deliverAwaited(_ notification: Notification) {
+        guard let pending = notification.pendingDeliveries else { return call(notification) }
+        RunningDeliveries.on(redirector.runLoop).during(pending) { call(notification) }
+        finish(notification)
+    }
+
+    /// Delivers the notifications of a numbered delivery that has arrived.
+    func deliver(upTo number: Int) {
+        var isUnderWay = true
+        while let next = next(upTo: number) {
+            // Counted as arrived before the last call, not before the first: a handler may run the loop, and a post there
+            // must not overtake the notifications that this delivery has left.
+            if next.isLast {
+                isUnderWay = false
+                lane.hasArrived()
+            }
+            deliverAwaited(next.notification)
+        }
+        if isUnderWay { lane.hasArrived() }
+    }
+
+    /// Takes out the next notification of a numbered delivery, and lets the poster in that waits for its room.
+    func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {
+        guard let next = queue.withLock({ $0.next(upTo: number, capacity) }) else { return nil }
+        next.gate?.open()
+        return next
+    }
+
+    @inline(__always)
+    func call(_ notification: Notification) {
+        CallRecord.current.withSlot { slot in
+            observation.call(notification, in: slot) {
+                // In here, because from here on a removal can no longer prevent the call.
+                delivered.store(delivered.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import RunLoops
+internal import Synchronization
+
+/// An observer on a loop: everything between the post and the call of the handler on the loop's thread.
+final class RedirectedObserver: DeliveryTarget {
+    /// Keeps what posters read off the cache lines of the reference count, which the loop's thread writes for each delivery:
+    /// with the object's header two lines, because processors fetch them in pairs.
+    private let countPadding = InlineArray<14, UInt64>(repeating: 0)
+
+    let redirector: NotificationRedirector
+    let lane: DeliveryLane
+    let capacity: NotificationRedirector.Capacity
+    /// The observation that is called on the loop's thread, with the user's handler.
+    let observation: Observation
+
+    /// The notifications that wait; an unlimited observer counts only those whose posters wait.
+    let queue = Guarded(BoundedDeliveryQueue())
+    let dropped = Atomic<Int>(0)
+    let undelivered = Atomic<Int>(0)
+    /// True once the user has removed the observer: what is discarded then is not counted.
+    let wasRemoved = Atomic<Bool>(false)
+
+    /// The registration that feeds this observer; nil once the observer has ended, because the registration holds it.
+    let registration = Guarded<Registration?>(nil)
+
+    /// Keeps `delivered` off the cache lines that posters use.
+    private let deliveredPadding = InlineArray<16, UInt64>(repeating: 0)
+    /// The number of calls of the handler; only the loop's thread writes it.
+    let delivered = Atomic<Int>(0)
+
+    init(
+        _ redirector: NotificationRedirector, _ modes: [RunLoop.Mode],
+        _ capacity: NotificationRedirector.Capacity, _ handler: @escaping (Notification) -> Void
+    ) {
+        self.redirector = redirector
+        lane = redirector.lane(for: modes)
+        self.capacity = capacity
+        observation = RedirectedObservation(redirector.runLoop, handler)
+    }
+
+    var counts: NotificationRedirector.Counts {
+        NotificationRedirector.Counts(
+            delivered: delivered.load(ordering: .relaxed), dropped: dropped.load(ordering: .relaxed),
+            undelivered: undelivered.load(ordering: .relaxed))
+    }
+
+    /// The number of deliveries that posters wait for.
+    var awaitedCount: Int { queue.withLock { $0.awaitedCount } }
+
+    /// The number of posters that wait for room.
+    var waitingPosterCount: Int { queue.withLock { $0.waitingPosterCount } }
+
+    /// Ends the poster's wait for this observer, if it waits.
+    @inline(__always)
+    func finish(_ notification: Notification, wasDiscarded: Bool = false) {
+        notification.pendingDeliveries?.end(on: redirector.runLoop, wasDiscarded: wasDiscarded)
+    }
+}

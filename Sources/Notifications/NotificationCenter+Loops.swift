@@ -1,0 +1,77 @@
+public import RunLoops
+
+extension NotificationCenter {
+    /// Registers a handler that is called on the thread of a loop, whichever thread posts.
+    ///
+    /// A post does not wait for the call. A handler that is registered twice is called twice. It does not keep a run of the
+    /// loop going.
+    ///
+    /// - Parameters:
+    ///   - name: The name to observe; nil for every name.
+    ///   - object: The object whose notifications to observe; nil for those of any object and of none. It is not kept alive,
+    ///     but a notification that waits keeps its own object alive. After the object was destroyed, no more notifications
+    ///     are accepted for the handler.
+    ///   - loop: The loop.
+    ///   - modes: The modes in which the handler may be called; at least one.
+    ///   - capacity: The number of notifications that may wait, and the treatment of any more.
+    ///   - handler: Called on the loop's thread, and destroyed there unless the thread has ended by then.
+    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed. Notifications
+    ///   that wait at that moment are discarded.
+    ///
+    /// > Thread safety: any thread.
+    public func addObserver(
+        forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil, on loop: RunLoop,
+        inModes modes: [RunLoop.Mode] = [.common], capacity: NotificationRedirector.Capacity = .unlimited,
+        using handler: @escaping @Sendable (Notification) -> Void
+    ) -> ObservationToken {
+        redirect(name, object, loop, modes, capacity, handler)
+    }
+
+    func redirect(
+        _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?, _ loop: RunLoop,
+        _ modes: [RunLoop.Mode],
+        _ capacity: NotificationRedirector.Capacity, _ handler: @escaping (Notification) -> Void
+    ) -> ObservationToken {
+        if modes.isEmpty {
+            fatalError(
+                "NotificationCenter.addObserver: no mode, so the handler would never be called; use [.common]"
+            )
+        }
+        let target = RedirectedObserver(.of(loop), modes, capacity, handler)
+        let registration = register(name, object, target: target) { target.take($0) }
+        target.setRegistration(registration)
+        return ObservationToken(registration)
+    }
+}
+
+extension RunLoop {
+    /// Registers a handler that is called on this loop's thread, and may hold objects that are confined to it.
+    ///
+    /// The same as ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` otherwise.
+    ///
+    /// - Parameters:
+    ///   - name: The name to observe; nil for every name.
+    ///   - object: The object whose notifications to observe; nil for those of any object and of none.
+    ///   - center: The center to observe.
+    ///   - modes: The modes in which the handler may be called; at least one.
+    ///   - capacity: The number of notifications that may wait, and the treatment of any more.
+    ///   - handler: Called on the loop's thread, and destroyed there unless the thread has ended by then. It need not be
+    ///     `@Sendable`.
+    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed. Notifications
+    ///   that wait at that moment are discarded. Any thread may hold the token and remove it.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func addObserver(
+        forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil,
+        in center: NotificationCenter = .default, inModes modes: [RunLoop.Mode] = [.common],
+        capacity: NotificationRedirector.Capacity = .unlimited,
+        using handler: @escaping (Notification) -> Void
+    ) -> ObservationToken {
+        if !isCurrent {
+            fatalError(
+                "RunLoop.addObserver: called outside the loop's own thread; use NotificationCenter.addObserver(forName:object:on:)"
+            )
+        }
+        return center.redirect(name, object, self, modes, capacity, handler)
+    }
+}

@@ -1,0 +1,180 @@
+import Glibc
+import RunLoops
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Notifications
+
+/// A forked child finds the locks of the notification layer free, whatever its parent's other threads did at the fork.
+@Suite struct ObserverForkTests {
+    /// The use that a child makes of its copy of a center.
+    enum Use: String, Codable, CaseIterable {
+        case remove, removeAndWait, add, post, addMethod, removeMethod, emptyBag
+    }
+
+    @Test(arguments: Use.allCases)
+    func `a child uses its center while a thread of the parent was registering at the fork`(use: Use) async {
+        await #expect(processExitsWith: .success) { [use] in
+            let stage = Stage()
+            let ending = try ForkWatch.fork(
+                duringLock: { goesOn in
+                    _ = stage.center.names.add(for: .a) { sequence in
+                        goesOn()
+                        return Observation(
+                            sequence: sequence, object: nil, handler: NotificationHandler { _ in })
+                    }
+                }, andThen: { stage.perform(use) })
+            #expect(ending == .exited(0))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a child removes an observer on a loop without the loop, and keeps its handler`(isOwnThread: Bool)
+        async
+    {
+        await #expect(processExitsWith: .success) { [isOwnThread] in
+            try removeInChild(onThreadOfLoop: isOwnThread)
+        }
+    }
+
+    @Test func `children use their centers, whatever threads of the parent do`() async {
+        await #expect(processExitsWith: .success) {
+            let stage = Stage()
+            let isOver = Atomic<Bool>(false)
+            let churn = try (0..<2).map { _ in
+                try BareThread {
+                    while !isOver.load(ordering: .relaxed) { stage.churn() }
+                }
+            }
+            for _ in 0..<8 {
+                for use in Use.allCases {
+                    let ending = Child {
+                        stage.perform(use)
+                        return 0
+                    }.wait()
+                    #expect(ending == .exited(0), "\(use)")
+                    if ending != .exited(0) { break }
+                }
+            }
+            isOver.store(true, ordering: .relaxed)
+            for thread in churn { thread.join() }
+        }
+    }
+}
+
+/// A center with observers of each kind.
+private struct Stage: Sendable {
+    final class Screen: Sendable {
+        func show(_ note: Notification) {}
+    }
+
+    let center = NotificationCenter()
+    let token: ObservationToken
+    let screen = Screen()
+    let bag = ObservationBag()
+
+    init() {
+        token = center.addObserver(forName: .a) { _ in }
+        center.addObserver(screen, name: .a) { $0.show($1) }
+        bag.add(center.addObserver(forName: .a) { _ in })
+    }
+
+    func perform(_ use: ObserverForkTests.Use) {
+        switch use {
+        case .remove: token.remove()
+        case .removeAndWait: token.removeAndWait()
+        case .add: center.addObserver(forName: .a) { _ in }.remove()
+        case .post: center.post(name: .a)
+        case .addMethod: center.addObserver(screen, name: .a) { $0.show($1) }
+        case .removeMethod: center.removeObserver(screen)
+        case .emptyBag: bag.removeAll()
+        }
+    }
+
+    /// Takes every lock that a child may meet, those of the same objects too.
+    func churn() {
+        let own = center.addObserver(forName: .a) { _ in }
+        own.registration.whenFinished {}
+        own.removeAndWait()
+        let other = Screen()
+        center.addObserver(other, name: .a) { $0.show($1) }
+        center.removeObserver(other)
+        bag.add(center.addObserver(forName: .b) { _ in })
+        bag.removeAll()
+        center.post(name: .a)
+    }
+}
+
+/// The signals to a thread that a fork is about to happen, and that it has happened.
+private enum ForkWatch {
+    static let hasBegun = Atomic<Bool>(false)
+    static let isOver = Atomic<Bool>(false)
+
+    /// Forks while another thread holds a lock.
+    ///
+    /// The thread keeps the lock until the fork is over. If the fork waits for the lock instead, the thread gives it back after
+    /// some yields: then the order does not matter.
+    ///
+    /// - Parameters:
+    ///   - body: Takes the lock, and calls what it is given while it holds it.
+    ///   - childBody: The body of the child, which is ended if it hangs.
+    /// - Returns: The ending of the child.
+    /// - Throws: `SystemError` if there is no thread.
+    static func fork(
+        duringLock body: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+        andThen childBody: () -> Void
+    ) throws -> Child.Ending {
+        // Registered last, so that it is called first.
+        let code = pthread_atfork(
+            { ForkWatch.hasBegun.store(true, ordering: .releasing) },
+            { ForkWatch.isOver.store(true, ordering: .releasing) }, nil)
+        precondition(code == 0, "the C library takes one more handler")
+        let isThere = Gate()
+        let other = try BareThread {
+            body {
+                isThere.open()
+                var looks = 0
+                while !isOver.load(ordering: .acquiring), looks < 20_000 {
+                    if hasBegun.load(ordering: .acquiring) { looks += 1 }
+                    sched_yield()
+                }
+            }
+        }
+        #expect(isThere.wait())
+        let ending = Child {
+            childBody()
+            return 0
+        }.wait()
+        other.join()
+        return ending
+    }
+}
+
+private func removeInChild(onThreadOfLoop isOwnThread: Bool) throws {
+    let center = NotificationCenter()
+    let screen = try RunLoopThread(name: "screen")
+    let (released, called) = (Shared(), Shared())
+    let canary = Canary { released.increment() }
+    let token = center.addObserver(forName: .a, on: screen.runLoop, capacity: .bounded(2, .dropOldest)) {
+        [canary] _ in
+        canary.sing()
+        called.increment()
+    }
+    let fork: @Sendable () -> Child.Ending = {
+        Child {
+            token.remove()
+            token.removeAndWait()
+            center.post(name: .a)
+            return CInt(released.count)
+        }.wait()
+    }
+    let ending = isOwnThread ? try screen.runLoop.performAndWait { fork() } : fork()
+    #expect(ending == .exited(0))
+    // The parent's continues.
+    try center.postAndWait(Notification(name: .a))
+    #expect(called.count == 1)
+    token.remove()
+    screen.stop()
+    screen.join()
+}
