@@ -54,17 +54,17 @@ public final class ManualSource: Sendable {
     ///
     /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
     public func invalidate() {
-        let core = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
+        let loop = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
         let released = unsafe handler
         unsafe handler = nil
-        if let core, let input = unsafe input { core.removeFromLoop(input) }
+        if let loop, let input = unsafe input { loop.remove(input) }
         // What the handler holds may be the user's, and may come back here while it is destroyed: when all is in order.
         withExtendedLifetime(released) {}
     }
 
-    func join(_ core: LoopCore, _ mode: RunLoop.Mode) {
-        if core.hasEnded { return }
-        guard claim.take(for: core.inbox) else {
+    func join(_ loop: ReadyInputs, _ mode: RunLoop.Mode) {
+        if loop.members.hasEnded { return }
+        guard claim.take(for: loop.inbox) else {
             misuse(
                 "RunLoop.add(source): the source made at \(origin) is in another loop; remove it there first")
         }
@@ -73,16 +73,16 @@ public final class ManualSource: Sendable {
         if let known = unsafe input {
             joined = known
         } else {
-            joined = ManualInput(self, core.inbox, handler)
+            joined = ManualInput(self, loop.inbox, handler)
             unsafe input = joined
         }
-        core.add(joined, to: mode)
-        joined.arm(in: core)
+        loop.add(joined, to: mode)
+        joined.arm(in: loop)
     }
 
-    func leave(_ core: LoopCore, _ mode: RunLoop.Mode) {
-        guard claim.isHeld(by: core.inbox), let input = unsafe input else { return }
-        core.remove(input, from: mode)
+    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+        guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
+        loop.remove(input, from: mode)
     }
 
     /// The source's place in one loop.
@@ -108,15 +108,15 @@ public final class ManualSource: Sendable {
         var step: SignalledStep { .manualSources }
 
         /// Asks to be told of the next signal, and sees one that came before.
-        func arm(in core: LoopCore) {
+        func arm(in loop: ReadyInputs) {
             guard let signal, !hasBeenArmed else { return }
             hasBeenArmed = true
             if !source.bell.armUnlessRung(with: signal.retainedNode()) {
-                core.becameReady(Signal.takeRetained(signal.node))
+                loop.becameReady(Signal.takeRetained(signal.node))
             }
         }
 
-        func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+        func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
             guard let signal else { return Served() }
             if isServing {
                 signalledMeanwhile = true
@@ -125,13 +125,13 @@ public final class ManualSource: Sendable {
             isServing = true
             // Armed before the call, so that a signal that comes during it is not lost.
             source.bell.arm(with: signal.retainedNode())
-            loop.callHandler(source.origin, as: .manualSource, handler)
+            loop.handlers.call(source.origin, as: .manualSource, handler)
             isServing = false
             defer { signalledMeanwhile = false }
             return Served(calledHandler: true, hasMore: signalledMeanwhile && self.signal != nil)
         }
 
-        func didLeave(_ loop: LoopCore) {
+        func didLeave(_ loop: LoopMembers) {
             // A signal that the loop has heard of and not served is in the bell still.
             if let node = source.bell.disarm() { _ = Signal.takeRetained(node) }
             signal?.input = nil

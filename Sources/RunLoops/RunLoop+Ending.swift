@@ -20,31 +20,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func addEndHandler(_ handler: @escaping () -> Void) {
         let core = core("RunLoop.addEndHandler", "perform a block on the loop and add the handler there")
-        if core.hasEnded { return }
-        core.endHandlers.append(handler)
-    }
-}
-
-extension LoopCore {
-    /// The thread ends.
-    func prepareEnd() {
-        // It was cancelled while it asked the kernel: no run can ask again, and so all return at once.
-        if poller.isInKernel { requests.insert(.end) }
-    }
-
-    /// Closes what the loop has opened; nothing of it is called or waits any more.
-    ///
-    /// By the end of the thread, and not by the last reference: a ``RunLoopThread`` that was joined holds the loop, and so
-    /// does for ever the stack of a thread that a handler has ended, or that was cancelled.
-    func closeDescriptors() {
-        watchedDescriptors.end()
-        poller.end()
-        inbox.wakeup.end()
-    }
-
-    /// Calls what was asked for at the thread's end.
-    func callEndHandlers() {
-        // Taken out one by one: a handler may add another one.
-        while let handler = endHandlers.popLast() { callHandler(.endHandler, as: .endHandler, handler) }
+        if core.members.hasEnded { return }
+        core.ending.addHandler(handler)
     }
 }

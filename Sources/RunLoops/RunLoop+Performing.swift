@@ -124,7 +124,7 @@ extension RunLoop {
             return inbox.send(Mailbox.Chain(node), for: "RunLoop.perform")
         }
         Fork.check("RunLoop.perform")
-        if core.hasEnded { return false }
+        if core.members.hasEnded { return false }
         // The loop's own: no atomic operation. What others have sent before goes first.
         core.takeMail()
         core.blocks.append(node)

@@ -140,7 +140,7 @@ extension RunLoop {
         Fork.check("RunLoop.stop")
         // At once on the loop's own thread: another thread's stop that is on its way must not take this one along, into a run
         // that begins in between.
-        if let core = coreIfCurrent { core.requests.insert(.stop) } else { inbox.request(.stop) }
+        if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { inbox.request(.stop) }
     }
 
     /// Makes the loop make a pass, even if nothing is there to be done.
@@ -158,7 +158,7 @@ extension RunLoop {
     ///
     /// > Thread safety: the loop's own thread only.
     public var currentMode: Mode? {
-        core("RunLoop.currentMode", "perform a block on the loop and read it there").currentMode
+        core("RunLoop.currentMode", "perform a block on the loop and read it there").members.currentMode
     }
 
     /// What the loop does before it sleeps; ``WaitPolicy/adaptive`` at first.

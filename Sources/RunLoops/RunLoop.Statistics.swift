@@ -52,14 +52,12 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public var measuresHandlers: Bool {
         get {
-            core("RunLoop.measuresHandlers", "perform a block on the loop and read it there").measuresHandlers
+            core("RunLoop.measuresHandlers", "perform a block on the loop and read it there")
+                .members.handlers.measures
         }
         set {
             let core = core("RunLoop.measuresHandlers", "perform a block on the loop and set it there")
-            core.measuresHandlers = newValue
-            inbox.handlers.setTimed(newValue)
-            core.notesHandlers = inbox.handlers.isWanted
-            inbox.longestHandler.withLock { $0 = nil }
+            core.members.handlers.measures = newValue
         }
     }
 }

@@ -41,11 +41,8 @@ public final class RunLoop: Sendable {
 
     let storedName = Guarded("")
 
-    /// What other modules keep for the loop and all threads.
-    let sharedObjects = Guarded<[ObjectIdentifier: WeakObject]>([:])
-
-    /// What is let go of when the loop has let go of everything else; nil once it has.
-    let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
+    /// The objects that other modules keep with the loop.
+    let objects = LoopObjects()
 
     private init(isMain: Bool) throws(SystemError) {
         Fork.check("RunLoop")
@@ -57,7 +54,7 @@ public final class RunLoop: Sendable {
         let core = try LoopOpening.withTurn { () throws(SystemError) in
             try LoopCore(inbox: inbox, executors: executors, isMain: isMain)
         }
-        if isMain { core.mainQueue = try MainQueue(watchedBy: core.poller) }
+        if isMain, let queue = try MainQueue(watchedBy: core.poller) { core.mainQueue = .served(queue) }
         unsafe ownCore = core
         LoopRegistry.add(self)
     }
@@ -129,7 +126,10 @@ public final class RunLoop: Sendable {
     func install() {
         if isInstalled { return }
         unsafe runloops_thread_set_loop(Unmanaged.passRetained(self).toOpaque())
-        ThreadEnd.watch()
+        ThreadEnd.watch(.loop) {
+            let notice = RunLoop.endCurrent()
+            return notice.map { notice in { notice.give() } }
+        }
     }
 
     /// Ends the calling thread's loop, if it has one.
@@ -142,19 +142,19 @@ public final class RunLoop: Sendable {
         // Safe: takes back the reference of `install`. The slot stays filled until the loop has let go of
         // everything, because what is destroyed may ask for the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
-        unsafe loop.ownCore?.requireNoJobOnStack()
+        unsafe loop.ownCore?.blocks.requireNoJobOnStack()
         unsafe loop.ownCore?.prepareEnd()
         unsafe loop.ownCore?.callEndHandlers()
         LoopRegistry.remove(loop)
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
-        unsafe loop.ownCore?.end()
-        loop.letGoOfWhatWasKept()
+        unsafe loop.ownCore?.end(loop.objects.takeCompanions)
+        loop.objects.end()
         // What was destroyed at last may have left jobs.
         unsafe loop.ownCore?.runLastJobs()
         runloops_thread_set_loop(nil)
         defer { unsafe loop.ownCore = nil }
         unsafe loop.ownCore?.closeDescriptors()
-        return unsafe loop.ownCore?.endNotice
+        return unsafe loop.ownCore?.ending.notice
     }
 
     /// Gives the calling thread another loop for a while, which ends with it.
@@ -184,8 +184,8 @@ public final class RunLoop: Sendable {
         LoopRegistry.remove(self)
         RunLoop.reportAbandoned(core)
         unsafe ownCore = nil
-        core.end()
-        letGoOfWhatWasKept()
+        core.end(objects.takeCompanions)
+        objects.end()
         core.closeDescriptors()
     }
 

@@ -79,7 +79,7 @@ import Testing
 
     @Test func `a nudge wakes as a ring does, and is none`() {
         let bell = Doorbell()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         let quiet = bell.nudge()
         #expect(quiet == nil)
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `a ring stays one, whatever nudges come before and after it`() {
         let bell = Doorbell()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         _ = bell.nudge()
         _ = bell.ring()

@@ -214,7 +214,7 @@ import Testing
 
     /// Queues a message, and keeps what its sender would tell the loop with.
     private func queue(_ number: Int, on port: Port<Int>) -> Node? {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         node.store(number)
         guard case .queuedToArmed(let signal) = port.core.mailbox.push(Mailbox.Chain(node)) else {
             return nil

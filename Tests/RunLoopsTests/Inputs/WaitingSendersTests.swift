@@ -19,7 +19,7 @@ import Testing
     }
 
     private func makeSender() -> WaitingSenders.Sender {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         return WaitingSenders.Sender(Mailbox.Chain(node)) { _ in }
     }
@@ -120,7 +120,7 @@ import Testing
             let signal = Signal(to: told)
             signals.append(WeakSignal(signal))
             #expect(port.core.arm(with: signal))
-            let node = PortCore.makeNode()
+            let node = Node.make()
             node.store(number)
             let sender = WaitingSenders.Sender(Mailbox.Chain(node)) { _ in sent.increment() }
             port.core.waitingSenders.withLock { waiting in

@@ -46,7 +46,7 @@ extension MailboxModel {
         goOn(&state)
     }
 
-    /// `LoopCore.discard`: a message is destroyed, which is told as well as a call.
+    /// `LoopBlocks.discard`: a message is destroyed, which is told as well as a call.
     func discard(_ state: inout State, _ walk: inout Exploration<State>) {
         while let node = nextNode(&state) {
             switch node {

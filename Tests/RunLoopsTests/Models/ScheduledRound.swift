@@ -97,7 +97,9 @@
             RunLoop.endCurrent()
         }
 
-        private func wasEnded(_ loop: RunLoop) -> Bool { loop.coreIfCurrent?.requests.contains(.end) == true }
+        private func wasEnded(_ loop: RunLoop) -> Bool {
+            loop.coreIfCurrent?.runs.requests.contains(.end) == true
+        }
 
         private func settle(_ loop: RunLoop) {
             var passes = 0

@@ -20,7 +20,7 @@ extension PortCore {
         if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) {
             // The receiver's own thread: the port leaves its loop at once.
             if let signal { _ = Signal.takeRetained(signal) }
-            if let input = unsafe input { input.membership.loop?.removeFromLoop(input) }
+            if let input = unsafe input { input.membership.loop?.remove(input) }
         } else if let signal = signal ?? bell.nudge() {
             // The receiver sleeps on it, or is about to: it finds the port closed and releases it. A nudge and not a ring: a
             // receiver that is just arming the bell would take a ring for a signal.

@@ -36,7 +36,7 @@ extension PortCore {
         guard let next else { return nil }
         let taken = take(from: next)
         if taken.isLast && taken.slot.index == 0 { return next }
-        let node = PortCore.makeNode()
+        let node = Node.make()
         moveMessage(taken.slot, node)
         if taken.isLast { PortCore.discard(next) }
         return node

@@ -78,7 +78,7 @@ extension PortCore {
         Fork.check("Port.onNoSenders")
         guard let loop = RunLoop.existing, claim.isHeld(by: loop.inbox), let input = unsafe input else {
             // A port that has ended, and every port in a loop that has, leaves it without being asked.
-            if isClosed || RunLoop.existing?.coreIfCurrent?.hasEnded == true { return }
+            if isClosed || RunLoop.existing?.hasEnded == true { return }
             misuse(
                 "Port.onNoSenders: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
             )

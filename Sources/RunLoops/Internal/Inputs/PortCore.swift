@@ -92,10 +92,6 @@ final class PortCore: Sendable {
         case wouldDeadlock
     }
 
-    /// A node for the calling thread to fill and send.
-    @usableFromInline
-    static func makeNode() -> Node { SlabCache.takeNode() }
-
     /// Gives back a node that was emptied again.
     @usableFromInline
     static func discard(_ node: Node) {

@@ -25,13 +25,13 @@ final class PortInput: SignalledInput {
     /// Takes out the handlers for a mode.
     ///
     /// - Returns: What has gone, for the caller to let go of when all is in order.
-    func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
+    func removeHandlers(for mode: RunLoop.Mode, in loop: LoopMembers) -> [Handler] {
         hasLeftAMode = true
         return handlers.remove(for: mode, whereCommon: loop.modes.common)
     }
 
     /// Asks to be told of the next message, and sees those that came before.
-    func arm(in loop: LoopCore) {
+    func arm(in loop: ReadyInputs) {
         guard let signal, !hasBeenArmed else { return }
         hasBeenArmed = true
         if core.merges {
@@ -45,18 +45,18 @@ final class PortInput: SignalledInput {
         }
     }
 
-    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+    func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
         guard let signal else { return Served() }
         if core.isClosed {
-            loop.removeFromLoop(self)
+            loop.members.remove(self)
             return Served()
         }
         if signal.isOut { return Served() }
-        guard let mode = loop.currentMode, let handler = handlers.handler(for: mode) else {
+        guard let mode = loop.members.currentMode, let handler = handlers.handler(for: mode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
-        loop.serving.append(signal)
-        defer { loop.serving.removeLast() }
+        loop.beginServing(signal)
+        defer { loop.endServing() }
         if core.merges { return serveRing(signal, handler.deliver, loop, mode) }
         // A run inside a handler comes here again, and must not hide from the outer one that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
@@ -66,14 +66,14 @@ final class PortInput: SignalledInput {
     }
 
     private func serveRing(
-        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode
+        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
         // Armed before the call, so that a ring during it is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
+            loop.handlers.call(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
         // Only notices: a port of signals has no other mail. Those that come from here on nudge the bell again.
@@ -101,24 +101,26 @@ final class PortInput: SignalledInput {
     ///
     /// - Returns: Whether a handler was called.
     @inline(never)
-    private func serveLone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore) -> Bool {
+    private func serveLone(
+        _ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs
+    ) -> Bool {
         defer { slot.node.freeLone() }
         switch slot.node.mark {
         case .beyondLimit:
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(slot) }
+            loop.handlers.call(core.origin, as: .port) { deliver(slot) }
             return true
         case .noSenders:
             let handler = noSenders
             guard core.noSendersNoticeArrives(isWanted: handler != nil), let handler else { return false }
-            loop.callHandler(core.origin, as: .port, handler)
+            loop.handlers.call(core.origin, as: .port, handler)
             return true
         case .ordinary, .pack: preconditionFailure("a node of a slab is no lone one")
         }
     }
 
     private func serveMessages(
-        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode,
+        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode,
         _ budget: inout Budget
     ) -> Served {
         _ = core.takeMail()
@@ -134,17 +136,17 @@ final class PortInput: SignalledInput {
             }
             calledHandler = true
             loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(taken.slot) }
+            loop.handlers.call(core.origin, as: .port) { deliver(taken.slot) }
             // If it is not the last, a run inside the handler may have taken the others, and the node with them.
             if taken.isLast { releaser.release(node) }
         }
-        if core.isClosed { loop.removeFromLoop(self) }
+        if core.isClosed { loop.members.remove(self) }
         let isLeft = self.signal != nil
         return Served(
             calledHandler: calledHandler, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
     }
 
-    func didLeave(_ loop: LoopCore) {
+    func didLeave(_ loop: LoopMembers) {
         guard let signal else { return }
         let askedForNoSenders = noSenders
         noSenders = nil
@@ -167,9 +169,11 @@ final class PortInput: SignalledInput {
 
 extension PortCore {
     /// Puts the port into a mode.
-    func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
-    {
-        if loop.hasEnded || isClosed { return }
+    func join(
+        _ loop: ReadyInputs, _ mode: RunLoop.Mode, port: AnyObject,
+        deliver: @escaping (Node.Slot) -> Void
+    ) {
+        if loop.members.hasEnded || isClosed { return }
         guard claim.take(for: loop.inbox) else {
             // Closed since, by a thread that holds the claim while it destroys what is queued.
             if isClosed { return }
@@ -188,13 +192,13 @@ extension PortCore {
         loop.add(joined, to: mode)
         joined.arm(in: loop)
         // It may have been closed by another thread since it was looked at, which then found no loop to tell.
-        if isClosed { loop.removeFromLoop(joined) }
+        if isClosed { loop.members.remove(joined) }
     }
 
     /// Takes the port out of a mode.
     ///
     /// Its messages wait.
-    func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
+    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
         guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
         let removed = input.removeHandlers(for: mode, in: loop)
         loop.remove(input, from: mode)

@@ -9,7 +9,7 @@ enum EventLog {
         // Safe: the callback reads the string, which ends with a zero, and keeps nothing.
         unsafe event_set_log_callback { severity, message in
             guard severity != EVENT_LOG_DEBUG, let message = unsafe message else { return }
-            unsafe RunLoopDiagnostics.report("libevent: \(String(cString: message))")
+            unsafe DiagnosticQueue.report("libevent: \(String(cString: message))")
         }
         return true
     }()

@@ -1,9 +1,3 @@
-/// A block that somebody waits for, while it is on the stack of a loop's thread.
-protocol RunningWait: AnyObject {
-    /// The loop's thread has ended in the middle of the block.
-    func threadHasEnded()
-}
-
 /// A block that somebody waits for, from being given to its result.
 final class AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     private enum State {
@@ -37,18 +31,18 @@ final class AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// The loop's thread only.
     ///
     /// - Parameters:
-    ///   - loop: The loop that runs it, which says so if its thread ends in the middle of the block.
-    ///   - block: What is run.
-    func run(on loop: LoopCore? = nil, _ block: () throws -> Result) {
+    ///   - stack: The waits on the stack of the loop that runs it.
+    ///   - block: The block.
+    func run(on stack: WaitStack? = nil, _ block: () throws -> Result) {
         let starts = contents.withLock { contents in
             guard case .waiting = contents.state else { return false }
             contents.state = .running
             return true
         }
         if !starts { return }
-        loop?.runningWaits.append(self)
+        stack?.push(self)
         let result = Swift.Result { try block() }
-        loop?.runningWaits.removeLast()
+        stack?.pop()
         decide(result)
     }
 

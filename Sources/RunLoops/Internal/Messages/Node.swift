@@ -43,6 +43,10 @@ struct Node: Equatable, @unchecked Sendable {
 
     init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
 
+    /// Returns a node for the calling thread to fill and send.
+    @usableFromInline
+    static func make() -> Node { SlabCache.takeNode() }
+
     @usableFromInline
     static func == (left: Node, right: Node) -> Bool { unsafe left.address == right.address }
 

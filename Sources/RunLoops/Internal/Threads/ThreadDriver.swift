@@ -24,8 +24,8 @@ package final class ThreadDriver: Sendable {
     let makeThread: @Sendable (String) -> ThreadDriver
     /// The thread is there: returns when it may go on.
     let threadBegins: @Sendable () -> Void
-    /// The thread has its loop, which does not run yet.
-    let loopBegins: @Sendable (RunLoop) -> Void
+    /// The thread has its loop, as ``RunLoop/existing``, which does not run yet.
+    let loopBegins: @Sendable () -> Void
     /// The thread ends, or there is none.
     let threadEnds: @Sendable () -> Void
 
@@ -33,7 +33,7 @@ package final class ThreadDriver: Sendable {
         now: @escaping @Sendable () -> ContinuousClock.Instant,
         wait: @escaping @Sendable (ContinuousClock.Instant, Place, () -> Bool) -> Void,
         makeThread: @escaping @Sendable (String) -> ThreadDriver,
-        threadBegins: @escaping @Sendable () -> Void, loopBegins: @escaping @Sendable (RunLoop) -> Void,
+        threadBegins: @escaping @Sendable () -> Void, loopBegins: @escaping @Sendable () -> Void,
         threadEnds: @escaping @Sendable () -> Void
     ) {
         self.now = now
@@ -70,21 +70,4 @@ package final class ThreadDriver: Sendable {
         threadEnds()
         unsafe Unmanaged<ThreadDriver>.fromOpaque(known).release()
     }
-}
-
-extension RunLoop {
-    /// The time as the calling thread sees it.
-    ///
-    /// It is that of `ContinuousClock`, except in a test that drives the thread, as the module RunLoopsTesting does: then it
-    /// is the test's. Code that computes dates from it, and not from the clock, can be tested without waiting.
-    ///
-    /// ```swift
-    /// loop.run(until: RunLoop.now + .seconds(5))
-    /// ```
-    ///
-    /// > Thread safety: any thread.
-    public static var now: ContinuousClock.Instant { Moment.now().instant }
-
-    /// Ends the runs of the loop, now and later.
-    package func endAllRuns() { inbox.request(.end) }
 }

@@ -1,17 +1,17 @@
-/// All loops of the process that have not ended, for whoever watches them.
+/// All loops of the process that have not ended, for the threads that watch them.
 ///
 /// > Thread safety: any thread.
 enum LoopRegistry {
     private struct Contents {
         var loops: Set<RunLoop> = []
-        /// How many watch.
+        /// The number of watching threads.
         var watchers = 0
     }
 
-    /// Whoever comes here has made sure not to be a forked child, in which another thread may hold the lock for ever.
+    /// Each caller has made sure that the process is no forked child, in which another thread may hold the lock for ever.
     private static let contents = Guarded(Contents())
 
-    /// A loop was made.
+    /// Adds a loop that was made.
     static func add(_ loop: RunLoop) {
         contents.withLock { contents in
             contents.loops.insert(loop)
@@ -19,17 +19,17 @@ enum LoopRegistry {
         }
     }
 
-    /// It has ended.
+    /// Removes a loop that has ended.
     static func remove(_ loop: RunLoop) {
-        // Let go of after the lock.
+        // Released after the lock.
         let removed = contents.withLock { $0.loops.remove(loop) }
         withExtendedLifetime(removed) {}
     }
 
-    /// Somebody watches the handlers of all loops, of those to come, too.
+    /// Has the handlers of all loops watched, of those to come, too.
     static func beginWatching() { addWatchers(1) }
 
-    /// And does no more.
+    /// Ends that.
     static func endWatching() { addWatchers(-1) }
 
     private static func addWatchers(_ number: Int) {
@@ -39,6 +39,6 @@ enum LoopRegistry {
         }
     }
 
-    /// The loops that there are.
+    /// The loops that have not ended.
     static var loops: Set<RunLoop> { contents.withLock { $0.loops } }
 }

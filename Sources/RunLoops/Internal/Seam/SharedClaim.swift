@@ -1,4 +1,4 @@
-/// A claim in an object of its own, for code that compares it and does not keep what it is the claim of.
+/// A claim in an object of its own, for code that compares the claim and does not keep the thing that is claimed.
 ///
 /// > Thread safety: any thread.
 package final class SharedClaim: Sendable {
@@ -18,6 +18,6 @@ package final class SharedClaim: Sendable {
     /// Hands the claim on to the next loop that takes it.
     package func giveUp() { claim.giveUp() }
 
-    /// What a thread waits for that waits for the loop with the claim.
+    /// The target of a wait for the loop with the claim.
     package var holding: Holding { .loop(claim.holderID) }
 }

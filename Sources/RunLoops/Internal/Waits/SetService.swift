@@ -26,7 +26,12 @@ enum SetService {
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
         // Its end is to be noticed: it serves nothing any more then.
-        if new != 0 { ThreadEnd.watch() }
+        if new != 0 {
+            ThreadEnd.watch(.portSets) {
+                SetService.endCurrent()
+                return nil
+            }
+        }
         servers.withLock { servers in
             if server.exchange(new, ordering: .relaxed) == new { return }
             midway()

@@ -42,7 +42,7 @@ final class ReadyQueue {
         return nil
     }
 
-    /// Whether an input in this mode waits.
+    /// True if an input in this mode waits.
     func holdsInput(in mode: RunLoop.Mode) -> Bool {
         lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }

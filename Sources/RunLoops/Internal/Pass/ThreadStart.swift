@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Glibc
 
-/// Starts one thread with a loop, and tells whoever started it how that went.
+/// The start of one thread with a loop, for which the starting thread waits.
 final class ThreadStart: Sendable {
     private let name: String
     private let processors: Set<Int>?
@@ -18,14 +18,14 @@ final class ThreadStart: Sendable {
     /// Given when the loop has ended.
     let ended = EndNotice()
 
-    /// What to start.
+    /// Prepares the start.
     ///
     /// - Parameters:
-    ///   - name: What the thread and its loop are called.
+    ///   - name: The name of the thread and of its loop.
     ///   - processors: The processors that it may use; nil for those of the starting thread.
-    ///   - priority: How it is scheduled; nil for as the starting thread.
-    ///   - servesProcess: Whether it is the process's: then it is not driven, whoever starts it.
-    ///   - body: What the thread does with its loop; nil to run it until it is told to end.
+    ///   - priority: The way in which it is scheduled; nil for that of the starting thread.
+    ///   - servesProcess: True if it is the process's: then it is not driven, whichever thread starts it.
+    ///   - body: The thread's work with its loop; nil to run the loop until a request ends it.
     init(
         name: String, processors: Set<Int>?, priority: RunLoopThread.Priority?, servesProcess: Bool,
         body: (@Sendable (RunLoop) -> Void)?
@@ -76,15 +76,15 @@ final class ThreadStart: Sendable {
         return try result.get()
     }
 
-    /// What the new thread does.
+    /// The work of the new thread.
     fileprivate func run() {
         driver?.begin()
         do {
             let loop = try prepare()
-            // Given at the thread's end, also if a handler ends it: who has joined finds the loop's descriptors closed,
-            // and its slabs gone.
-            loop.core("RunLoopThread", "").endNotice = ended
-            driver?.loopBegins(loop)
+            // Given at the thread's end, also if a handler ends it: a thread that has joined finds the loop's descriptors
+            // closed, and its slabs released.
+            loop.core("RunLoopThread", "").ending.notice = ended
+            driver?.loopBegins()
             runLoop(loop)
         } catch {
             answer(.failure(error))
@@ -113,11 +113,11 @@ final class ThreadStart: Sendable {
         }
         let core = loop.core("RunLoopThread", "")
         // The thread's own stake in its loop, so that it runs without inputs.
-        core.modes.countInput(in: .default, by: 1)
+        core.members.keepAlive(.default)
         loop.perform { self.answer(.success(loop)) }
         repeat {
             loop.run(in: .default)
-        } while !core.requests.contains(.end)
+        } while !core.runs.requests.contains(.end)
     }
 
     private func answer(_ result: Result<RunLoop, SystemError>) {

@@ -1,30 +1,30 @@
 /// Something in a loop that other threads make ready: a port or a manual source; or a port in a set.
 ///
 /// Its node is part of it and is sent to the loop each time it becomes ready, so announcing that allocates
-/// nothing. Whoever may send the node holds one reference to the signal: the word that is armed with it,
-/// then the sender that replaced it, then the loop's mailbox. There is one such reference at a time, so
-/// the node is never in two lists.
+/// nothing. The holder of the node, which may send it, holds one reference to the signal: first the word that is armed with
+/// it, then the sender that replaced that word, then the loop's mailbox. There is one such reference at a time, so the node is
+/// never in two lists.
 ///
-/// `@unchecked Sendable`: other threads touch only what never changes, and, if a loop is told, the node alone: the signal's
-/// cache line is the loop's. What is the loop's thread's only is, for a port in a set, the business of whoever has the node, or
-/// is about to arm with it.
+/// `@unchecked Sendable`: other threads touch only the constants, and, if the destination is a loop, the node alone: the
+/// signal's cache line is the loop's. For a port in a set, the properties that are marked as the loop's thread's belong to the
+/// thread that has the node, or that is about to arm with it.
 final class Signal: @unchecked Sendable {
     let node: Node
     private let destination: Destination
 
-    /// Who is told.
+    /// The receiver of the node.
     private enum Destination {
         case loop(Inbox)
         case other(any SignalReceiver)
     }
 
-    /// What the node carries.
+    /// The payload of the node.
     ///
-    /// `@safe`: the signal holds the inbox, and whoever has the node holds the signal.
+    /// `@safe`: the signal holds the inbox, and the holder of the node holds the signal.
     @safe
     private struct Link: BitwiseCopyable {
         let signal: Unmanaged<Signal>
-        /// Nil if another than a loop is told.
+        /// Nil if the receiver is not a loop.
         let inbox: Unmanaged<Inbox>?
     }
 
@@ -32,14 +32,14 @@ final class Signal: @unchecked Sendable {
     ///
     /// The loop's thread only.
     var input: (any SignalledInput)?
-    /// Whether it is in line to be served.
+    /// True if it is in line to be served.
     ///
     /// The loop's thread only.
     var isQueued = false
-    /// Whether somebody else may send the node.
+    /// True if another thread may send the node.
     ///
-    /// Then the loop will hear of it, and the input must neither be served nor armed before: a run inside a handler
-    /// would find what a sender has queued and not yet announced, and arm with a node that is on its way.
+    /// Then the node will arrive at the loop, and the input must neither be served nor armed before: a run inside a handler
+    /// would find a message that a sender has queued and not yet announced, and arm with a node that is on its way.
     ///
     /// The loop's thread only.
     private(set) var isOut = false
@@ -67,7 +67,7 @@ final class Signal: @unchecked Sendable {
     }
 
     deinit {
-        // Safe: nobody who could send the node is left, or there would be a reference.
+        // Safe: no thread that could send the node is left, or there would be a reference.
         unsafe node.address.deallocate()
     }
 
@@ -91,15 +91,15 @@ final class Signal: @unchecked Sendable {
         return signal
     }
 
-    /// Tells the loop, or the set.
+    /// Sends the node to the loop, or tells the set.
     ///
     /// Any thread; the caller hands over the reference that came with the node.
     static func send(_ node: Node) {
         step(.sendsSignal)
         let link = node.peek(Link.self)
-        // Held: once the node is sent, the loop may let go of the signal.
+        // Held: once the node is sent, the loop may release the signal.
         if let inbox = unsafe link.inbox?.takeUnretainedValue() {
-            // If the loop has ended, the input was told, and nobody waits for this signal.
+            // If the loop has ended, the input knows that, and no run waits for this signal.
             if !inbox.send(Mailbox.Chain(node)) { unsafe link.signal.release() }
             return
         }
@@ -108,39 +108,8 @@ final class Signal: @unchecked Sendable {
     }
 }
 
-/// What is told, other than a loop, that something has become ready.
+/// A receiver of the news that an input has become ready, other than a loop.
 protocol SignalReceiver: AnyObject, Sendable {
-    /// Called on the thread that has made it ready.
+    /// Called on the thread that has made the input ready.
     func becameReady()
-}
-
-/// An input that is served because another thread has made it ready.
-protocol SignalledInput: LoopInput {
-    /// When in a pass the input is served.
-    var step: SignalledStep { get }
-
-    /// Serves what is there, as far as the budget goes. The loop's thread, in a mode of the input's.
-    ///
-    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served
-}
-
-/// What became of serving an input.
-package struct Served {
-    /// Whether a handler was called.
-    package var calledHandler = false
-    /// Whether more is there already: then the input is served again in the next pass.
-    package var hasMore = false
-
-    package init(calledHandler: Bool = false, hasMore: Bool = false) {
-        self.calledHandler = calledHandler
-        self.hasMore = hasMore
-    }
-}
-
-/// The two places of a pass at which signalled inputs are served.
-enum SignalledStep {
-    /// With the manual sources, before the loop decides whether to sleep.
-    case manualSources
-    /// With the ports, after the timers.
-    case ports
 }

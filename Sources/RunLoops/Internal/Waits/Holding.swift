@@ -38,8 +38,3 @@ package struct HoldingSource: Sendable {
     /// - Parameter holdings: Answers for the thread that calls it; calls nothing of the user's.
     package init(_ holdings: @escaping @Sendable () -> [Holding]) { self.holdings = holdings }
 }
-
-extension RunLoop {
-    /// That this loop serves somebody, or ends.
-    package var holding: Holding { isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox))) }
-}
