@@ -64,7 +64,7 @@ public final class DescriptorSource {
     /// Called instead of the handler, for what looks at its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
     /// What each report of the kernel looks at; `DescriptorSource+Watching` gives the parts their names.
-    let state = Confined(State())
+    let state = ExclusivityUnchecked(State())
 
     /// Makes a source, which is in no loop yet.
     ///

@@ -45,7 +45,7 @@ public final class ManualSource: Sendable {
     /// > Thread safety: any thread. Not in a signal handler.
     public func signal() {
         Fork.check("ManualSource.signal")
-        if let node = bell.ring() { Signal.send(node) }
+        if let node = bell.ring() { ReadyNode.send(node) }
     }
 
     /// Takes the source out of its loop for good, and lets go of its handler.
@@ -64,7 +64,7 @@ public final class ManualSource: Sendable {
 
     func join(_ loop: ReadyInputs, _ mode: RunLoop.Mode) {
         if loop.members.hasEnded { return }
-        guard claim.take(for: loop.inbox) else {
+        guard claim.take(for: loop.handle) else {
             misuse(
                 "RunLoop.add(source): the source made at \(origin) is in another loop; remove it there first")
         }
@@ -73,7 +73,7 @@ public final class ManualSource: Sendable {
         if let known = unsafe input {
             joined = known
         } else {
-            joined = ManualInput(self, loop.inbox, handler)
+            joined = ManualInput(self, loop.handle, handler)
             unsafe input = joined
         }
         loop.add(joined, to: mode)
@@ -81,7 +81,7 @@ public final class ManualSource: Sendable {
     }
 
     func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
-        guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
+        guard claim.isHeld(by: loop.handle), let input = unsafe input else { return }
         loop.remove(input, from: mode)
     }
 
@@ -92,16 +92,16 @@ public final class ManualSource: Sendable {
         var membership = Membership()
         private let source: ManualSource
         private let handler: () -> Void
-        private var signal: Signal?
+        private var signal: ReadyNode?
         private var isServing = false
         /// It was signalled while its handler was on the stack, and the loop has heard of it.
         private var signalledMeanwhile = false
         private var hasBeenArmed = false
 
-        init(_ source: ManualSource, _ inbox: Inbox, _ handler: @escaping () -> Void) {
+        init(_ source: ManualSource, _ handle: LoopHandle, _ handler: @escaping () -> Void) {
             self.source = source
             self.handler = handler
-            signal = Signal(inbox: inbox, input: self)
+            signal = ReadyNode(handle: handle, input: self)
         }
 
         var keepsModeAlive: Bool { true }
@@ -112,7 +112,7 @@ public final class ManualSource: Sendable {
             guard let signal, !hasBeenArmed else { return }
             hasBeenArmed = true
             if !source.bell.armUnlessRung(with: signal.retainedNode()) {
-                loop.becameReady(Signal.takeRetained(signal.node))
+                loop.becameReady(ReadyNode.takeRetained(signal.node))
             }
         }
 
@@ -133,7 +133,7 @@ public final class ManualSource: Sendable {
 
         func didLeave(_ loop: LoopMembers) {
             // A signal that the loop has heard of and not served is in the bell still.
-            if let node = source.bell.disarm() { _ = Signal.takeRetained(node) }
+            if let node = source.bell.disarm() { _ = ReadyNode.takeRetained(node) }
             signal?.input = nil
             signal = nil
             unsafe source.input = nil

@@ -101,7 +101,7 @@ extension RunLoop {
             count += 1
         }
         guard let first = newest else { return true }
-        if inbox.send(Mailbox.Chain(newest: first, count: count), for: "RunLoop.perform") { return true }
+        if handle.send(Mailbox.Chain(newest: first, count: count), for: "RunLoop.perform") { return true }
         while let node = newest {
             newest = node.next
             discard(node)
@@ -121,7 +121,7 @@ extension RunLoop {
     @inline(__always)
     func putInLine(_ node: Node) -> Bool {
         guard let core = coreIfCurrent else {
-            return inbox.send(Mailbox.Chain(node), for: "RunLoop.perform")
+            return handle.send(Mailbox.Chain(node), for: "RunLoop.perform")
         }
         Fork.check("RunLoop.perform")
         if core.members.hasEnded { return false }

@@ -140,7 +140,7 @@ extension RunLoop {
         Fork.check("RunLoop.stop")
         // At once on the loop's own thread: another thread's stop that is on its way must not take this one along, into a run
         // that begins in between.
-        if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { inbox.request(.stop) }
+        if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { handle.request(.stop) }
     }
 
     /// Makes the loop make a pass, even if nothing is there to be done.
@@ -151,7 +151,7 @@ extension RunLoop {
     /// > Thread safety: any thread. Not in a signal handler.
     public func wakeUp() {
         Fork.check("RunLoop.wakeUp")
-        inbox.request(.wakeUp)
+        handle.request(.wakeUp)
     }
 
     /// The mode of the innermost run, or nil while the loop is not running.

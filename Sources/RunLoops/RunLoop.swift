@@ -22,7 +22,7 @@ internal import CThreads
 ///
 /// > Thread safety: said by each member.
 public final class RunLoop: Sendable {
-    let inbox: Inbox
+    let handle: LoopHandle
     let isMain: Bool
 
     /// What tasks prefer that are to run on the loop's thread.
@@ -47,12 +47,12 @@ public final class RunLoop: Sendable {
     private init(isMain: Bool) throws(SystemError) {
         Fork.check("RunLoop")
         try Fork.watch()
-        inbox = try LoopOpening.withTurn { () throws(SystemError) in try Inbox() }
+        handle = try LoopOpening.withTurn { () throws(SystemError) in try LoopHandle() }
         self.isMain = isMain
-        taskExecutor = TaskExecutor(inbox: inbox)
+        taskExecutor = TaskExecutor(handle: handle)
         let executors = Executors(serial: self, task: taskExecutor)
         let core = try LoopOpening.withTurn { () throws(SystemError) in
-            try LoopCore(inbox: inbox, executors: executors, isMain: isMain)
+            try LoopCore(handle: handle, executors: executors, isMain: isMain)
         }
         if isMain, let queue = try MainQueue(watchedBy: core.poller) { core.mainQueue = .served(queue) }
         unsafe ownCore = core
@@ -254,13 +254,13 @@ public final class RunLoop: Sendable {
     @inline(__always)
     var coreIfCurrent: LoopCore? { isCurrent ? unsafe ownCore : nil }
 
-    /// The inside of the calling thread's loop, if the inbox is that loop's.
+    /// The inside of the calling thread's loop, if the handle is that loop's.
     @inline(__always)
-    static func coreOfThread(with inbox: Inbox) -> LoopCore? {
+    static func coreOfThread(with handle: LoopHandle) -> LoopCore? {
         guard let known = unsafe runloops_thread_loop() else { return nil }
         // Safe: the slot holds the reference of `install`, and this thread alone empties it.
         return unsafe Unmanaged<RunLoop>.fromOpaque(known)._withUnsafeGuaranteedRef { loop in
-            unsafe loop.inbox === inbox ? loop.ownCore : nil
+            unsafe loop.handle === handle ? loop.ownCore : nil
         }
     }
 }

@@ -83,7 +83,7 @@ public final class RunLoopThread: Sendable {
     /// having run; messages stay in their ports. Again is harmless.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
-    public func stop() { runLoop.inbox.request(.end) }
+    public func stop() { runLoop.handle.request(.end) }
 
     /// Waits until the thread has ended its loop.
     ///

@@ -36,7 +36,7 @@ import Testing
     /// What a loop has counted once it sleeps.
     private static func statisticsAsleep(_ loop: RunLoop) throws -> RunLoop.Statistics {
         let end = ContinuousClock.Instant.hang
-        while !loop.inbox.mailbox.current.isArmed {
+        while !loop.handle.mailbox.current.isArmed {
             try #require(ContinuousClock.now < end)
             sched_yield()
         }

@@ -217,7 +217,7 @@ import Testing
         let target = try RunLoopThread(name: "target")
         let loop = target.runLoop
         let token = try loop.performAndWait {
-            let confined = Confined(loop, log)
+            let confined = ExclusivityUnchecked(loop, log)
             return loop.addObserver(forName: Self.tick, in: center) { _ in confined.use() }
         }
         token.remove()
@@ -228,7 +228,7 @@ import Testing
     }
 
     /// Says on which thread it goes.
-    private final class Confined {
+    private final class ExclusivityUnchecked {
         private let loop: RunLoop
         private let log: Log<Bool>
         init(_ loop: RunLoop, _ log: Log<Bool>) {

@@ -75,7 +75,7 @@ final class QueueLines {
 
 /// What waits in a queue, which its two lines share.
 final class QueueContents {
-    let waiting = Confined(WaitingNotifications())
+    let waiting = ExclusivityUnchecked(WaitingNotifications())
 }
 
 /// What waits with one posting style, first come, first posted.

@@ -106,7 +106,7 @@ import Testing
             try port.send(1)
             loop.pass()
             #expect(queue(4, on: port) == nil)
-            Signal.send(try #require(announcement))
+            ReadyNode.send(try #require(announcement))
             loop.pass()
             loop.pass()
             #expect(received == [1, 2, 3, 4])
@@ -134,7 +134,7 @@ import Testing
             }
             try port.send()
             loop.pass()
-            Signal.send(try #require(announcement))
+            ReadyNode.send(try #require(announcement))
             loop.pass()
             #expect(calls == 2)
             try port.send()

@@ -117,7 +117,7 @@ import Testing
         var signals: [WeakSignal] = []
         var pump = PortCore.Pump()
         for (number, told) in receivers.enumerated() {
-            let signal = Signal(to: told)
+            let signal = ReadyNode(to: told)
             signals.append(WeakSignal(signal))
             #expect(port.core.arm(with: signal))
             let node = Node.make()
@@ -136,8 +136,8 @@ import Testing
     }
 
     private struct WeakSignal {
-        weak var signal: Signal?
+        weak var signal: ReadyNode?
 
-        init(_ signal: Signal) { self.signal = signal }
+        init(_ signal: ReadyNode) { self.signal = signal }
     }
 }

@@ -128,7 +128,7 @@
         }
 
         /// Stops the loop as another thread would: not by what the loop keeps for itself.
-        private func stop() { loop.inbox.request(.stop) }
+        private func stop() { loop.handle.request(.stop) }
 
         private func merges(_ event: StepSweepTests.Event) -> Bool { event == .ring || event == .signal }
 
@@ -140,7 +140,7 @@
                 node.kind = .block
                 let body = { [unowned self] in saw(.perform) }
                 node.store(BlockMessage(body: body, modes: nil, origin: SourceLocation(#fileID, #line)))
-                if loop.inbox.send(Mailbox.Chain(node)) { done[event, default: 0] += 1 }
+                if loop.handle.send(Mailbox.Chain(node)) { done[event, default: 0] += 1 }
             case .send:
                 done[event, default: 0] += 1
                 do { try port.send(1) } catch { Issue.record(error) }

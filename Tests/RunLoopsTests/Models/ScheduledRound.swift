@@ -151,7 +151,7 @@
                 }
             }
             done.increment()
-            if endsEarly { stage.loop.inbox.request(.end) } else { stage.loop.stop() }
+            if endsEarly { stage.loop.handle.request(.end) } else { stage.loop.stop() }
         }
 
         private func perform(_ sender: Int, _ loop: RunLoop) {

@@ -198,7 +198,7 @@ import Testing
     @Test func `the main loop is held by the main thread, whether that has asked for it or not`() throws {
         #expect(RunLoop.main.holding == .mainLoop)
         try onLoopThread { loop in
-            #expect(loop.holding == .loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
+            #expect(loop.holding == .loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
             let wait = ThreadWait(in: "here", fileID: #fileID, line: #line) { [] }
             #expect(wait.holdings == [loop.holding])
             #expect(wait.loop == loop)

@@ -9,10 +9,10 @@ final class Packet: @unchecked Sendable {
     /// What the kernel fills.
     let memory: UnsafeMutableRawBufferPointer
 
-    /// What has come in it: without the checks that a class's properties cost, which ``Confined`` argues.
+    /// What has come in it: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
     ///
     /// Of all this a user's code is given the descriptors alone, through a message, which is not copied.
-    private let contents = Confined(Contents())
+    private let contents = ExclusivityUnchecked(Contents())
 
     private struct Contents: ~Copyable {
         var frame = Frame(kind: .message)

@@ -12,8 +12,8 @@ final class MessagePortInput: InputServer {
     let input: ServedInput
     /// The port itself, which lives as long as it is in a loop.
     private let port: AnyObject
-    /// Read for each message: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let handlers = Confined(ModeHandlers<Handler>())
+    /// Read for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
     /// Called when an admitted peer has ended.
     var peerEnded: ((MessagePort.Peer) -> Void)?
 

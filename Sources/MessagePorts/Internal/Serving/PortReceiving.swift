@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// What only the loop that reads touches, and keeps from one loop to the next.
 final class PortReceiving {
-    /// What each message looks at: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let line = Confined(Line())
+    /// What each message looks at: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let line = ExclusivityUnchecked(Line())
     /// Who has not said what it is.
     var greetings = GreetingQueue()
     /// Fires when a peer is late, when the listener is to be listened to again, when replies are to be sent again, or when

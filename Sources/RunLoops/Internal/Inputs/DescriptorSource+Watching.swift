@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 
 extension DescriptorSource {
-    /// Without the checks that a class's properties cost, which ``Confined`` argues.
+    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
     struct State: ~Copyable {
         var membership = Membership()
         var watch = Watch()

@@ -1,10 +1,10 @@
 /// The calls of user code by one loop, which are timed or recorded if the program asked for that.
 ///
-/// It owns the answer to whether they are. The record itself belongs to the ``Inbox``, because other threads read it.
+/// It owns the answer to whether they are. The record itself belongs to the ``LoopHandle``, because other threads read it.
 ///
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
-    private let inbox: Inbox
+    private let handle: LoopHandle
     /// Asked for the date of the next timer, which is part of the record of a call.
     private let timers: LoopTimers
 
@@ -14,14 +14,14 @@ final class HandlerCaller {
     /// True if handlers are timed.
     var measures = false {
         didSet {
-            inbox.handlers.setTimed(measures)
+            handle.handlers.setTimed(measures)
             lookAgain()
-            inbox.longestHandler.withLock { $0 = nil }
+            handle.longestHandler.withLock { $0 = nil }
         }
     }
 
-    init(_ inbox: Inbox, _ timers: LoopTimers) {
-        self.inbox = inbox
+    init(_ handle: LoopHandle, _ timers: LoopTimers) {
+        self.handle = handle
         self.timers = timers
     }
 
@@ -29,7 +29,7 @@ final class HandlerCaller {
     ///
     /// The loop does this when a pass begins, when it wakes, and when mail comes.
     @inline(__always)
-    func lookAgain() { notes = inbox.handlers.isWanted }
+    func lookAgain() { notes = handle.handlers.isWanted }
 
     /// Calls user code, and times or records the call if that was asked for.
     ///
@@ -48,16 +48,16 @@ final class HandlerCaller {
     private func callNoted(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, _ handler: () -> Void
     ) {
-        let isNoted = inbox.handlers.begin(kind, origin, nextTimer: timers.nextWake ?? .never)
+        let isNoted = handle.handlers.begin(kind, origin, nextTimer: timers.nextWake ?? .never)
         if measures { callTimed(origin, handler) } else { handler() }
-        if isNoted { inbox.handlers.end() }
+        if isNoted { handle.handlers.end() }
     }
 
     private func callTimed(_ origin: SourceLocation, _ handler: () -> Void) {
         let start = Moment.now()
         handler()
         let length = Moment.now().nanoseconds - start.nanoseconds
-        inbox.longestHandler.withLock { longest in
+        handle.longestHandler.withLock { longest in
             if length > longest?.nanoseconds ?? -1 {
                 longest = LongestHandler(nanoseconds: length, origin: origin)
             }
@@ -65,10 +65,10 @@ final class HandlerCaller {
     }
 
     /// Notes that a run begins, perhaps inside a handler: then that handler does not keep the loop from its work.
-    func pause() -> HandlerRecord.Paused { inbox.handlers.pause() }
+    func pause() -> HandlerRecord.Paused { handle.handlers.pause() }
 
     /// Notes that the run has returned.
     func resume(_ paused: HandlerRecord.Paused) {
-        inbox.handlers.resume(paused, nextTimer: timers.nextWake ?? .never)
+        handle.handlers.resume(paused, nextTimer: timers.nextWake ?? .never)
     }
 }

@@ -20,8 +20,8 @@ final class LoopDescriptors {
 
     /// Sources that were ready when the kernel was last asked, and have not been served.
     ///
-    /// Looked at in each pass: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let ready = Confined(Deque<DescriptorSource>())
+    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let ready = ExclusivityUnchecked(Deque<DescriptorSource>())
 
     init(_ members: LoopMembers, _ poller: Poller) {
         self.members = members

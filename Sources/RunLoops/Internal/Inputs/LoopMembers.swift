@@ -5,7 +5,7 @@
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopMembers {
-    let inbox: Inbox
+    let handle: LoopHandle
     let handlers: HandlerCaller
 
     /// All inputs, in no order.
@@ -13,8 +13,8 @@ final class LoopMembers {
 
     /// The modes with an input, and those that are common.
     ///
-    /// Without the checks that a class's properties cost, which ``Confined`` argues.
-    private let table = Confined(ModeTable())
+    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let table = ExclusivityUnchecked(ModeTable())
 
     /// The mode of the innermost run, or nil between runs.
     private(set) var currentMode: RunLoop.Mode?
@@ -25,8 +25,8 @@ final class LoopMembers {
     /// True once the thread ends: nothing can be added any more.
     private(set) var hasEnded = false
 
-    init(_ inbox: Inbox, _ handlers: HandlerCaller) {
-        self.inbox = inbox
+    init(_ handle: LoopHandle, _ handlers: HandlerCaller) {
+        self.handle = handle
         self.handlers = handlers
     }
 
@@ -128,7 +128,7 @@ final class LoopMembers {
     /// Ends the program unless the calling thread is the loop's.
     func requireCurrent(_ member: StaticString) -> LoopMembers {
         Fork.check(member)
-        if RunLoop.existing?.inbox !== inbox {
+        if RunLoop.existing?.handle !== handle {
             misuse(
                 "\(member): called outside the thread of the loop it is in; perform a block on that loop and call it there"
             )

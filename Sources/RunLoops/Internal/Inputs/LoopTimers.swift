@@ -10,8 +10,8 @@ final class LoopTimers {
         var due: [TimerQueue<Timer>.Fire] = []
     }
 
-    /// Looked at in each pass: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let plan = Confined(Plan())
+    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let plan = ExclusivityUnchecked(Plan())
 
     /// Timers that came due while a mode ran that they are not in, in no order.
     private(set) var overdue: [Timer] = []
@@ -42,7 +42,7 @@ final class LoopTimers {
             // An earlier one of these may have cancelled or postponed it; then it is stale.
             guard let mode = members.currentMode, let timer = plan.value.queue.remove(fire) else { continue }
             if timer.membership.contains(mode) {
-                members.inbox.counters.timerFires.add()
+                members.handle.counters.timerFires.add()
                 timer.fireAsPlanned(by: members.handlers)
             } else {
                 timer.becomeOverdue(overdue.count)

@@ -17,14 +17,14 @@ extension PortCore {
         }
         released.tellAll(.closed)
 
-        if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) {
+        if let loop = RunLoop.existing, claim.isHeld(by: loop.handle) {
             // The receiver's own thread: the port leaves its loop at once.
-            if let signal { _ = Signal.takeRetained(signal) }
+            if let signal { _ = ReadyNode.takeRetained(signal) }
             if let input = unsafe input { input.membership.loop?.remove(input) }
         } else if let signal = signal ?? bell.nudge() {
             // The receiver sleeps on it, or is about to: it finds the port closed and releases it. A nudge and not a ring: a
             // receiver that is just arming the bell would take a ring for a signal.
-            Signal.send(signal)
+            ReadyNode.send(signal)
         }
         // If a loop or a set has the port and is busy with it, it finds by itself that the port is closed.
         destroyWhatIsLeft()

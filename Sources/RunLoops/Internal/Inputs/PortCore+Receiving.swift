@@ -45,10 +45,10 @@ extension PortCore {
     /// Arms the mailbox, if nothing is at hand and nothing has come.
     ///
     /// - Returns: False if there is something, or the port was closed.
-    func arm(with signal: Signal) -> Bool {
+    func arm(with signal: ReadyNode) -> Bool {
         if unsafe !backlog.value.isEmpty { return false }
         if mailbox.arm(with: signal.retainedNode()) { return true }
-        _ = Signal.takeRetained(signal.node)
+        _ = ReadyNode.takeRetained(signal.node)
         return false
     }
 }

@@ -107,7 +107,7 @@ extension PortCore {
             switch push(chain) {
             case .queued: return nil
             case .queuedToArmed(let signal):
-                if let signal { Signal.send(signal) }
+                if let signal { ReadyNode.send(signal) }
                 return nil
             case .closed:
                 end()

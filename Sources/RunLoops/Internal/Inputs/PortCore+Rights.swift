@@ -64,7 +64,7 @@ extension PortCore {
         switch mailbox.push(Mailbox.Chain(uncounted: node)) {
         case .queued: return true
         case .queuedToArmed(let signal):
-            if let signal { Signal.send(signal) }
+            if let signal { ReadyNode.send(signal) }
             return true
         case .closed: return false
         case .full, .raced: preconditionFailure("push asks for no room, and repeats until it is decided")
@@ -76,7 +76,7 @@ extension PortCore {
     /// Has the loop that the port is in call a handler when the last send right has gone.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
-        guard let loop = RunLoop.existing, claim.isHeld(by: loop.inbox), let input = unsafe input else {
+        guard let loop = RunLoop.existing, claim.isHeld(by: loop.handle), let input = unsafe input else {
             // A port that has ended, and every port in a loop that has, leaves it without being asked.
             if isClosed || RunLoop.existing?.hasEnded == true { return }
             misuse(
@@ -113,7 +113,7 @@ extension PortCore {
             let node = Node.makeLone(.noSenders)
             if !queueBeyondLimit(node) { return node.freeLone() }
             // A port without messages sleeps on its bell; a nudge is not a signal.
-            if merges, let signal = bell.nudge() { Signal.send(signal) }
+            if merges, let signal = bell.nudge() { ReadyNode.send(signal) }
         }
     }
 

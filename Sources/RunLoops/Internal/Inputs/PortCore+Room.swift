@@ -76,7 +76,7 @@ extension PortCore {
 
     /// True if the port is in the calling thread's loop, or in a port set that the calling thread serves.
     var isReceivedHere: Bool {
-        if let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) { return true }
+        if let loop = RunLoop.existing, claim.isHeld(by: loop.handle) { return true }
         return SetService.isHere(claim.holderID)
     }
 
@@ -179,7 +179,7 @@ extension PortCore {
         mutating func add(_ sender: WaitingSenders.Sender) { served.append(sender) }
 
         mutating func finish() {
-            while let signal = signals.popFirst() { Signal.send(signal) }
+            while let signal = signals.popFirst() { ReadyNode.send(signal) }
             served.tellAll(.sent)
         }
     }

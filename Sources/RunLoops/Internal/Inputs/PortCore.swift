@@ -3,7 +3,7 @@ internal import Synchronization
 /// What a port is, whatever its messages are.
 ///
 /// Senders push onto ``mailbox``; the receiver takes all at once into ``backlog`` and hands them out one by one.
-/// A port that is in a loop and empty arms its mailbox with its ``Signal``: the next sender gets that, and
+/// A port that is in a loop and empty arms its mailbox with its ``ReadyNode``: the next sender gets that, and
 /// sends it to the loop.
 @usableFromInline
 final class PortCore: Sendable {
@@ -53,7 +53,7 @@ final class PortCore: Sendable {
     /// Taken in and not yet handed out, oldest first.
     ///
     /// `nonisolated(unsafe)`, these two: guarded by `claim`.
-    nonisolated(unsafe) let backlog = Confined(NodeList())
+    nonisolated(unsafe) let backlog = ExclusivityUnchecked(NodeList())
     nonisolated(unsafe) var input: PortInput?
 
     let origin: SourceLocation
@@ -128,7 +128,7 @@ final class PortCore: Sendable {
             switch push(chain) {
             case .queued: return nil
             case .queuedToArmed(let signal):
-                if let signal { Signal.send(signal) }
+                if let signal { ReadyNode.send(signal) }
                 return nil
             case .closed: return .invalid
             case .full, .raced: break
@@ -143,7 +143,7 @@ final class PortCore: Sendable {
         Fork.check("Port.send")
         step(.closedLooks)
         if isClosed { return .invalid }
-        if let signal = bell.ring() { Signal.send(signal) }
+        if let signal = bell.ring() { ReadyNode.send(signal) }
         return nil
     }
 }

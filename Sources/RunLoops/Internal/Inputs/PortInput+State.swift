@@ -1,10 +1,10 @@
 // What changes of a port's place in a loop, looked at for each message: without the checks that a class's properties cost,
-// which ``Confined`` argues.
+// which ``ExclusivityUnchecked`` argues.
 
 extension PortInput {
     struct State {
         var membership = Membership()
-        var signal: Signal?
+        var signal: ReadyNode?
         var handlers = ModeHandlers<Handler>()
         var hasBeenArmed = false
         var noSenders: (() -> Void)?
@@ -26,7 +26,7 @@ extension PortInput {
     // code is not optimized.
 
     /// Nil once the port has left the loop.
-    var signal: Signal? {
+    var signal: ReadyNode? {
         @inline(__always) get { state.value.signal }
         @inline(__always) _modify { yield &state.value.signal }
     }

@@ -6,12 +6,12 @@ final class PortInput: SignalledInput {
     /// The port itself, which lives as long as it is in a loop.
     private let port: AnyObject
     /// What changes; `PortInput+State` gives the parts their names.
-    let state = Confined(State())
+    let state = ExclusivityUnchecked(State())
 
-    init(_ port: AnyObject, _ core: PortCore, _ inbox: Inbox) {
+    init(_ port: AnyObject, _ core: PortCore, _ handle: LoopHandle) {
         self.port = port
         self.core = core
-        signal = Signal(inbox: inbox, input: self)
+        signal = ReadyNode(handle: handle, input: self)
     }
 
     var keepsModeAlive: Bool { true }
@@ -38,7 +38,7 @@ final class PortInput: SignalledInput {
             if core.takeMail() > 0 {
                 loop.becameReady(signal)
             } else if !core.bell.armUnlessRung(with: signal.retainedNode()) {
-                loop.becameReady(Signal.takeRetained(signal.node))
+                loop.becameReady(ReadyNode.takeRetained(signal.node))
             }
         } else if core.takeMail() > 0 || !core.arm(with: signal) {
             loop.becameReady(signal)
@@ -66,13 +66,13 @@ final class PortInput: SignalledInput {
     }
 
     private func serveRing(
-        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
+        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
         // Armed before the call, so that a ring during it is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
-            loop.inbox.counters.messages.add()
+            loop.handle.counters.messages.add()
             loop.handlers.call(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
@@ -84,7 +84,7 @@ final class PortInput: SignalledInput {
                 // A handler has taken the port out of this mode; another one is to serve it. If the bell is not armed
                 // any more, whoever has rung it sees to that.
                 if let node = core.bell.disarm() {
-                    _ = Signal.takeRetained(node)
+                    _ = ReadyNode.takeRetained(node)
                     served.hasMore = true
                 }
                 break
@@ -107,7 +107,7 @@ final class PortInput: SignalledInput {
         defer { slot.node.freeLone() }
         switch slot.node.mark {
         case .beyondLimit:
-            loop.inbox.counters.messages.add()
+            loop.handle.counters.messages.add()
             loop.handlers.call(core.origin, as: .port) { deliver(slot) }
             return true
         case .noSenders:
@@ -120,7 +120,7 @@ final class PortInput: SignalledInput {
     }
 
     private func serveMessages(
-        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode,
+        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode,
         _ budget: inout Budget
     ) -> Served {
         _ = core.takeMail()
@@ -135,7 +135,7 @@ final class PortInput: SignalledInput {
                 continue
             }
             calledHandler = true
-            loop.inbox.counters.messages.add()
+            loop.handle.counters.messages.add()
             loop.handlers.call(core.origin, as: .port) { deliver(taken.slot) }
             // If it is not the last, a run inside the handler may have taken the others, and the node with them.
             if taken.isLast { releaser.release(node) }
@@ -152,9 +152,9 @@ final class PortInput: SignalledInput {
         noSenders = nil
         if askedForNoSenders != nil { core.stopAskingForNoSenders() }
         if core.merges {
-            if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
+            if let node = core.bell.disarm() { _ = ReadyNode.takeRetained(node) }
         } else if core.mailbox.disarm() {
-            _ = Signal.takeRetained(signal.node)
+            _ = ReadyNode.takeRetained(signal.node)
         }
         signal.input = nil
         self.signal = nil
@@ -174,7 +174,7 @@ extension PortCore {
         deliver: @escaping (Node.Slot) -> Void
     ) {
         if loop.members.hasEnded || isClosed { return }
-        guard claim.take(for: loop.inbox) else {
+        guard claim.take(for: loop.handle) else {
             // Closed since, by a thread that holds the claim while it destroys what is queued.
             if isClosed { return }
             misuse(
@@ -185,7 +185,7 @@ extension PortCore {
         if let known = unsafe input {
             joined = known
         } else {
-            joined = PortInput(port, self, loop.inbox)
+            joined = PortInput(port, self, loop.handle)
             unsafe input = joined
         }
         joined.add(deliver, for: mode)
@@ -199,7 +199,7 @@ extension PortCore {
     ///
     /// Its messages wait.
     func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
-        guard claim.isHeld(by: loop.inbox), let input = unsafe input else { return }
+        guard claim.isHeld(by: loop.handle), let input = unsafe input else { return }
         let removed = input.removeHandlers(for: mode, in: loop)
         loop.remove(input, from: mode)
         withExtendedLifetime(removed) {}

@@ -21,7 +21,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     /// What the port is armed with while it is empty; nil while the port is not in the set.
     ///
     /// Guarded by the turn.
-    private var signal: Signal?
+    private var signal: ReadyNode?
 
     init(_ port: any AnyObject & Sendable, _ core: PortCore, tellsEnd: Bool, _ set: PortSetCore) {
         self.port = port
@@ -77,7 +77,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
 // What only the receiver of a port may do: in the set's turn.
 extension PortSetMember {
     /// Begins to receive.
-    func begin() { signal = Signal(to: self) }
+    func begin() { signal = ReadyNode(to: self) }
 
     /// Asks to be told of the next message.
     ///
@@ -86,7 +86,7 @@ extension PortSetMember {
         guard let signal else { return false }
         if core.merges {
             if !core.bell.armUnlessRung(with: signal.retainedNode()) {
-                _ = Signal.takeRetained(signal.node)
+                _ = ReadyNode.takeRetained(signal.node)
                 return false
             }
             // Closed before the bell was armed: nobody rings any more.
@@ -122,9 +122,9 @@ extension PortSetMember {
     func cease() {
         guard let signal else { return }
         if core.merges {
-            if let node = core.bell.disarm() { _ = Signal.takeRetained(node) }
+            if let node = core.bell.disarm() { _ = ReadyNode.takeRetained(node) }
         } else if core.mailbox.disarm() {
-            _ = Signal.takeRetained(signal.node)
+            _ = ReadyNode.takeRetained(signal.node)
         }
         self.signal = nil
         core.claim.giveUp()

@@ -11,18 +11,18 @@ final class ReadyInputs {
 
     /// The ports whose handlers are on the stack, outermost first.
     ///
-    /// Changed for each port that is served: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let serving = Confined<[Signal]>([])
+    /// Changed for each port that is served: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let serving = ExclusivityUnchecked<[ReadyNode]>([])
 
     init(_ members: LoopMembers) { self.members = members }
 
-    var inbox: Inbox { members.inbox }
+    var handle: LoopHandle { members.handle }
     var handlers: HandlerCaller { members.handlers }
 
     // MARK: - The pass's side
 
     /// Notes that a signalled input is to be served.
-    func becameReady(_ signal: Signal) {
+    func becameReady(_ signal: ReadyNode) {
         switch signal.input?.step {
         case .manualSources: manualSources.append(signal)
         case .ports: ports.append(signal)
@@ -91,7 +91,7 @@ final class ReadyInputs {
     }
 
     /// Notes that a port's handlers are about to be called.
-    func beginServing(_ signal: Signal) { serving.value.append(signal) }
+    func beginServing(_ signal: ReadyNode) { serving.value.append(signal) }
 
     /// Notes that the innermost port was served.
     func endServing() { serving.value.removeLast() }

@@ -4,32 +4,32 @@ internal import DequeModule
 ///
 /// Like blocks, those that are not in the running mode are put aside until the mode changes.
 final class ReadyQueue {
-    private let lines = Confined(Lines())
+    private let lines = ExclusivityUnchecked(Lines())
 
     private struct Lines {
-        var queued = Deque<Signal>()
-        var setAside = Deque<Signal>()
+        var queued = Deque<ReadyNode>()
+        var setAside = Deque<ReadyNode>()
     }
 
     var isEmpty: Bool { lines.value.queued.isEmpty }
     var count: Int { lines.value.queued.count }
 
     /// Puts a signal in line, unless it is there.
-    func append(_ signal: Signal) {
+    func append(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true
         lines.value.queued.append(signal)
     }
 
     /// Puts a signal back in front, unless it is in line again.
-    func prepend(_ signal: Signal) {
+    func prepend(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true
         lines.value.queued.prepend(signal)
     }
 
     /// The next input in this mode.
-    func next(in mode: RunLoop.Mode) -> Signal? {
+    func next(in mode: RunLoop.Mode) -> ReadyNode? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
             if let input = signal.input, !input.isIn(mode) {

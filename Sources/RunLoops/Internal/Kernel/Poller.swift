@@ -9,9 +9,9 @@ final class Poller {
     private var wakeupEvent: Event?
     private var alarmEvent: Event?
     /// Without the checks that a class's properties cost, as is the next one.
-    private let ownBase: Confined<EventBase>
-    /// Set before each sleep: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let alarm: Confined<Alarm>
+    private let ownBase: ExclusivityUnchecked<EventBase>
+    /// Set before each sleep: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let alarm: ExclusivityUnchecked<Alarm>
 
     /// Whether the thread is in the kernel; at its end: whether it was cancelled there.
     ///
@@ -26,8 +26,8 @@ final class Poller {
     /// - Parameter wakeup: What senders write to; it outlives the poller.
     /// - Throws: `SystemError` if the kernel refuses one of them.
     init(wakeup: CInt) throws(SystemError) {
-        alarm = Confined(try Alarm())
-        ownBase = Confined(try EventBase())
+        alarm = ExclusivityUnchecked(try Alarm())
+        ownBase = ExclusivityUnchecked(try EventBase())
         let interest = EV_READ | EV_ET
         let wakeupEvent = try unsafe Event(ownBase.value, wakeup, interest, context: nil) { _, _, _ in }
         // Safe: the callback runs only inside `wait` and `poll`, while this object is in use.

@@ -35,7 +35,7 @@ struct Node: Equatable, @unchecked Sendable {
         case job
         /// A job of a task that prefers the loop.
         case preferredJob
-        /// A retained ``Signal``: something of the loop's has become ready.
+        /// A retained ``ReadyNode``: something of the loop's has become ready.
         case signal
         /// Nothing: the loop's own node, sent to make it look at its control word.
         case control

@@ -6,8 +6,8 @@
 final class DeferredWorkList {
     private let members: LoopMembers
 
-    /// Looked at in each pass: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let lists = Confined(Lists())
+    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let lists = ExclusivityUnchecked(Lists())
 
     private struct Lists {
         var atPassEnd: [any DeferredWork] = []

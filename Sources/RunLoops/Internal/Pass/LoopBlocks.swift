@@ -8,8 +8,8 @@ final class LoopBlocks {
     private let members: LoopMembers
     private let executors: Executors
 
-    /// Looked at in each pass: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let confined = Confined(BlockQueue())
+    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let confined = ExclusivityUnchecked(BlockQueue())
 
     /// The blocks on the stack that other threads wait for.
     let waits = WaitStack()
@@ -56,7 +56,7 @@ final class LoopBlocks {
             let node = queue.next(in: mode, isCommon: members.modeIsCommon, before: end)
         {
             // Before the call: the receiver of a block's answer finds the block counted.
-            members.inbox.counters.messages.add()
+            members.handle.counters.messages.add()
             switch node.kind {
             case .parcel, .parcelInModes:
                 handlers.call(.delivery, as: .delivery) { node.endParcel(hasArrived: true, &releaser) }
@@ -136,7 +136,7 @@ final class LoopBlocks {
                 _ = node.move(BlockMessage.self)
                 releaser.release(node)
             case .parcel, .parcelInModes: node.endParcel(hasArrived: false, &releaser)
-            case .signal: _ = Signal.takeRetained(node)
+            case .signal: _ = ReadyNode.takeRetained(node)
             case .control: break
             }
         }

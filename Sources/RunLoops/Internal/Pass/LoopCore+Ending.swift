@@ -20,7 +20,7 @@ extension LoopCore {
         members.refuseInputs()
         // While others may still send: what these jobs call elsewhere may come back in time.
         runLastJobs()
-        let (mail, _) = inbox.mailbox.close()
+        let (mail, _) = handle.mailbox.close()
         // A handler may have ended the thread, by `pthread_exit`, or another thread by cancelling it: no run has returned.
         waiting.threadEnds()
         blocks.waits.threadEnds()
@@ -60,6 +60,6 @@ extension LoopCore {
     func closeDescriptors() {
         descriptors.close()
         poller.end()
-        inbox.wakeup.end()
+        handle.wakeup.end()
     }
 }

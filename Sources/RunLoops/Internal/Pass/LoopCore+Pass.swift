@@ -54,7 +54,7 @@ extension LoopCore {
     ///
     /// - Returns: True if a source or port was served.
     private func pass(_ activation: Activation) -> Bool {
-        inbox.counters.passes.add()
+        handle.counters.passes.add()
         members.handlers.lookAgain()
         var blockBudget = Budget()
 
@@ -146,7 +146,7 @@ extension LoopCore {
         if poller.watchCount > 0 || isMainQueueDue() {
             step(.polls)
             poller.poll()
-            inbox.counters.kernelCalls.add()
+            handle.counters.kernelCalls.add()
         }
         if activation.deadline != .never || !timers.isEmpty { now = Moment.now() }
     }

@@ -38,10 +38,10 @@ extension LoopCore {
         let readyBefore = descriptors.readyCount
         driver.wait(wake.instant, .sleep(depth: runs.depth)) {
             if poller.watchCount > 0 { poller.poll() }
-            return inbox.mailbox.current.node != nil || descriptors.readyCount > readyBefore
+            return handle.mailbox.current.node != nil || descriptors.readyCount > readyBefore
                 || mainQueueIsReady
         }
-        inbox.counters.wakeUps.add()
+        handle.counters.wakeUps.add()
         now = Moment.now()
     }
 
@@ -49,7 +49,7 @@ extension LoopCore {
         if poller.watchCount > 0 || isMainQueueDue() {
             step(.polls)
             poller.poll()
-            inbox.counters.kernelCalls.add()
+            handle.counters.kernelCalls.add()
         }
         now = Moment.now()
     }
@@ -57,16 +57,16 @@ extension LoopCore {
     /// Sleeps in the kernel, unless mail has come.
     private func park(until wake: Moment) {
         let measures = waiting.policy.kind == .adaptive && waiting.untilMeasurement == 0
-        if measures { inbox.wakeStamp.store(1, ordering: .relaxed) }
+        if measures { handle.wakeStamp.store(1, ordering: .relaxed) }
         // As in every other pass the kernel is asked: if each message came this late, the descriptors would otherwise never be
         // polled.
-        guard inbox.mailbox.arm() else { return pollNow() }
+        guard handle.mailbox.arm() else { return pollNow() }
         waiting.runEnds()
         step(.sleeps)
-        inbox.counters.kernelCalls.add(poller.wait(until: wake))
+        handle.counters.kernelCalls.add(poller.wait(until: wake))
         step(.wakes)
         waiting.runBegins()
-        inbox.counters.wakeUps.add()
+        handle.counters.wakeUps.add()
         // The one reading of a wake-up, and only if the time is needed.
         guard waiting.policy.kind == .adaptive || wake != .never || mainQueue.queue != nil else { return }
         now = Moment.now()
@@ -81,7 +81,7 @@ extension LoopCore {
             waiting.untilMeasurement -= 1
             return
         }
-        let stamp = inbox.wakeStamp.exchange(0, ordering: .relaxed)
+        let stamp = handle.wakeStamp.exchange(0, ordering: .relaxed)
         if stamp > 1 {
             waiting.budget.measured(now.nanoseconds - stamp)
             waiting.untilMeasurement = 15
@@ -107,7 +107,7 @@ extension LoopCore {
         repeat {
             if poller.watchCount > 0 && now >= waiting.nextLook || mainQueue.queue?.isDue(at: now) == true {
                 poller.poll()
-                inbox.counters.kernelCalls.add()
+                handle.counters.kernelCalls.add()
                 waiting.nextLook = now.advanced(by: LoopCore.descriptorInterval)
                 found = descriptors.readyCount > readyBefore || mainQueueIsReady
                 if found { break }
@@ -115,7 +115,7 @@ extension LoopCore {
             // The pause takes about as long as a cache line takes to arrive: the word is read after each.
             for _ in 0..<16 {
                 step(.spins)
-                if inbox.mailbox.current.node != nil {
+                if handle.mailbox.current.node != nil {
                     found = true
                     break
                 }
@@ -129,11 +129,11 @@ extension LoopCore {
             wasPreempted = waiting.hasRead(now, after: last)
         } while !found && !wasPreempted && now < end
         if found {
-            inbox.counters.spinHits.add()
+            handle.counters.spinHits.add()
             waiting.budget.hit()
             return true
         }
-        inbox.counters.spinMisses.add()
+        handle.counters.spinMisses.add()
         waiting.budget.miss()
         return now >= wake
     }

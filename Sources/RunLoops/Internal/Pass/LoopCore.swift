@@ -6,7 +6,7 @@
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopCore {
-    let inbox: Inbox
+    let handle: LoopHandle
     let poller: Poller
 
     // The parts.
@@ -23,7 +23,7 @@ final class LoopCore {
     var mainQueue: MainQueueAccess
 
     /// The state of the pass itself.
-    private let state = Confined(State())
+    private let state = ExclusivityUnchecked(State())
 
     private struct State {
         var runs = RunStack()
@@ -31,12 +31,12 @@ final class LoopCore {
         var now = Moment(nanoseconds: 0)
     }
 
-    init(inbox: Inbox, executors: Executors, isMain: Bool) throws(SystemError) {
-        self.inbox = inbox
-        poller = try Poller(wakeup: inbox.wakeup.descriptor)
+    init(handle: LoopHandle, executors: Executors, isMain: Bool) throws(SystemError) {
+        self.handle = handle
+        poller = try Poller(wakeup: handle.wakeup.descriptor)
         mainQueue = isMain ? .outOfReach : .ofAnotherLoop
         timers = LoopTimers()
-        members = LoopMembers(inbox, HandlerCaller(inbox, timers))
+        members = LoopMembers(handle, HandlerCaller(handle, timers))
         descriptors = LoopDescriptors(members, poller)
         readyInputs = ReadyInputs(members)
         observers = LoopObservers(members)
@@ -45,7 +45,7 @@ final class LoopCore {
     }
 
     // Swift checks an access to a class's property for another one that is still going on. A pass looked at so many of these that
-    // the checks were a third of all that a wake-up cost; here they are spared, which ``Confined`` argues.
+    // the checks were a third of all that a wake-up cost; here they are spared, which ``ExclusivityUnchecked`` argues.
 
     /// The runs on the stack, and the requests that have not yet taken effect.
     var runs: RunStack {
@@ -71,20 +71,20 @@ final class LoopCore {
     @inline(__always)
     func takeMail() {
         step(.mailLooks)
-        let word = inbox.mailbox.current
+        let word = handle.mailbox.current
         if word.node == nil && !word.isArmed { return }
         sortMail()
     }
 
     private func sortMail() {
-        var mail = inbox.mailbox.take()
+        var mail = handle.mailbox.take()
         // A message that was sent after another thread began to watch is watched, also in a pass that was under way then.
         members.handlers.lookAgain()
         while let node = mail.popFirst() {
             switch node.kind {
             case .block, .blockInModes, .parcel, .parcelInModes, .job, .preferredJob: blocks.append(node)
-            case .signal: readyInputs.becameReady(Signal.takeRetained(node))
-            case .control: runs.requests.formUnion(inbox.takeRequests())
+            case .signal: readyInputs.becameReady(ReadyNode.takeRetained(node))
+            case .control: runs.requests.formUnion(handle.takeRequests())
             }
         }
     }

@@ -4,7 +4,7 @@ struct RunStack {
     var depth = 0
 
     /// A stop, a wake-up or the end of all runs, that was asked for and has not yet taken effect.
-    var requests = Inbox.Requests()
+    var requests = LoopHandle.Requests()
 
     /// Takes a stop of the innermost run, and leaves the end of all runs.
     ///

@@ -12,10 +12,10 @@ extension RunLoop {
     package var hasEnded: Bool { coreIfCurrent?.members.hasEnded ?? false }
 
     /// Ends the runs of the loop, now and later.
-    package func endAllRuns() { inbox.request(.end) }
+    package func endAllRuns() { handle.request(.end) }
 
     /// The target of a wait for this loop, which serves the waiting thread or ends.
-    package var holding: Holding { isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox))) }
+    package var holding: Holding { isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle))) }
 
     /// Does on the loop's thread the work that an object leaves when it is destroyed.
     ///

@@ -11,13 +11,13 @@ package final class ServedInput: SignalledInput {
     private let loop: LoopCore
     /// Stands for the input where the loop watches descriptors; in the same modes.
     private let watch: DescriptorSource
-    /// Read and written for each message: without the checks that a class's properties cost, which ``Confined`` argues.
-    private let state = Confined(State())
+    /// Read and written for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let state = ExclusivityUnchecked(State())
 
     private struct State {
         var membership = Membership()
         /// Nil before the input joins its first mode, and once it has left the loop.
-        var signal: Signal?
+        var signal: ReadyNode?
         var server: (any InputServer)?
     }
 
@@ -44,7 +44,7 @@ package final class ServedInput: SignalledInput {
     package func join(_ mode: RunLoop.Mode, server: any InputServer) throws(SystemError) {
         try watch.join(loop.descriptors, mode)
         if state.value.signal == nil {
-            let signal = Signal(inbox: loop.inbox, input: self)
+            let signal = ReadyNode(handle: loop.handle, input: self)
             state.value.signal = signal
             state.value.server = server
             watch.relay = { [unowned inputs = loop.readyInputs] in inputs.becameReady(signal) }
@@ -94,7 +94,7 @@ package final class ServedInput: SignalledInput {
     }
 
     /// Counts a message that is about to be given to a handler.
-    package func countMessage() { loop.inbox.counters.messages.add() }
+    package func countMessage() { loop.handle.counters.messages.add() }
 }
 
 /// The part of an input that the module which defines its kind writes.

@@ -2,7 +2,7 @@
 package enum Holding: Hashable, Sendable {
     /// That a loop serves them, or ends: its thread's to give.
     ///
-    /// Named by the identity of the loop's inbox: what a port has of its receiver.
+    /// Named by the identity of the loop's handle: what a port has of its receiver.
     case loop(UInt)
 
     /// That a thread serves the port sets that are its to serve, by the thread's number.

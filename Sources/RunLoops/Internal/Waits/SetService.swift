@@ -47,7 +47,7 @@ enum SetService {
 
     /// What whoever waits for a receiver waits for.
     ///
-    /// - Parameter receiver: The identity of a set or of a loop's inbox, as ``Claim/holderID`` has it.
+    /// - Parameter receiver: The identity of a set or of a loop's handle, as ``Claim/holderID`` has it.
     /// - Returns: The thread that serves the set now, or the loop.
     static func holding(of receiver: UInt) -> Holding {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)

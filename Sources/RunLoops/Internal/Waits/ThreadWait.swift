@@ -67,7 +67,7 @@ package final class ThreadWait: Sendable {
         var holdings: [Holding] = []
         if let loop = RunLoop.existing {
             // Also the main thread's: a port knows its receiver by this identity only.
-            holdings.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
+            holdings.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
         }
         if runloops_is_main_thread() { holdings.append(.mainLoop) }
         if let thread = SetService.threadIfServing { holdings.append(.thread(thread)) }

@@ -6,7 +6,7 @@
 ///
 /// `@safe`: the memory is the owner's from `init` to `deinit`, and the owner says which thread may touch it.
 @safe
-package struct Confined<Value: ~Copyable>: ~Copyable {
+package struct ExclusivityUnchecked<Value: ~Copyable>: ~Copyable {
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 
     @inlinable

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// It outlives the loop's thread as long as somebody holds it, and so does the descriptor that senders
 /// write to.
-final class Inbox: Sendable {
+final class LoopHandle: Sendable {
     /// Where senders push.
     ///
     /// In front, with the reference count that senders touch too.
@@ -83,7 +83,7 @@ final class Inbox: Sendable {
     }
 }
 
-extension Inbox {
+extension LoopHandle {
     /// What another thread can ask of a loop's runs.
     struct Requests: OptionSet {
         let rawValue: UInt8

@@ -8,24 +8,24 @@
 /// `@unchecked Sendable`: other threads touch only the constants, and, if the destination is a loop, the node alone: the
 /// signal's cache line is the loop's. For a port in a set, the properties that are marked as the loop's thread's belong to the
 /// thread that has the node, or that is about to arm with it.
-final class Signal: @unchecked Sendable {
+final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination
 
     /// The receiver of the node.
     private enum Destination {
-        case loop(Inbox)
+        case loop(LoopHandle)
         case other(any SignalReceiver)
     }
 
     /// The payload of the node.
     ///
-    /// `@safe`: the signal holds the inbox, and the holder of the node holds the signal.
+    /// `@safe`: the signal holds the handle, and the holder of the node holds the signal.
     @safe
     private struct Link: BitwiseCopyable {
-        let signal: Unmanaged<Signal>
+        let signal: Unmanaged<ReadyNode>
         /// Nil if the receiver is not a loop.
-        let inbox: Unmanaged<Inbox>?
+        let handle: Unmanaged<LoopHandle>?
     }
 
     /// The input that becomes ready; nil once it has left the loop.
@@ -44,8 +44,8 @@ final class Signal: @unchecked Sendable {
     /// The loop's thread only.
     private(set) var isOut = false
 
-    convenience init(inbox: Inbox, input: any SignalledInput) {
-        self.init(.loop(inbox))
+    convenience init(handle: LoopHandle, input: any SignalledInput) {
+        self.init(.loop(handle))
         self.input = input
     }
 
@@ -58,12 +58,12 @@ final class Signal: @unchecked Sendable {
         node = unsafe Node(memory)
         node.kind = .signal
         node.next = nil
-        let inbox: Unmanaged<Inbox>? =
+        let handle: Unmanaged<LoopHandle>? =
             switch destination {
-            case .loop(let inbox): unsafe .passUnretained(inbox)
+            case .loop(let handle): unsafe .passUnretained(handle)
             case .other: nil
             }
-        node.store(unsafe Link(signal: .passUnretained(self), inbox: inbox))
+        node.store(unsafe Link(signal: .passUnretained(self), handle: handle))
     }
 
     deinit {
@@ -84,7 +84,7 @@ final class Signal: @unchecked Sendable {
     /// Takes the reference back.
     ///
     /// The loop's thread only.
-    static func takeRetained(_ node: Node) -> Signal {
+    static func takeRetained(_ node: Node) -> ReadyNode {
         // Safe: the node is that of a signal, and comes with the reference of `retainedNode`.
         let signal = unsafe node.peek(Link.self).signal.takeRetainedValue()
         signal.isOut = false
@@ -98,9 +98,9 @@ final class Signal: @unchecked Sendable {
         step(.sendsSignal)
         let link = node.peek(Link.self)
         // Held: once the node is sent, the loop may release the signal.
-        if let inbox = unsafe link.inbox?.takeUnretainedValue() {
+        if let handle = unsafe link.handle?.takeUnretainedValue() {
             // If the loop has ended, the input knows that, and no run waits for this signal.
-            if !inbox.send(Mailbox.Chain(node)) { unsafe link.signal.release() }
+            if !handle.send(Mailbox.Chain(node)) { unsafe link.signal.release() }
             return
         }
         let signal = takeRetained(node)
