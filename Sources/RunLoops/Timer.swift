@@ -43,7 +43,9 @@ public final class Timer {
     private var toleranceNanoseconds: Int64 = 0
     private var handler: ((Timer) -> Void)?
     /// The timers of the loop that the timer is in; nil while it is in none.
-    private var timers: LoopTimers?
+    ///
+    /// `unowned(unsafe)`: the loop's members hold it, and the membership, or the caller of `didLeave`, holds these.
+    private unowned(unsafe) var timers: LoopTimers?
     private var plannedFire: TimerQueue<Timer>.Fire?
     /// Where it stands among its loop's overdue timers; nil if it is none of them.
     private var overduePosition: Int?
@@ -213,27 +215,27 @@ extension Timer: LoopInput {
         }
         if membership.loop == nil { sequence = timers.makeSequence() }
         loop.add(self, to: mode)
-        if membership.loop != nil { self.timers = timers }
+        if membership.loop != nil { unsafe self.timers = timers }
         plan()
     }
 
     func didLeave(_ loop: LoopMembers) {
         unplan()
         leaveOverdue()
-        timers = nil
+        unsafe timers = nil
         if loop.hasEnded { invalidate() }
     }
 
     /// Plans the next fire, unless it is planned; while the handler runs, that waits for the handler's end.
     func plan() {
-        guard let timers else { return }
+        guard let timers = unsafe timers else { return }
         leaveOverdue()
         guard plannedFire == nil, isValid, !isFiring else { return }
         plannedFire = timers.add(self, date: date, tolerance: toleranceNanoseconds, sequence: sequence)
     }
 
     private func unplan() {
-        if let plannedFire { timers?.cancel(plannedFire) }
+        if let plannedFire { unsafe timers?.cancel(plannedFire) }
         plannedFire = nil
     }
 
@@ -254,7 +256,7 @@ extension Timer: LoopInput {
     private func leaveOverdue() {
         guard let position = overduePosition else { return }
         overduePosition = nil
-        timers?.removeOverdue(at: position)
+        unsafe timers?.removeOverdue(at: position)
     }
 
     /// The queue has taken the planned fire out: makes it, and plans the next one.
