@@ -119,12 +119,12 @@ public final class DescriptorSource {
     /// No handler of it starts afterwards. If the source owns its descriptor, it closes it. Calling it again does nothing.
     public func invalidate() {
         if !isValid { return }
-        let core = membership.loop?.requireCurrent("DescriptorSource.invalidate")
+        let loop = membership.loop?.requireCurrent("DescriptorSource.invalidate")
         isValid = false
         let released = (handler, onWatchRefused)
         handler = nil
         onWatchRefused = nil
-        core?.removeFromLoop(self)
+        loop?.remove(self)
         if closesDescriptor { close(descriptor) }
         let onInvalidation = onInvalidation
         self.onInvalidation = nil

@@ -45,7 +45,7 @@ public final class ManualSource: Sendable {
     /// > Thread safety: any thread. Not in a signal handler.
     public func signal() {
         Fork.check("ManualSource.signal")
-        if let node = bell.ring() { Signal.send(node) }
+        if let node = bell.ring() { ReadyNode.send(node) }
     }
 
     /// Takes the source out of its loop for good, and releases its handler.
@@ -54,17 +54,17 @@ public final class ManualSource: Sendable {
     ///
     /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
     public func invalidate() {
-        let core = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
+        let loop = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
         let released = unsafe handler
         unsafe handler = nil
-        if let core, let input = unsafe input { core.removeFromLoop(input) }
+        if let loop, let input = unsafe input { loop.remove(input) }
         // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
         withExtendedLifetime(released) {}
     }
 
-    func join(_ core: LoopCore, _ mode: RunLoop.Mode) {
-        if core.hasEnded { return }
-        guard claim.take(for: core.inbox) else {
+    func join(_ loop: ReadyInputs, _ mode: RunLoop.Mode) {
+        if loop.members.hasEnded { return }
+        guard claim.take(for: loop.handle) else {
             misuse(
                 "RunLoop.add(source): the source made at \(origin) is in another loop; remove it there first")
         }
@@ -73,16 +73,16 @@ public final class ManualSource: Sendable {
         if let known = unsafe input {
             joined = known
         } else {
-            joined = ManualInput(self, core.inbox, handler)
+            joined = ManualInput(self, loop.handle, handler)
             unsafe input = joined
         }
-        core.add(joined, to: mode)
-        joined.arm(in: core)
+        loop.add(joined, to: mode)
+        joined.arm(in: loop)
     }
 
-    func leave(_ core: LoopCore, _ mode: RunLoop.Mode) {
-        guard claim.isHeld(by: core.inbox), let input = unsafe input else { return }
-        core.remove(input, from: mode)
+    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+        guard claim.isHeld(by: loop.handle), let input = unsafe input else { return }
+        loop.remove(input, from: mode)
     }
 
     /// The source's place in one loop.
@@ -92,31 +92,31 @@ public final class ManualSource: Sendable {
         var membership = Membership()
         private let source: ManualSource
         private let handler: () -> Void
-        private var signal: Signal?
+        private var signal: ReadyNode?
         private var isServing = false
         /// True if a signal reached the loop while the handler was on the stack.
         private var signalledMeanwhile = false
         private var hasBeenArmed = false
 
-        init(_ source: ManualSource, _ inbox: Inbox, _ handler: @escaping () -> Void) {
+        init(_ source: ManualSource, _ handle: LoopHandle, _ handler: @escaping () -> Void) {
             self.source = source
             self.handler = handler
-            signal = Signal(inbox: inbox, input: self)
+            signal = ReadyNode(handle: handle, input: self)
         }
 
         var keepsModeAlive: Bool { true }
         var step: SignalledStep { .manualSources }
 
         /// Arms the bell for the next signal, and marks the input as ready if a signal came before.
-        func arm(in core: LoopCore) {
+        func arm(in loop: ReadyInputs) {
             guard let signal, !hasBeenArmed else { return }
             hasBeenArmed = true
             if !source.bell.armUnlessRung(with: signal.retainedNode()) {
-                core.becameReady(Signal.takeRetained(signal.node))
+                loop.becameReady(ReadyNode.takeRetained(signal.node))
             }
         }
 
-        func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+        func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
             guard let signal else { return Served() }
             if isServing {
                 signalledMeanwhile = true
@@ -125,15 +125,15 @@ public final class ManualSource: Sendable {
             isServing = true
             // Armed before the call, so that a signal that comes during it is not lost.
             source.bell.arm(with: signal.retainedNode())
-            loop.callHandler(source.origin, as: .manualSource, handler)
+            loop.handlers.call(source.origin, as: .manualSource, handler)
             isServing = false
             defer { signalledMeanwhile = false }
             return Served(calledHandler: true, hasMore: signalledMeanwhile && self.signal != nil)
         }
 
-        func didLeave(_ loop: LoopCore) {
+        func didLeave(_ loop: LoopMembers) {
             // A signal that has reached the loop and was not served is still in the bell.
-            if let node = source.bell.disarm() { _ = Signal.takeRetained(node) }
+            if let node = source.bell.disarm() { _ = ReadyNode.takeRetained(node) }
             signal?.input = nil
             signal = nil
             unsafe source.input = nil

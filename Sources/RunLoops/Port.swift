@@ -160,7 +160,7 @@ extension RunLoop {
         _ port: AnyObject, _ portCore: PortCore, forMode mode: Mode, deliver: @escaping (Node.Slot) -> Void
     ) {
         let core = core("RunLoop.add(port)", "perform a block on the loop and add the port there")
-        portCore.join(core, mode, port: port, deliver: deliver)
+        portCore.join(core.readyInputs, mode, port: port, deliver: deliver)
     }
 
     /// Takes a port out of a mode.
@@ -174,7 +174,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func remove<Message: Sendable>(_ port: Port<Message>, forMode mode: Mode) {
         let core = core("RunLoop.remove(port)", "perform a block on the loop and remove the port there")
-        port.core.leave(core, mode)
+        port.core.leave(core.members, mode)
     }
 }
 

@@ -20,31 +20,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func addEndHandler(_ handler: @escaping () -> Void) {
         let core = core("RunLoop.addEndHandler", "perform a block on the loop and add the handler there")
-        if core.hasEnded { return }
-        core.endHandlers.append(handler)
-    }
-}
-
-extension LoopCore {
-    /// Prepares the loop for the end of its thread.
-    func prepareEnd() {
-        // The thread was cancelled inside a call of the kernel: no run can call it again, so all runs return at once.
-        if poller.isInKernel { requests.insert(.end) }
-    }
-
-    /// Closes the loop's descriptors; no handler is called and no thread waits for it any more.
-    ///
-    /// This happens at the end of the thread, and not with the last reference: a ``RunLoopThread`` that was joined holds the
-    /// loop, and the stack of a thread that a handler has ended, or that was cancelled, holds it for ever.
-    func closeDescriptors() {
-        watchedDescriptors.end()
-        poller.end()
-        inbox.wakeup.end()
-    }
-
-    /// Calls the end handlers.
-    func callEndHandlers() {
-        // Taken out one by one: a handler may add another one.
-        while let handler = endHandlers.popLast() { callHandler(.endHandler, as: .endHandler, handler) }
+        if core.members.hasEnded { return }
+        core.ending.addHandler(handler)
     }
 }

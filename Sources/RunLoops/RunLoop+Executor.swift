@@ -21,7 +21,7 @@ extension RunLoop: SerialExecutor {
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func enqueue(_ job: consuming ExecutorJob) {
-        if inbox.enqueue(UnownedJob(job), .job) { return }
+        if handle.enqueue(UnownedJob(job), .job) { return }
         misuse(
             "RunLoop.enqueue: a task goes on in an actor of \(description), whose thread has ended; "
                 + "stop the thread when its actors have nothing left to do, "
@@ -49,7 +49,7 @@ extension RunLoop: SerialExecutor {
     }
 }
 
-extension Inbox {
+extension LoopHandle {
     /// Enqueues a job.
     ///
     /// - Returns: False if the loop has ended; then the caller still owns the job.

@@ -12,7 +12,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ timer: Timer, forMode mode: Mode) {
         let core = core("RunLoop.add(timer)", "perform a block on the loop and add the timer there")
-        timer.join(core, mode)
+        timer.join(core.timers, of: core.members, mode)
     }
 
     /// Takes a timer out of a mode.
@@ -26,7 +26,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func remove(_ timer: Timer, forMode mode: Mode) {
         core("RunLoop.remove(timer)", "perform a block on the loop and remove the timer there")
-            .remove(timer, from: mode)
+            .members.remove(timer, from: mode)
     }
 
     /// Adds a source of a descriptor to a mode.
@@ -44,7 +44,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: DescriptorSource, forMode mode: Mode) throws(SystemError) {
         let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
-        do { try source.join(core, mode) } catch {
+        do { try source.join(core.descriptors, mode) } catch {
             throw error.about(.source(source.descriptor, source.origin))
         }
     }
@@ -60,8 +60,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func remove(_ source: DescriptorSource, forMode mode: Mode) {
         let core = core("RunLoop.remove(source)", "perform a block on the loop and remove the source there")
-        core.remove(source, from: mode)
-        source.update(in: core)
+        core.descriptors.remove(source, from: mode)
     }
 
     /// Adds a source that is signalled by hand to a mode.
@@ -76,7 +75,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: ManualSource, forMode mode: Mode) {
         let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
-        source.join(core, mode)
+        source.join(core.readyInputs, mode)
     }
 
     /// Takes a source that is signalled by hand out of a mode.
@@ -90,7 +89,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func remove(_ source: ManualSource, forMode mode: Mode) {
         let core = core("RunLoop.remove(source)", "perform a block on the loop and remove the source there")
-        source.leave(core, mode)
+        source.leave(core.members, mode)
     }
 
     /// Adds a source of signals to a mode.
@@ -106,7 +105,9 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: SignalSource, forMode mode: Mode) throws(SystemError) {
         let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
-        do { try source.join(core, mode) } catch { throw error.about(.signal(source.signal, source.origin)) }
+        do { try source.join(core.descriptors, mode) } catch {
+            throw error.about(.signal(source.signal, source.origin))
+        }
     }
 
     /// Takes a source of signals out of a mode.
@@ -119,8 +120,8 @@ extension RunLoop {
     ///
     /// > Thread safety: the loop's own thread only.
     public func remove(_ source: SignalSource, forMode mode: Mode) {
-        source.leave(
-            core("RunLoop.remove(source)", "perform a block on the loop and remove the source there"), mode)
+        let core = core("RunLoop.remove(source)", "perform a block on the loop and remove the source there")
+        source.leave(core.descriptors, mode)
     }
 
     /// Adds the source of a process's end to a mode.
@@ -136,7 +137,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: ProcessSource, forMode mode: Mode) throws(SystemError) {
         let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
-        do { try source.join(core, mode) } catch {
+        do { try source.join(core.descriptors, mode) } catch {
             throw error.about(.process(source.processID, source.origin))
         }
     }
@@ -151,8 +152,8 @@ extension RunLoop {
     ///
     /// > Thread safety: the loop's own thread only.
     public func remove(_ source: ProcessSource, forMode mode: Mode) {
-        source.leave(
-            core("RunLoop.remove(source)", "perform a block on the loop and remove the source there"), mode)
+        let core = core("RunLoop.remove(source)", "perform a block on the loop and remove the source there")
+        source.leave(core.descriptors, mode)
     }
 
     /// Adds an observer to a mode.
@@ -167,7 +168,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func add(_ observer: Observer, forMode mode: Mode) {
         let core = core("RunLoop.add(observer)", "perform a block on the loop and add the observer there")
-        observer.join(core, mode)
+        observer.join(core.observers, mode)
     }
 
     /// Takes an observer out of a mode.
@@ -179,7 +180,7 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public func remove(_ observer: Observer, forMode mode: Mode) {
         core("RunLoop.remove(observer)", "perform a block on the loop and remove the observer there")
-            .remove(observer, from: mode)
+            .members.remove(observer, from: mode)
     }
 
     /// Makes a mode common: it gets all inputs that were and will be added to ``Mode/common``.

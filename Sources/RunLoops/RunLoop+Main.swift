@@ -29,7 +29,7 @@ extension RunLoop {
                 "RunLoop.adoptMain: called outside the main thread; an asynchronous main calls it before its first await, which gives the main thread away"
             )
         }
-        try MainQueue.keepMainThread()
+        try MainQueue.keepMainThread { RunLoop.runAdoptedMain() }
     }
 
     /// True if this is the main loop, and the calling code runs on the main dispatch queue, and so on the main actor.

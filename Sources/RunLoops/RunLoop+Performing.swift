@@ -101,7 +101,7 @@ extension RunLoop {
             count += 1
         }
         guard let first = newest else { return true }
-        if inbox.send(Mailbox.Chain(newest: first, count: count), for: "RunLoop.perform") { return true }
+        if handle.send(Mailbox.Chain(newest: first, count: count), for: "RunLoop.perform") { return true }
         while let node = newest {
             newest = node.next
             discard(node)
@@ -121,10 +121,10 @@ extension RunLoop {
     @inline(__always)
     func putInLine(_ node: Node) -> Bool {
         guard let core = coreIfCurrent else {
-            return inbox.send(Mailbox.Chain(node), for: "RunLoop.perform")
+            return handle.send(Mailbox.Chain(node), for: "RunLoop.perform")
         }
         Fork.check("RunLoop.perform")
-        if core.hasEnded { return false }
+        if core.members.hasEnded { return false }
         // On the loop's own thread: no atomic operation. Blocks that other threads have sent before go first.
         core.takeMail()
         core.blocks.append(node)

@@ -139,7 +139,7 @@ extension RunLoop {
         Fork.check("RunLoop.stop")
         // At once on the loop's own thread: otherwise this stop could be merged with one of another thread that is still on its
         // way, and end a run that begins in between.
-        if let core = coreIfCurrent { core.requests.insert(.stop) } else { inbox.request(.stop) }
+        if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { handle.request(.stop) }
     }
 
     /// Makes the loop take a pass, even if there is no work.
@@ -150,14 +150,14 @@ extension RunLoop {
     /// > Thread safety: any thread. Not in a signal handler.
     public func wakeUp() {
         Fork.check("RunLoop.wakeUp")
-        inbox.request(.wakeUp)
+        handle.request(.wakeUp)
     }
 
     /// The mode of the innermost run, or nil while the loop is not running.
     ///
     /// > Thread safety: the loop's own thread only.
     public var currentMode: Mode? {
-        core("RunLoop.currentMode", "perform a block on the loop and read it there").currentMode
+        core("RunLoop.currentMode", "perform a block on the loop and read it there").members.currentMode
     }
 
     /// The way in which the loop waits before it sleeps; ``WaitPolicy/adaptive`` at first.

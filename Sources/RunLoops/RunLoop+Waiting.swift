@@ -171,7 +171,7 @@ extension RunLoop {
         // If the block is destroyed without having run, the ticket is destroyed with it and ends the wait.
         let ticket = AwaitedBlock<Result>.Ticket(wait)
         perform(inModes: modes, fileID: fileID, line: line) {
-            ticket.wait.run(on: RunLoop.existing?.coreIfCurrent, block)
+            ticket.wait.run(on: RunLoop.existing?.coreIfCurrent?.blocks.waits, block)
         }
     }
 }

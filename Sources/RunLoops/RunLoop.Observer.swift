@@ -27,6 +27,8 @@ extension RunLoop {
         var membership = Membership()
         /// The number of the last addition to a loop.
         fileprivate(set) var addition: UInt64 = 0
+        /// The observers of the loop that the observer is in; nil while it is in none.
+        fileprivate var list: LoopObservers?
         private var handler: ((Observer, Activity) -> Void)?
         private var isNotifying = false
         private let origin: SourceLocation
@@ -57,29 +59,32 @@ extension RunLoop {
         ///
         /// Calling it again does nothing.
         public func invalidate() {
-            let core = membership.loop?.requireCurrent("Observer.invalidate")
+            let loop = membership.loop?.requireCurrent("Observer.invalidate")
             isValid = false
             let released = handler
             handler = nil
-            core?.removeFromLoop(self)
+            loop?.remove(self)
             // Released last: a deinit of what the handler holds may call back into this observer.
             withExtendedLifetime(released) {}
         }
 
-        func join(_ core: LoopCore, _ mode: Mode) {
+        func join(_ observers: LoopObservers, _ mode: Mode) {
             guard isValid else { return }
-            if let other = membership.loop, other !== core {
+            if let other = membership.loop, other !== observers.members {
                 misuse("RunLoop.add(observer): the observer is in another loop; remove it there first")
             }
             let isNew = membership.loop == nil
-            core.add(self, to: mode)
-            if isNew && membership.loop != nil { addition = core.observers.add(self) }
+            observers.members.add(self, to: mode)
+            if isNew && membership.loop != nil {
+                list = observers
+                addition = observers.append(self)
+            }
         }
 
-        func notify(_ activity: Activity, in core: LoopCore) {
+        func notify(_ activity: Activity, by handlers: HandlerCaller) {
             guard isValid, !isNotifying, let handler else { return }
             isNotifying = true
-            core.callHandler(origin, as: .observer) { handler(self, activity) }
+            handlers.call(origin, as: .observer) { handler(self, activity) }
             isNotifying = false
             if !repeats { invalidate() }
         }
@@ -92,22 +97,10 @@ extension RunLoop.Observer: Sendable {}
 extension RunLoop.Observer: LoopInput {
     var keepsModeAlive: Bool { false }
 
-    func didLeave(_ loop: LoopCore) {
-        loop.observers.remove(self, addition)
+    func didLeave(_ loop: LoopMembers) {
+        list?.remove(self, addition)
+        list = nil
         if loop.hasEnded { invalidate() }
-    }
-}
-
-extension LoopCore {
-    /// This loop, if the caller is on its thread; otherwise the program ends.
-    func requireCurrent(_ member: StaticString) -> LoopCore {
-        Fork.check(member)
-        if RunLoop.existing?.inbox !== inbox {
-            misuse(
-                "\(member): called outside the thread of the loop it is in; perform a block on that loop and call it there"
-            )
-        }
-        return self
     }
 }
 

@@ -33,13 +33,13 @@ extension RunLoop {
     ///
     /// > Thread safety: any thread.
     public var statistics: Statistics {
-        let longest = inbox.longestHandler.withLock { $0 }
+        let longest = handle.longestHandler.withLock { $0 }
         return Statistics(
-            passes: inbox.counters.passes.value, wakeUps: inbox.counters.wakeUps.value,
-            kernelWrites: inbox.kernelWrites.load(ordering: .relaxed),
-            kernelCalls: inbox.counters.kernelCalls.value,
-            messages: inbox.counters.messages.value, timerFires: inbox.counters.timerFires.value,
-            spinHits: inbox.counters.spinHits.value, spinMisses: inbox.counters.spinMisses.value,
+            passes: handle.counters.passes.value, wakeUps: handle.counters.wakeUps.value,
+            kernelWrites: handle.kernelWrites.load(ordering: .relaxed),
+            kernelCalls: handle.counters.kernelCalls.value,
+            messages: handle.counters.messages.value, timerFires: handle.counters.timerFires.value,
+            spinHits: handle.counters.spinHits.value, spinMisses: handle.counters.spinMisses.value,
             longestHandler: longest.map {
                 Statistics.Handler(duration: .nanoseconds($0.nanoseconds), madeAt: $0.origin.description)
             })
@@ -53,14 +53,12 @@ extension RunLoop {
     /// > Thread safety: the loop's own thread only.
     public var measuresHandlers: Bool {
         get {
-            core("RunLoop.measuresHandlers", "perform a block on the loop and read it there").measuresHandlers
+            core("RunLoop.measuresHandlers", "perform a block on the loop and read it there")
+                .members.handlers.measures
         }
         set {
             let core = core("RunLoop.measuresHandlers", "perform a block on the loop and set it there")
-            core.measuresHandlers = newValue
-            inbox.handlers.setTimed(newValue)
-            core.notesHandlers = inbox.handlers.isWanted
-            inbox.longestHandler.withLock { $0 = nil }
+            core.members.handlers.measures = newValue
         }
     }
 }

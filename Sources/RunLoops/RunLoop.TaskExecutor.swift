@@ -15,9 +15,9 @@ extension RunLoop {
     ///
     /// > Thread safety: any thread.
     public final class TaskExecutor: _Concurrency.TaskExecutor {
-        private let inbox: Inbox
+        private let handle: LoopHandle
 
-        init(inbox: Inbox) { self.inbox = inbox }
+        init(handle: LoopHandle) { self.handle = handle }
 
         /// Enqueues a job for the loop's thread; Swift calls it, and your code does not need to.
         ///
@@ -26,7 +26,7 @@ extension RunLoop {
         /// > Thread safety: any thread. Not in a signal handler.
         public func enqueue(_ job: consuming ExecutorJob) {
             let unowned = UnownedJob(job)
-            if !inbox.enqueue(unowned, .preferredJob) { TaskExecutor.enqueueElsewhere(unowned) }
+            if !handle.enqueue(unowned, .preferredJob) { TaskExecutor.enqueueElsewhere(unowned) }
         }
 
         /// Hands a job to the default executor.

@@ -22,7 +22,7 @@ internal import CThreads
 ///
 /// > Thread safety: see each member.
 public final class RunLoop: Sendable {
-    let inbox: Inbox
+    let handle: LoopHandle
     let isMain: Bool
 
     /// The executor for tasks that prefer the loop's thread.
@@ -42,23 +42,20 @@ public final class RunLoop: Sendable {
 
     let storedName = Guarded("")
 
-    /// Objects that other modules share for the loop among all threads.
-    let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
-
-    /// Objects that are released when the loop has released everything else; nil once that is done.
-    let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
+    /// The objects that other modules keep with the loop.
+    let objects = LoopObjects()
 
     private init(isMain: Bool) throws(SystemError) {
         Fork.check("RunLoop")
         try Fork.watch()
-        inbox = try LoopOpening.serialize { () throws(SystemError) in try Inbox() }
+        handle = try LoopOpening.serialize { () throws(SystemError) in try LoopHandle() }
         self.isMain = isMain
-        taskExecutor = TaskExecutor(inbox: inbox)
+        taskExecutor = TaskExecutor(handle: handle)
         let executors = Executors(serial: self, task: taskExecutor)
         let core = try LoopOpening.serialize { () throws(SystemError) in
-            try LoopCore(inbox: inbox, executors: executors, isMain: isMain)
+            try LoopCore(handle: handle, executors: executors, isMain: isMain)
         }
-        if isMain { core.mainQueue = try MainQueue(watchedBy: core.poller) }
+        if isMain, let queue = try MainQueue(watchedBy: core.poller) { core.mainQueue = .served(queue) }
         unsafe ownCore = core
         LoopRegistry.add(self)
     }
@@ -129,7 +126,10 @@ public final class RunLoop: Sendable {
     func install() {
         if isInstalled { return }
         unsafe runloops_thread_set_loop(Unmanaged.passRetained(self).toOpaque())
-        ThreadEnd.watch()
+        ThreadEnd.watch(.loop) {
+            let notice = RunLoop.endCurrent()
+            return notice.map { notice in { notice.post() } }
+        }
     }
 
     /// Ends the calling thread's loop, if it has one.
@@ -142,19 +142,19 @@ public final class RunLoop: Sendable {
         // Safe: takes back the reference of `install`. The slot stays filled until the loop has released everything, because a
         // deinit may use the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
-        unsafe loop.ownCore?.requireNoJobOnStack()
+        unsafe loop.ownCore?.blocks.requireNoJobOnStack()
         unsafe loop.ownCore?.prepareEnd()
         unsafe loop.ownCore?.callEndHandlers()
         LoopRegistry.remove(loop)
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
-        unsafe loop.ownCore?.end()
-        loop.letGoOfWhatWasKept()
+        unsafe loop.ownCore?.end(loop.objects.takeCompanions)
+        loop.objects.end()
         // The last deinits may have enqueued jobs.
         unsafe loop.ownCore?.runLastJobs()
         runloops_thread_set_loop(nil)
         defer { unsafe loop.ownCore = nil }
         unsafe loop.ownCore?.closeDescriptors()
-        return unsafe loop.ownCore?.endNotice
+        return unsafe loop.ownCore?.ending.notice
     }
 
     /// Gives the calling thread another loop for a while, which ends with it.
@@ -184,8 +184,8 @@ public final class RunLoop: Sendable {
         LoopRegistry.remove(self)
         RunLoop.reportAbandoned(core)
         unsafe ownCore = nil
-        core.end()
-        letGoOfWhatWasKept()
+        core.end(objects.takeCompanions)
+        objects.end()
         core.closeDescriptors()
     }
 
@@ -256,13 +256,13 @@ public final class RunLoop: Sendable {
     @inline(__always)
     var coreIfCurrent: LoopCore? { isCurrent ? unsafe ownCore : nil }
 
-    /// The inside of the calling thread's loop, if the inbox is that loop's.
+    /// The inside of the calling thread's loop, if the handle is that loop's.
     @inline(__always)
-    static func coreOfThread(with inbox: Inbox) -> LoopCore? {
+    static func coreOfThread(with handle: LoopHandle) -> LoopCore? {
         guard let known = unsafe runloops_thread_loop() else { return nil }
         // Safe: the slot holds the reference of `install`, and this thread alone empties it.
         return unsafe Unmanaged<RunLoop>.fromOpaque(known)._withUnsafeGuaranteedRef { loop in
-            unsafe loop.inbox === inbox ? loop.ownCore : nil
+            unsafe loop.handle === handle ? loop.ownCore : nil
         }
     }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Reports of the package that no caller can be given, such as the packets of another process that a port turns away.
 ///
 /// A report is one line of text. Each goes to standard error, unless your program takes the reports:
@@ -19,7 +17,7 @@ internal import Glibc
 /// > Thread safety: any thread.
 public enum RunLoopDiagnostics {
     /// The largest number of lines that wait.
-    public static let capacity = 256
+    public static let capacity = DiagnosticQueue.processCapacity
 
     /// Your handler of the reports; nil if they are written to standard error.
     ///
@@ -36,11 +34,11 @@ public enum RunLoopDiagnostics {
     public static var handler: (@Sendable (_ line: String) -> Void)? {
         get {
             Fork.check("RunLoopDiagnostics.handler")
-            return queue.handler
+            return DiagnosticQueue.process.handler
         }
         set {
             Fork.check("RunLoopDiagnostics.handler")
-            queue.handler = newValue
+            DiagnosticQueue.process.handler = newValue
         }
     }
 
@@ -49,24 +47,13 @@ public enum RunLoopDiagnostics {
     /// > Thread safety: any thread; it may change at any moment. Not in a forked child.
     public static var droppedCount: Int {
         Fork.check("RunLoopDiagnostics.droppedCount")
-        return queue.droppedCount
-    }
-
-    private static let queue = {
-        // Where that is refused, lines that wait at exit are lost.
-        _ = atexit { RunLoopDiagnostics.drain(before: .now + .seconds(1)) }
-        return DiagnosticQueue(capacity: capacity)
-    }()
-
-    /// Waits until no line waits, or until a deadline.
-    static func drain(before deadline: ContinuousClock.Instant) {
-        if !Fork.isChild { queue.drain(until: deadline) }
+        return DiagnosticQueue.process.droppedCount
     }
 
     /// Reports a line, without blocking.
     ///
     /// In a forked child it does nothing: the thread that writes is its parent's.
     package static func report(_ line: String) {
-        if !Fork.isChild { queue.append(line) }
+        DiagnosticQueue.report(line)
     }
 }

@@ -86,7 +86,7 @@ public final class RunLoopThread: Sendable {
     /// messages stay in their ports. Calling it again does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
-    public func stop() { runLoop.inbox.request(.end) }
+    public func stop() { runLoop.handle.request(.end) }
 
     /// Waits until the thread has ended its loop.
     ///

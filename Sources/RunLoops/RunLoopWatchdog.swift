@@ -87,8 +87,8 @@ private final class Watch: Sendable {
     private func look(_ blocked: inout BlockedHandlers<RunLoop>, except own: RunLoop) {
         var looks: [RunLoop: (look: HandlerRecord.Look, sequence: UInt64)] = [:]
         for loop in LoopRegistry.loops where loop != own {
-            guard let look = loop.inbox.handlers.look() else { continue }
-            looks[loop] = (look, loop.inbox.mailbox.current.sequence)
+            guard let look = loop.handle.handlers.look() else { continue }
+            looks[loop] = (look, loop.handle.mailbox.current.sequence)
         }
         let now = Moment.now()
         for finding in blocked.look(looks, now: now) {
@@ -101,12 +101,12 @@ private final class Watch: Sendable {
 extension RunLoopWatchdog.Report {
     fileprivate init(_ finding: BlockedHandlers<RunLoop>.Finding, now: Moment) {
         loop = finding.key
-        threadID = loop.inbox.handlers.thread.load(ordering: .relaxed)
+        threadID = loop.handle.handlers.thread.load(ordering: .relaxed)
         handler = finding.look.call.kind
         madeAt = finding.look.madeAt
         phase = finding.phase
         duration = .nanoseconds(finding.nanoseconds)
-        let word = loop.inbox.mailbox.current
+        let word = loop.handle.mailbox.current
         arrivals =
             word.isClosed ? 0 : Int((word.sequence &- finding.sequence) & Mailbox.Word.roomMask)
         let nextTimer = finding.look.nextTimer

@@ -41,6 +41,10 @@ public final class Timer {
     private let interval: Int64
     private var toleranceNanoseconds: Int64 = 0
     private var handler: ((Timer) -> Void)?
+    /// The timers of the loop that the timer is in; nil while it is in none.
+    ///
+    /// `unowned(unsafe)`: the loop's members hold it, and the membership, or the caller of `didLeave`, holds these.
+    private unowned(unsafe) var timers: LoopTimers?
     private var plannedFire: TimerQueue<Timer>.Fire?
     /// Its index among its loop's overdue timers; nil if it is none of them.
     private var overduePosition: Int?
@@ -167,11 +171,11 @@ public final class Timer {
     /// A repeating timer keeps its dates; one that does not repeat becomes invalid, unless its handler sets a new
     /// ``fireDate``. Does nothing on an invalid timer, and in the timer's own handler.
     public func fire() {
-        let core = membership.loop?.requireCurrent("Timer.fire")
+        let loop = membership.loop?.requireCurrent("Timer.fire")
         guard isValid, !isFiring, let handler else { return }
         unplan()
         isFiring = true
-        if let core { core.callHandler(origin, as: .timer) { handler(self) } } else { handler(self) }
+        if let loop { loop.handlers.call(origin, as: .timer) { handler(self) } } else { handler(self) }
         isFiring = false
         if interval == 0 && !dateWasSet { invalidate() } else { plan() }
         dateWasSet = false
@@ -181,11 +185,11 @@ public final class Timer {
     ///
     /// In its own handler it ends the repetition. Calling it again does nothing.
     public func invalidate() {
-        let core = membership.loop?.requireCurrent("Timer.invalidate")
+        let loop = membership.loop?.requireCurrent("Timer.invalidate")
         isValid = false
         let released = handler
         handler = nil
-        core?.removeFromLoop(self)
+        loop?.remove(self)
         // Released last, when all state is in order: a deinit of what the handler holds may call back into this timer.
         withExtendedLifetime(released) {}
     }
@@ -204,33 +208,34 @@ extension Timer: CustomStringConvertible {
 extension Timer: LoopInput {
     var keepsModeAlive: Bool { true }
 
-    func join(_ core: LoopCore, _ mode: RunLoop.Mode) {
+    func join(_ timers: LoopTimers, of loop: LoopMembers, _ mode: RunLoop.Mode) {
         guard isValid else { return }
-        if let other = membership.loop, other !== core {
+        if let other = membership.loop, other !== loop {
             misuse("RunLoop.add(timer): the \(self) is in another loop; remove it there first")
         }
-        if membership.loop == nil { sequence = core.timers.makeSequence() }
-        core.add(self, to: mode)
+        if membership.loop == nil { sequence = timers.makeSequence() }
+        loop.add(self, to: mode)
+        if membership.loop != nil { unsafe self.timers = timers }
         plan()
     }
 
-    func didLeave(_ loop: LoopCore) {
-        if let plannedFire { loop.timers.remove(plannedFire) }
-        plannedFire = nil
-        leaveOverdue(loop)
+    func didLeave(_ loop: LoopMembers) {
+        unplan()
+        leaveOverdue()
+        unsafe timers = nil
         if loop.hasEnded { invalidate() }
     }
 
     /// Plans the next fire, unless it is planned; while the handler runs, that waits for the handler's end.
     func plan() {
-        guard let loop = membership.loop else { return }
-        leaveOverdue(loop)
+        guard let timers = unsafe timers else { return }
+        leaveOverdue()
         guard plannedFire == nil, isValid, !isFiring else { return }
-        plannedFire = loop.timers.add(self, date: date, tolerance: toleranceNanoseconds, sequence: sequence)
+        plannedFire = timers.add(self, date: date, tolerance: toleranceNanoseconds, sequence: sequence)
     }
 
     private func unplan() {
-        if let plannedFire { membership.loop?.timers.remove(plannedFire) }
+        if let plannedFire { unsafe timers?.cancel(plannedFire) }
         plannedFire = nil
     }
 
@@ -241,28 +246,26 @@ extension Timer: LoopInput {
     }
 
     /// The queue has taken the planned fire out, and the timer's mode does not run.
-    func becameOverdue(in loop: LoopCore) {
+    ///
+    /// - Parameter position: The timer's place among the overdue ones.
+    func becomeOverdue(_ position: Int) {
         plannedFire = nil
-        overduePosition = loop.overdueTimers.count
-        loop.overdueTimers.append(self)
+        overduePosition = position
     }
 
-    private func leaveOverdue(_ loop: LoopCore) {
+    private func leaveOverdue() {
         guard let position = overduePosition else { return }
         overduePosition = nil
-        let last = loop.overdueTimers.removeLast()
-        if last === self { return }
-        loop.overdueTimers[position] = last
-        last.overduePosition = position
+        unsafe timers?.removeOverdue(at: position)
     }
 
     /// The queue has taken the planned fire out: makes it, and plans the next one.
-    func fireAsPlanned(in core: LoopCore) {
+    func fireAsPlanned(by handlers: HandlerCaller) {
         plannedFire = nil
         guard let handler else { return }
         let fired = date
         isFiring = true
-        core.callHandler(origin, as: .timer) { handler(self) }
+        handlers.call(origin, as: .timer) { handler(self) }
         isFiring = false
         if interval == 0 && !dateWasSet {
             invalidate()

@@ -11,7 +11,7 @@ enum RacePoint: UInt8, CaseIterable {
     // Doorbell.
     case rings, nudgeLooks, nudgeExchanges, bellLooks, bellArms, bellArmsUnlessRung
     case bellDisarmLooks, bellDisarmExchanges
-    // Inbox and Signal.
+    // LoopHandle and ReadyNode.
     case requestMarks, takesRequests, sendsSignal, writes
     // The wait.
     case spins, polls, sleeps, wakes

@@ -7,7 +7,7 @@ extension Schedule {
     func bodyDriver() -> ThreadDriver {
         ThreadDriver(
             now: { self.now }, wait: { self.wait($0, $1, $2) }, makeThread: { self.makeDriver(of: $0) },
-            threadBegins: {}, loopBegins: { _ in }, threadEnds: {})
+            threadBegins: {}, loopBegins: {}, threadEnds: {})
     }
 
     /// The driver of a thread that the thread with the turn is about to start.
@@ -26,7 +26,8 @@ extension Schedule {
             },
             makeThread: { self.makeDriver(of: $0) },
             threadBegins: { thread.awaitTurn() },
-            loopBegins: { loop in
+            loopBegins: {
+                guard let loop = RunLoop.existing else { preconditionFailure("the thread has its loop") }
                 thread.hasLoop(loop)
                 let observer = RunLoop.Observer(activities: .beforeTimers, order: .min) { _, _ in
                     thread.giveBack(.worked)

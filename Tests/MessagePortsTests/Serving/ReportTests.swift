@@ -19,7 +19,7 @@ import Testing
                 return "report \(number)"
             }
             for number in 1...100 { log.report(line(number)) }
-            RunLoopDiagnostics.drain(before: .hang)
+            DiagnosticQueue.drainProcess(until: .hang)
             #expect(lines.entries.count == RateLimitedLog.mostLines && made.count == RateLimitedLog.mostLines)
             #expect(
                 lines.entries.last == "report 16; further events of this port are counted, and not reported")

@@ -36,7 +36,7 @@ import Testing
     /// The counts of a loop once it sleeps.
     private static func statisticsAsleep(_ loop: RunLoop) throws -> RunLoop.Statistics {
         let end = ContinuousClock.Instant.hang
-        while !loop.inbox.mailbox.current.isArmed {
+        while !loop.handle.mailbox.current.isArmed {
             try #require(ContinuousClock.now < end)
             sched_yield()
         }

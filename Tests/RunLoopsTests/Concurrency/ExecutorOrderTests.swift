@@ -110,7 +110,7 @@ import Testing
             // What is awaited begins on the threads of the pool: this one is left to it.
             await yieldUntil("the run is inside") { isInside.wait(seconds: 0) }
             async let late: Void = actor.run { _ in log.add("late job") }
-            await yieldUntil("the loop sleeps") { loop.inbox.mailbox.current.isArmed }
+            await yieldUntil("the loop sleeps") { loop.handle.mailbox.current.isArmed }
             loop.stop()
             _ = await (nested, late)
             #expect(log.entries == ["end of the job", "late job"])

@@ -13,7 +13,7 @@ import Testing
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try warmUpRuntime()
             let worker = try sleepingThread()
-            close(worker.runLoop.inbox.wakeup.descriptor)
+            close(worker.runLoop.handle.wakeup.descriptor)
             worker.runLoop.perform {}
         }
         expect(result, says: "the descriptor that wakes a loop was closed by other code")
@@ -21,7 +21,7 @@ import Testing
 
     @Test func `a wake-up descriptor that other code has filled wakes the loop all the same`() throws {
         let worker = try sleepingThread()
-        let descriptor = worker.runLoop.inbox.wakeup.descriptor
+        let descriptor = worker.runLoop.handle.wakeup.descriptor
         for _ in 0..<100 {
             // It wakes the loop, which then sleeps again, with a descriptor that takes no more.
             fill(descriptor)
@@ -161,7 +161,7 @@ private func closePoller(whileAsleep isAsleep: Bool) throws {
 
 /// What a loop sleeps in: the one epoll set in which its wake-up descriptor is.
 private func poller(of loop: RunLoop) -> CInt {
-    (0..<1_024).first { members(of: $0).contains(loop.inbox.wakeup.descriptor) } ?? -1
+    (0..<1_024).first { members(of: $0).contains(loop.handle.wakeup.descriptor) } ?? -1
 }
 
 /// A loop's timerfd.

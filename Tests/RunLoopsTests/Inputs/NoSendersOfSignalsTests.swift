@@ -80,7 +80,7 @@ import Testing
 
     @Test func `a nudge wakes the receiver as a ring does, and is no ring`() {
         let bell = Doorbell()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         let quiet = bell.nudge()
         #expect(quiet == nil)
@@ -96,7 +96,7 @@ import Testing
 
     @Test func `a ring stays a ring, with any nudges before and after it`() {
         let bell = Doorbell()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         _ = bell.nudge()
         _ = bell.ring()

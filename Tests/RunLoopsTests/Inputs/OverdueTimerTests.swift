@@ -22,14 +22,14 @@ import Testing
             var calls = 0
             let last = Timer(fireAt: .now, interval: .zero, repeats: false) { _ in
                 calls += 1
-                #expect(core(loop).overdueTimers.count == count)
+                #expect(core(loop).timers.overdue.count == count)
                 body(loop, timers)
             }
             loop.add(last, forMode: .default)
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(calls == 1)
             // Back in line when the mode has changed.
-            #expect(core(loop).overdueTimers.isEmpty)
+            #expect(core(loop).timers.overdue.isEmpty)
             #expect(core(loop).timers.count == timers.count { $0.membership.loop != nil })
         }
     }
@@ -40,12 +40,12 @@ import Testing
             loop.add(one, forMode: .default)
             loop.add(ManualSource {}, forMode: other)
             #expect(core(loop).timers.count == 1)
-            #expect(core(loop).overdueTimers.count == 100)
+            #expect(core(loop).timers.overdue.count == 100)
             one.invalidate()
             // Each leaves by itself, wherever it stands.
             for timer in timers[..<40] { loop.remove(timer, forMode: other) }
             for timer in timers[60...].reversed() { timer.invalidate() }
-            let rest = core(loop).overdueTimers.map { ObjectIdentifier($0) }
+            let rest = core(loop).timers.overdue.map { ObjectIdentifier($0) }
             #expect(rest.count == 20)
             #expect(Set(rest) == Set(timers[40..<60].map { ObjectIdentifier($0) }))
         }
@@ -56,11 +56,11 @@ import Testing
             for _ in 0..<5 {
                 timers[0].fire()
                 #expect(core(loop).timers.count == 1)
-                #expect(core(loop).overdueTimers.isEmpty)
+                #expect(core(loop).timers.overdue.isEmpty)
                 loop.perform {}
                 loop.pass()
                 #expect(core(loop).timers.count == 0)
-                #expect(core(loop).overdueTimers.count == 1)
+                #expect(core(loop).timers.overdue.count == 1)
             }
         }
     }
@@ -68,7 +68,7 @@ import Testing
     @Test func `one that joins the running mode fires`() throws {
         try withOverdue(2) { loop, timers in
             loop.add(timers[0], forMode: .default)
-            #expect(core(loop).overdueTimers.count == 1)
+            #expect(core(loop).timers.overdue.count == 1)
             loop.pass()
             #expect(timers[0].fireDate > .now)
             #expect(timers[1].fireDate <= .now)

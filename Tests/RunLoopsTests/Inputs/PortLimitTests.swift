@@ -92,7 +92,7 @@ import Testing
         try port.send(contentsOf: [0, 1])
         // A sender whose two messages are sent together, so that it still waits when there is room for one.
         let patient = try Threads(1) { _ in
-            let (first, second) = (PortCore.makeNode(), PortCore.makeNode())
+            let (first, second) = (Node.make(), Node.make())
             first.store(2)
             first.next = nil
             second.store(3)

@@ -106,7 +106,7 @@ import Testing
             try port.send(1)
             loop.pass()
             #expect(queue(4, on: port) == nil)
-            Signal.send(try #require(announcement))
+            ReadyNode.send(try #require(announcement))
             loop.pass()
             loop.pass()
             #expect(received == [1, 2, 3, 4])
@@ -134,7 +134,7 @@ import Testing
             }
             try port.send()
             loop.pass()
-            Signal.send(try #require(announcement))
+            ReadyNode.send(try #require(announcement))
             loop.pass()
             #expect(calls == 2)
             try port.send()
@@ -214,7 +214,7 @@ import Testing
 
     /// Queues a message, and returns the node with which its sender would signal the loop.
     private func queue(_ number: Int, on port: Port<Int>) -> Node? {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         node.store(number)
         guard case .queuedToArmed(let signal) = port.core.queue.mailbox.push(Mailbox.Chain(node)) else {
             return nil

@@ -144,7 +144,7 @@ import Testing
             for _ in 0..<10 {
                 #expect(throws: PortSendError<Int>.self) { try port.send(contentsOf: 0..<1_000) }
             }
-            let nodes = (0..<1_000).map { _ in PortCore.makeNode() }
+            let nodes = (0..<1_000).map { _ in Node.make() }
             #expect(nodes.allSatisfy { $0.mark == .ordinary })
             for node in nodes { PortCore.discard(node) }
         }

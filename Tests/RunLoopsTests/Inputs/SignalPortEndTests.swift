@@ -47,7 +47,7 @@
                 }
             }
             // A nudge, as a notice makes. In a set no receiver can ask for notices.
-            if let node = port.core.bell.nudge() { Signal.send(node) }
+            if let node = port.core.bell.nudge() { ReadyNode.send(node) }
             stalled.waitUntilStalled()
             port.invalidate()
             stalled.goOn()

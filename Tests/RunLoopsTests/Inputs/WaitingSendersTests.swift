@@ -19,7 +19,7 @@ import Testing
     }
 
     private func makeSender() -> WaitingSenders.Sender {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         return WaitingSenders.Sender(Mailbox.Chain(node)) { _ in }
     }
@@ -117,10 +117,10 @@ import Testing
         var signals: [WeakSignal] = []
         var pump = PortQueue.Pump()
         for (number, told) in receivers.enumerated() {
-            let signal = Signal(to: told)
+            let signal = ReadyNode(to: told)
             signals.append(WeakSignal(signal))
             #expect(port.core.arm(with: signal))
-            let node = PortCore.makeNode()
+            let node = Node.make()
             node.store(number)
             let sender = WaitingSenders.Sender(Mailbox.Chain(node)) { _ in sent.increment() }
             port.core.queue.waitingSenders.withLock { waiting in
@@ -135,8 +135,8 @@ import Testing
     }
 
     private struct WeakSignal {
-        weak var signal: Signal?
+        weak var signal: ReadyNode?
 
-        init(_ signal: Signal) { self.signal = signal }
+        init(_ signal: ReadyNode) { self.signal = signal }
     }
 }

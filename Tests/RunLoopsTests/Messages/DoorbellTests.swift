@@ -8,7 +8,7 @@ import Testing
 @Suite struct DoorbellTests {
     @Test func `an armed bell that is rung several times gives its node once`() {
         let bell = Doorbell()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         let first = bell.ring()
         #expect(first == nil)
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `arming fails for a rung bell, and succeeds for a quiet one`() {
         let bell = Doorbell()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         _ = bell.ring()
         let whileRung = bell.armUnlessRung(with: node)
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `disarming leaves a ring in place`() {
         let bell = Doorbell()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         let fromQuiet = bell.disarm()
         #expect(fromQuiet == nil)
@@ -61,7 +61,7 @@ import Testing
         let turns = Shared(0)
         let isOver = Shared(0)
         let receiver = try Threads(1) { _ in
-            let node = PortCore.makeNode()
+            let node = Node.make()
             defer { PortCore.discard(node) }
             while isOver.value.load(ordering: .relaxed) == 0 {
                 if box.bell.isNudgedOrRung {

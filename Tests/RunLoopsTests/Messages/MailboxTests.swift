@@ -7,7 +7,7 @@ import Testing
 @Suite struct MailboxTests {
     @Test func `messages come out oldest first, whether pushed one by one or in chains`() {
         let mailbox = Box()
-        let nodes = (0..<6).map { _ in PortCore.makeNode() }
+        let nodes = (0..<6).map { _ in Node.make() }
         defer { discard(nodes) }
         mailbox.pushNodes(nodes[0...0])
         mailbox.pushNodes(nodes[1...3])
@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a mailbox that holds something is not armed`() {
         let mailbox = Box()
-        let nodes = (0..<2).map { _ in PortCore.makeNode() }
+        let nodes = (0..<2).map { _ in Node.make() }
         defer { discard(nodes) }
         mailbox.pushNodes(nodes[0...0])
         #expect(!mailbox.arm(nodes[1]))
@@ -30,7 +30,7 @@ import Testing
 
     @Test func `the push that replaces the arming gets the signal, later ones do not`() {
         let mailbox = Box()
-        let nodes = (0..<3).map { _ in PortCore.makeNode() }
+        let nodes = (0..<3).map { _ in Node.make() }
         defer { discard(nodes) }
         #expect(mailbox.arm(nodes[2]))
         guard case .queuedToArmed(let signal) = mailbox.mailbox.push(Mailbox.Chain(nodes[0])) else {
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `disarming reports whether a sender has the node`() {
         let mailbox = Box()
-        let nodes = (0..<2).map { _ in PortCore.makeNode() }
+        let nodes = (0..<2).map { _ in Node.make() }
         defer { discard(nodes) }
         #expect(!mailbox.disarm())
         #expect(mailbox.arm(nodes[0]))
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `taking from an armed mailbox disarms it`() {
         let mailbox = Box()
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { discard([node]) }
         #expect(mailbox.arm(nil))
         #expect(mailbox.take() == [])
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `closing returns the queued nodes or the armed node, and refuses every later push`() {
         let mailbox = Box()
-        let nodes = (0..<3).map { _ in PortCore.makeNode() }
+        let nodes = (0..<3).map { _ in Node.make() }
         defer { discard(nodes) }
         mailbox.pushNodes(nodes[...])
         let queued = mailbox.close()
@@ -98,7 +98,7 @@ import Testing
     @Test func `a push that asks for room is refused where there is too little, and takes what it asks for`()
     {
         let mailbox = Box(room: 3)
-        let nodes = (0..<6).map { _ in PortCore.makeNode() }
+        let nodes = (0..<6).map { _ in Node.make() }
         defer { discard(nodes) }
         #expect(mailbox.pushIfRoom(nodes[0...1]) == "queued")
         #expect(mailbox.pushIfRoom(nodes[2...3]) == "full")
@@ -119,7 +119,7 @@ import Testing
 
     @Test func `a push onto a word that has changed since is refused`() {
         let mailbox = Box()
-        let nodes = (0..<2).map { _ in PortCore.makeNode() }
+        let nodes = (0..<2).map { _ in Node.make() }
         defer { discard(nodes) }
         let seen = mailbox.mailbox.current
         mailbox.pushNodes(nodes[0...0])
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `a refused chain is as it was, and ends where its sender ended it`() {
         let mailbox = Box()
-        let nodes = (0..<5).map { _ in PortCore.makeNode() }
+        let nodes = (0..<5).map { _ in Node.make() }
         defer { discard(nodes) }
         mailbox.pushNodes(nodes[0...0])
         let seen = mailbox.mailbox.current
@@ -158,8 +158,8 @@ import Testing
     ) {
         var random = SplitMix64(seed: seed)
         let mailbox = Box()
-        let signal = PortCore.makeNode()
-        let nodes = (0..<200).map { _ in PortCore.makeNode() }
+        let signal = Node.make()
+        let nodes = (0..<200).map { _ in Node.make() }
         defer { discard(nodes + [signal]) }
         var unused = nodes[...]
         var expected: [Node] = []
@@ -209,7 +209,7 @@ import Testing
             while sent < each {
                 var some: [Node] = []
                 for _ in 0..<min(1 + sent % 3, each - sent) {
-                    let node = PortCore.makeNode()
+                    let node = Node.make()
                     node.store(sender * each + sent)
                     some.append(node)
                     sent += 1
@@ -264,7 +264,7 @@ import Testing
     }
 
     @Test func `every push takes its room, which stays through every other change, and wraps`() {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         node.next = nil
         for count in [1, 2, 1_000_000] as [UInt64] {

@@ -52,7 +52,7 @@ import Testing
             loop.add(port, forMode: .default) { message in
                 if checks.receive(message) { loop.stop() }
             }
-            // Confined to the loop's thread, like the handler above: blocks need to be sendable to get there.
+            // ExclusivityUnchecked to the loop's thread, like the handler above: blocks need to be sendable to get there.
             nonisolated(unsafe) let confined = checks
             let threads = try Threads(senders) { sender in
                 for number in 0..<count {

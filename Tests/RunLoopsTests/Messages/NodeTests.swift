@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a message comes out as it was put in, inline or boxed`() {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         node.store(Largest())
         #expect(node.move(Largest.self) == Largest())
@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test func `a message does not change the node's link and kind`() {
-        let node = PortCore.makeNode()
-        let next = PortCore.makeNode()
+        let node = Node.make()
+        let next = Node.make()
         defer {
             PortCore.discard(node)
             PortCore.discard(next)
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a node holds its message's references once, inline or boxed`() {
         let alive = Shared(0)
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         node.store(Counted(alive))
         #expect(alive.count == 1)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `reading a small message leaves it in`() {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         node.store(7)
         #expect(node.peek(Int.self) == 7)
@@ -90,7 +90,7 @@ import Testing
 
     @Test(.enabled(if: Allocations.areCounted))
     func `an inline message allocates nothing, a boxed one its box`() {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         defer { PortCore.discard(node) }
         let inline = Allocations.count {
             node.store(Largest())
@@ -107,7 +107,7 @@ import Testing
     @Test(.enabled(if: Allocations.areCounted)) func `a boxed message leaves no box behind`() async {
         // A process of its own, in which no other code allocates.
         await #expect(processExitsWith: .success) {
-            let node = PortCore.makeNode()
+            let node = Node.make()
             let before = Allocations.bytesInUse
             for _ in 0..<10_000 {
                 node.store(TooLarge())
@@ -125,7 +125,7 @@ import Testing
         seed: UInt64
     ) {
         var random = SplitMix64(seed: seed)
-        let nodes = (0..<60).map { _ in PortCore.makeNode() }
+        let nodes = (0..<60).map { _ in Node.make() }
         defer { for node in nodes { PortCore.discard(node) } }
         var unused = nodes[...]
         var list = NodeList()

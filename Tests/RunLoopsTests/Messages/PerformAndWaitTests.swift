@@ -167,7 +167,7 @@ import Testing
         while !isHeld.wait(seconds: 0) { await Task.yield() }
         let task = Task { try await thread.runLoop.performAndWait { log.add("late") } }
         // The loop is blocked, so the block stays in the mailbox. Once it is there, the task waits.
-        while thread.runLoop.inbox.mailbox.current.node == nil { await Task.yield() }
+        while thread.runLoop.handle.mailbox.current.node == nil { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         release.open()

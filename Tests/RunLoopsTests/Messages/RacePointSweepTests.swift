@@ -131,7 +131,7 @@
         }
 
         /// Stops the loop as another thread would, through the mailbox.
-        private func stop() { loop.inbox.request(.stop) }
+        private func stop() { loop.handle.request(.stop) }
 
         private func merges(_ event: RacePointSweepTests.Event) -> Bool { event == .ring || event == .signal }
 
@@ -143,7 +143,7 @@
                 node.kind = .block
                 let body = { [unowned self] in saw(.perform) }
                 node.store(BlockMessage(body: body, modes: nil, origin: SourceLocation(#fileID, #line)))
-                if loop.inbox.send(Mailbox.Chain(node)) { done[event, default: 0] += 1 }
+                if loop.handle.send(Mailbox.Chain(node)) { done[event, default: 0] += 1 }
             case .send:
                 done[event, default: 0] += 1
                 do { try port.send(1) } catch { Issue.record(error) }

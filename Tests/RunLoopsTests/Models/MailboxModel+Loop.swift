@@ -10,7 +10,7 @@ extension MailboxModel {
             case joinLooks, joinArms
             /// `LoopCore.takeMail`; `Mailbox.take`: the look, and the exchange.
             case looks, takeLooks, takeExchanges
-            /// `LoopCore.sortMail`, as far as it takes requests: `Inbox.takeRequests`.
+            /// `LoopCore.sortMail`, as far as it takes requests: `LoopHandle.takeRequests`.
             case takesRequests
             /// `PortInput.serveRing`: `Doorbell.isNudgedOrRung`, in a fault in two looks, and the port's queue.
             case bellLooks, bellLooksAgain, queueLooks

@@ -7,7 +7,7 @@ extension MailboxModel {
         /// The next step, or the one under way.
         enum Step: Hashable {
             case begins
-            /// `Inbox.request`; the second one in a wrong order only.
+            /// `LoopHandle.request`; the second one in a wrong order only.
             case marks, marksLate
             /// `Mailbox.push`: the look, and the exchange.
             case pushLooks, pushExchanges
@@ -15,7 +15,7 @@ extension MailboxModel {
             case writes
             /// `Doorbell.ring`; `Doorbell.nudge`: the look, and the exchange.
             case ringExchanges, nudgeLooks, nudgeExchanges
-            /// `Signal.send`: before and after it sends; between them only if the loop has ended.
+            /// `ReadyNode.send`: before and after it sends; between them only if the loop has ended.
             case retainsInbox, releasesSignal, releasesInbox
             /// The last reference of its own to the loop goes.
             case dropsLoop
@@ -133,7 +133,7 @@ extension MailboxModel {
         }
     }
 
-    /// `Inbox.request`: the sender that finds no mark sends the node.
+    /// `LoopHandle.request`: the sender that finds no mark sends the node.
     private func mark(
         _ operation: Operation, _ sender: inout Sender, _ state: inout State, _ walk: inout Exploration<State>
     ) {

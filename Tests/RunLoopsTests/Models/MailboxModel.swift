@@ -24,7 +24,7 @@ struct MailboxModel {
 
     /// A step that is left out, or done in the wrong order.
     enum Fault: CaseIterable {
-        // In `Mailbox`, `Inbox` and the wait.
+        // In `Mailbox`, `LoopHandle` and the wait.
         case armByStore, dropTheWrite, takeAfterCheck, pushOntoClosed, newestFirst
         /// The loop polls the kernel once more after it has armed, and goes to sleep in any case.
         case pollAfterArming
@@ -132,7 +132,7 @@ struct MailboxModel {
     /// A sender that only has the port does not keep the loop.
     func holdsLoop(_ script: [Operation]) -> Bool { script.contains { $0 != .ring && $0 != .nudge } }
 
-    /// A reference to the inbox goes, and with the last one its descriptor.
+    /// A reference to the handle goes, and with the last one its descriptor.
     func releaseInbox(_ state: inout State) {
         state.inboxReferences -= 1
         if state.inboxReferences == 0 { state.isOpen = false }

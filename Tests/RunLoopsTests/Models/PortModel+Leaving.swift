@@ -13,7 +13,7 @@ extension PortModel {
             state.loops[index].step = .mailboxCloses
         case .mailboxCloses: closeHere(index, in: &state, &walk)
         case .ends:
-            // `Mailbox.close` of the loop's own, and `LoopCore.discard`.
+            // `Mailbox.close` of the loop's own, and `LoopBlocks.discard`.
             state.hasEnded[index] = 1
             for signal in state.mail[index].removeAll().elements { takeBack(signal, in: &state, &walk) }
             state.loops[index].queued = SmallQueue()

@@ -155,7 +155,7 @@ extension PortModel {
             canStep = true
         }
         state = before
-        // `LoopCore.servePorts`.
+        // `ReadyInputs.servePorts`.
         if let signal = state.loops[index].queued.popFirst() {
             if signal == state.loops[index].input {
                 state.loops[index].serving = signal

@@ -12,7 +12,7 @@ extension PortModel {
             case closedLooks, rings
             /// `Doorbell.nudge`: the look, and the exchange.
             case nudgeLooks, nudgeExchanges
-            /// `Signal.send`, for each signal that the thread was given.
+            /// `ReadyNode.send`, for each signal that the thread was given.
             case sendsSignals
             /// `PortCore.close`: the exchange of the flag; `Mailbox.close`.
             case closes, mailboxCloses
@@ -180,7 +180,7 @@ extension PortModel {
         thread.step = thread.operation < operations[index].count ? .begins : .done
     }
 
-    /// `Signal.send`, to a loop's mailbox, which refuses it if the loop has ended.
+    /// `ReadyNode.send`, to a loop's mailbox, which refuses it if the loop has ended.
     private func sendSignal(_ signal: Int, in state: inout State, _ walk: inout Exploration<State>) {
         let loop = state.signalLoop[signal]
         if state.hasEnded[loop] == 1 { return takeBack(signal, in: &state, &walk) }

@@ -163,13 +163,13 @@ struct PortModel {
         return nodes
     }
 
-    /// `Signal.retainedNode`.
+    /// `ReadyNode.retainedNode`.
     func giveOut(_ signal: Int, in state: inout State, _ walk: inout Exploration<State>) {
         if state.isOut[signal] == 1 { walk.fail("a signal's node is in two places") }
         state.isOut[signal] = 1
     }
 
-    /// `Signal.takeRetained`.
+    /// `ReadyNode.takeRetained`.
     func takeBack(_ signal: Int, in state: inout State, _ walk: inout Exploration<State>) {
         if state.isOut[signal] == 0 { walk.fail("a signal is released twice") }
         state.isOut[signal] = 0

@@ -22,7 +22,7 @@ extension PortSetModel {
             case pushes, ringLooks, rings, nudges
             /// `PortCore.close`: the flag, `Mailbox.close`, and the nudge.
             case closes, mailboxCloses, closeNudges
-            /// `Signal.send`: `takeRetained`; `PortSetCore.becameReady`, the line and the gates.
+            /// `ReadyNode.send`: `takeRetained`; `PortSetCore.becameReady`, the line and the gates.
             case takesBack, tellsSet, opensGates
             /// `PortSetCore.add`: the line, `Claim.take`, and the line again; `remove`: the line.
             case addLooks, addClaims, addInserts, removeLooks

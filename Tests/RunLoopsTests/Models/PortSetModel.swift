@@ -32,7 +32,7 @@ struct PortSetModel {
             addWithoutArming
         // In `PortSetMember`.
         case ceaseWithoutDisarm, ceaseWithoutGivingUp, noLookAfterBell
-        // In `PortCore.close` and `Signal.send`.
+        // In `PortCore.close` and `ReadyNode.send`.
         case signalOfCloseDropped, closeRings, removedMemberIsPutInLine
     }
 
@@ -124,13 +124,13 @@ struct PortSetModel {
         state.ready.append(member)
     }
 
-    /// `Signal.retainedNode`.
+    /// `ReadyNode.retainedNode`.
     func giveOut(_ member: Int, in state: inout State, _ walk: inout Exploration<State>) {
         if state.isOut[member] == 1 { walk.fail("a signal's node is in two places") }
         state.isOut[member] = 1
     }
 
-    /// `Signal.takeRetained`.
+    /// `ReadyNode.takeRetained`.
     func takeBack(_ member: Int, in state: inout State, _ walk: inout Exploration<State>) {
         if state.isOut[member] == 0 { walk.fail("a signal is released twice") }
         state.isOut[member] = 0

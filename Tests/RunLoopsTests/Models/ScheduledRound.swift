@@ -97,7 +97,9 @@
             RunLoop.endCurrent()
         }
 
-        private func wasEnded(_ loop: RunLoop) -> Bool { loop.coreIfCurrent?.requests.contains(.end) == true }
+        private func wasEnded(_ loop: RunLoop) -> Bool {
+            loop.coreIfCurrent?.runs.requests.contains(.end) == true
+        }
 
         private func settle(_ loop: RunLoop) {
             var passes = 0
@@ -149,7 +151,7 @@
                 }
             }
             done.increment()
-            if endsEarly { stage.loop.inbox.request(.end) } else { stage.loop.stop() }
+            if endsEarly { stage.loop.handle.request(.end) } else { stage.loop.stop() }
         }
 
         private func perform(_ sender: Int, _ loop: RunLoop) {

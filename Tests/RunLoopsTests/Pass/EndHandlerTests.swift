@@ -30,7 +30,7 @@ import Testing
         let thread = try RunLoopThread(name: "worker")
         try thread.runLoop.performAndWait {
             let loop = RunLoop.current
-            // Confined to the thread, and not sendable: it need not be.
+            // ExclusivityUnchecked to the thread, and not sendable: it need not be.
             var state = ["opened"]
             let timer = Timer(timeInterval: .seconds(3_600), repeats: true) { _ in state.append("fired") }
             loop.add(timer, forMode: .default)

@@ -8,7 +8,7 @@ import Testing
     private let other = RunLoop.Mode("other")
     private let third = RunLoop.Mode("third")
 
-    private func modeCount(_ loop: RunLoop) -> Int { loop.core("test", "test").modes.count }
+    private func modeCount(_ loop: RunLoop) -> Int { loop.core("test", "test").members.modes.count }
 
     @Test func `a mode is known while it is common, holds an input, or runs`() {
         var modes = ModeTable()

@@ -50,7 +50,7 @@ import Testing
     @Test func `the main thread's loop never finishes in a common mode, and does in others`() throws {
         try onLoopThread { _ in
             let core = try LoopCore(
-                inbox: Inbox(), executors: Executors(serial: .main, task: RunLoop.main.taskExecutor),
+                handle: LoopHandle(), executors: Executors(serial: .main, task: RunLoop.main.taskExecutor),
                 isMain: true)
             core.addCommonMode(.init("common"))
             for mode in [RunLoop.Mode.default, .init("common")] {

@@ -58,7 +58,7 @@
                 isOver.open()
             }
             waitUntil("the spin ends in sleep") {
-                loop.inbox.counters.spinMisses.value > misses && loop.inbox.mailbox.acquireCurrent().isArmed
+                loop.handle.counters.spinMisses.value > misses && loop.handle.mailbox.acquireCurrent().isArmed
             }
             loop.stop()
             #expect(isOver.wait())

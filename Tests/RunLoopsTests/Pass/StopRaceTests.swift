@@ -7,7 +7,7 @@
     /// Stops that meet on their way.
     @Suite struct StopRaceTests {
         /// Holds a thread up when it has marked its stop and has not yet sent it.
-        private final class Holding: RacePointWatcher, @unchecked Sendable {
+        private final class WaitTarget: RacePointWatcher, @unchecked Sendable {
             // Safe: two gates, which any thread may use.
             let isMarked = Gate()
             let maySend = Gate()
@@ -26,7 +26,7 @@
             try onLoopThread { loop in
                 let log = Log<RunLoop.RunResult>()
                 for mode in [.default, other] { loop.add(Port<Int>(), forMode: mode) { _ in } }
-                let holding = Holding()
+                let holding = WaitTarget()
                 let sent = Gate()
                 loop.perform {
                     #expect(throws: Never.self) {

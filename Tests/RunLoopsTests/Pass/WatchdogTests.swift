@@ -185,7 +185,7 @@ import Testing
         let watchdog = try Reports().watch(loop, .seconds(100))
         let (inside, back) = (Gate(), Gate())
         let numbers = Log<HandlerRecord.Look?>()
-        let look = { @Sendable in numbers.add(loop.inbox.handlers.look()) }
+        let look = { @Sendable in numbers.add(loop.handle.handlers.look()) }
         loop.perform {
             look()
             loop.perform {
@@ -215,7 +215,7 @@ import Testing
     @Test func `a timer that is fired by hand inside a handler is part of it`() throws {
         try onLoopThread { loop in
             let watchdog = try Reports().watch(loop, .seconds(100))
-            let look = { @Sendable in loop.inbox.handlers.look() }
+            let look = { @Sendable in loop.handle.handlers.look() }
             var seen: [HandlerRecord.Look?] = []
             let inner = Timer(timeInterval: .seconds(60), repeats: true) { _ in seen.append(look()) }
             loop.add(inner, forMode: .default)
@@ -272,7 +272,7 @@ import Testing
         }
         #expect(entered.wait())
         let watchdog = try Reports().watch(loop, .seconds(100))
-        loop.perform { isNoted.add(loop.inbox.handlers.look() != nil) }
+        loop.perform { isNoted.add(loop.handle.handlers.look() != nil) }
         goOn.open()
         try loop.performAndWait {}
         #expect(isNoted.entries == [true])
@@ -284,7 +284,7 @@ import Testing
             let watchdog = try Reports().watch(loop, .seconds(100))
             loop.measuresHandlers = true
             let looked = Log<Bool>()
-            loop.perform { looked.add(loop.inbox.handlers.look() != nil) }
+            loop.perform { looked.add(loop.handle.handlers.look() != nil) }
             loop.pass()
             #expect(looked.entries == [true])
             #expect(loop.statistics.longestHandler != nil)
@@ -326,8 +326,8 @@ import Testing
 private func watchAndStop() throws {
     let thread = try RunLoopThread(name: "unwatched")
     let loop = thread.runLoop
-    let isWanted = { loop.inbox.handlers.isWanted }
-    let writesDown = { try loop.performAndWait { loop.inbox.handlers.look() != nil } }
+    let isWanted = { loop.handle.handlers.isWanted }
+    let writesDown = { try loop.performAndWait { loop.handle.handlers.look() != nil } }
     #expect(!isWanted())
     #expect(try !writesDown())
     do {
@@ -342,5 +342,5 @@ private func watchAndStop() throws {
     // The second one was let go of.
     #expect(!isWanted())
     #expect(try !writesDown())
-    #expect(loop.inbox.handlers.look() == nil)
+    #expect(loop.handle.handlers.look() == nil)
 }

@@ -17,7 +17,7 @@ import Testing
                 Signals.ignore(SIGPIPE, false)
                 Signals.block(SIGPIPE, false)
                 RunLoopDiagnostics.report("no process reads this")
-                RunLoopDiagnostics.drain(before: .hang)
+                DiagnosticQueue.drainProcess(until: .hang)
                 #expect(RunLoopDiagnostics.droppedCount == 1)
             }
         }
@@ -40,7 +40,7 @@ import Testing
                     #expect(lines.dropLast() == (0..<1_000 - dropped).map { "report \($0)" }[...])
                     #expect(lines.last?.contains(" \(dropped) reports were dropped") == true)
                 }
-                RunLoopDiagnostics.drain(before: .hang)
+                DiagnosticQueue.drainProcess(until: .hang)
                 try reader.join()
                 // From now on lines are accepted again.
                 RunLoopDiagnostics.report("one more")
@@ -60,7 +60,7 @@ import Testing
                 for number in 0..<100 { RunLoopDiagnostics.report("report \(number)") }
                 #expect(
                     readLines(wire.near, after: filler, count: 100) == (0..<100).map { "report \($0)" })
-                RunLoopDiagnostics.drain(before: .hang)
+                DiagnosticQueue.drainProcess(until: .hang)
                 #expect(RunLoopDiagnostics.droppedCount == 0)
             }
         }
@@ -99,7 +99,7 @@ import Testing
                 edges.increment()
             }
             for number in 0..<100 { RunLoopDiagnostics.report("\(number)") }
-            RunLoopDiagnostics.drain(before: .hang)
+            DiagnosticQueue.drainProcess(until: .hang)
             #expect(lines.entries == (0..<100).map(String.init))
         }
     }
@@ -121,7 +121,7 @@ import Testing
             RunLoopDiagnostics.report("second")
             #expect(second.entries == [])
             goOn.open()
-            RunLoopDiagnostics.drain(before: .hang)
+            DiagnosticQueue.drainProcess(until: .hang)
             #expect(first.entries == ["first"] && second.entries == ["second"])
         }
     }
@@ -169,7 +169,7 @@ import Testing
             #expect(entered.wait())
             let child = Child {
                 RunLoopDiagnostics.report("the child's")
-                RunLoopDiagnostics.drain(before: .hang)
+                DiagnosticQueue.drainProcess(until: .hang)
                 return 0
             }
             #expect(child.wait() == .exited(0))
@@ -194,7 +194,7 @@ import Testing
                 Faults.refusingWatches(ENOSPC) { _ = loop.run(in: .default, until: .now) }
                 #expect(refusals == 1)
             }
-            RunLoopDiagnostics.drain(before: .hang)
+            DiagnosticQueue.drainProcess(until: .hang)
             #expect(lines.entries.count == 1 && lines.entries[0].hasPrefix("libevent: "))
         }
     }

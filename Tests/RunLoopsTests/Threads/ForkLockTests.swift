@@ -25,7 +25,7 @@ import Testing
                 let other = try BareThread {
                     switch member {
                     case .name: loop.storedName.withLock { _ in held() }
-                    case .statistics: loop.inbox.longestHandler.withLock { _ in held() }
+                    case .statistics: loop.handle.longestHandler.withLock { _ in held() }
                     case .sendRightCount: port.core.rightsRecord.withLock { _ in held() }
                     }
                 }

@@ -43,7 +43,7 @@ import Testing
             }
             #expect(isHeld.wait())
             let last = Task { await resident.increment() }
-            await yieldUntil("the job is on its way") { thread.runLoop.inbox.mailbox.current.node != nil }
+            await yieldUntil("the job is on its way") { thread.runLoop.handle.mailbox.current.node != nil }
             goesOn.open()
             #expect(await last.value)
             #expect(await thread.join(before: .hang))

@@ -11,7 +11,7 @@ import Testing
             let worker = try RunLoopThread(name: "worker")
             let circle = Log<WaitCircle?>()
             worker.runLoop.perform { circle.add(refusal { try loop.performAndWait {} }) }
-            waitUntil("the worker waits") { loop.inbox.mailbox.current.node != nil }
+            waitUntil("the worker waits") { loop.handle.mailbox.current.node != nil }
             worker.stop()
             #expect(worker.join())
             let waits = circle.entries.first??.waits

@@ -138,7 +138,7 @@ import Testing
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "worker")
             waitUntilAsleep(thread.runLoop)
-            close(thread.runLoop.inbox.wakeup.descriptor)
+            close(thread.runLoop.handle.wakeup.descriptor)
             thread.runLoop.perform {}
         }
         expect(result, says: "RunLoop: the descriptor that wakes a loop was closed by other code")

@@ -89,7 +89,7 @@ import Testing
             loop = thread.runLoop
         }
         #expect(try loop.performAndWait { loop.isCurrent })
-        loop.inbox.request(.end)
+        loop.handle.request(.end)
     }
 
     @Test func `a thread can stop itself`() throws {

@@ -199,7 +199,7 @@ import Testing
     @Test func `the main loop is held by the main thread, even before that has asked for it`() throws {
         #expect(RunLoop.main.waitTarget == .mainLoop)
         try onLoopThread { loop in
-            #expect(loop.waitTarget == .loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
+            #expect(loop.waitTarget == .loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
             let wait = ThreadWait(in: "here", fileID: #fileID, line: #line) { [] }
             #expect(wait.heldTargets == [loop.waitTarget])
             #expect(wait.loop == loop)

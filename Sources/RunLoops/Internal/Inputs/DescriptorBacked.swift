@@ -7,31 +7,30 @@
 protocol DescriptorBacked: AnyObject, CustomStringConvertible {
     var isValid: Bool { get }
 
-    /// What stands for the source in its loop; nil while it is in none.
+    /// The source that stands for this one in its loop; nil while it is in none.
     var watch: DescriptorSource? { get set }
 
-    /// Makes what stands for the source; it holds the source.
+    /// Makes the source that stands for this one, and holds it.
     func makeWatch() -> DescriptorSource
 
     func invalidate()
 }
 
 extension DescriptorBacked {
-    func join(_ core: LoopCore, _ mode: RunLoop.Mode) throws(SystemError) {
-        guard isValid, !core.hasEnded else { return }
-        if let other = watch?.membership.loop, other !== core {
+    func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
+        guard isValid, !list.members.hasEnded else { return }
+        if let other = watch?.membership.loop, other !== list.members {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
         }
         let joining = watch ?? makeWatch()
         joining.onInvalidation = { [self] in invalidate() }
-        try joining.join(core, mode)
+        try joining.join(list, mode)
         watch = joining
     }
 
-    func leave(_ core: LoopCore, _ mode: RunLoop.Mode) {
+    func leave(_ list: LoopDescriptors, _ mode: RunLoop.Mode) {
         guard let leaving = watch else { return }
-        core.remove(leaving, from: mode)
-        leaving.update(in: core)
+        list.remove(leaving, from: mode)
         if leaving.membership.loop == nil { watch = nil }
     }
 }

@@ -1,5 +1,5 @@
 extension DescriptorSource {
-    /// Whether the kernel has refused to watch a descriptor again.
+    /// The state of a descriptor that the kernel may have refused to watch again.
     enum Refusal: Hashable {
         /// It has not.
         case none
@@ -13,26 +13,24 @@ extension DescriptorSource {
     ///
     /// The loop tries again, and has the owner told when it serves descriptors: not now, because it may be going through all
     /// of them.
-    func wasRefused(_ error: SystemError, in core: LoopCore) {
-        core.watchRetry.wasRefused()
-        // Each pass looks again.
-        core.watchedMode = nil
+    func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
+        list.wasRefused()
         if watch.refusal != .none { return }
         watch.refusal = .untold(error)
         if watch.isReady { return }
         watch.isReady = true
-        core.readyDescriptors.append(self)
+        list.append(ready: self)
     }
 
     /// Tells the source's owner, once for each time.
-    func tellRefusal(_ error: SystemError, in core: LoopCore) {
+    func tellRefusal(_ error: SystemError, by handlers: HandlerCaller) {
         watch.refusal = .told
         guard let onWatchRefused else {
-            RunLoopDiagnostics.report(
+            DiagnosticQueue.report(
                 "RunLoop: \(error) for the \(self), which is in a mode that runs; it is tried again until it succeeds"
             )
             return
         }
-        core.callHandler(origin, as: .descriptor) { onWatchRefused(self, error) }
+        handlers.call(origin, as: .descriptor) { onWatchRefused(self, error) }
     }
 }

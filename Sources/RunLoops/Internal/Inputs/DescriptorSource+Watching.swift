@@ -13,7 +13,7 @@ extension DescriptorSource {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    /// What the loop keeps for it.
+    /// The side of the source that its loop keeps.
     var watch: Watch {
         @inline(__always) _read { yield state.value.watch }
         @inline(__always) _modify { yield &state.value.watch }
@@ -21,6 +21,8 @@ extension DescriptorSource {
 
     /// The side of a source that its loop keeps.
     struct Watch: ~Copyable {
+        /// The sources of the loop that the source is in; nil while it is in none.
+        var list: LoopDescriptors?
         /// Exists while the source is in a loop.
         var event: Event?
         /// In the kernel's set.
@@ -31,7 +33,7 @@ extension DescriptorSource {
         var isServing = false
         /// The kernel reported it again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// Whether the kernel has refused to put it into its set.
+        /// The kernel's refusal to put it into its set, if there was one.
         var refusal = Refusal.none
         /// Where the source stands in the loop's list of descriptors.
         var position = 0
@@ -41,119 +43,94 @@ extension DescriptorSource {
 extension DescriptorSource: LoopInput {
     var keepsModeAlive: Bool { true }
 
-    func join(_ core: LoopCore, _ mode: RunLoop.Mode) throws(SystemError) {
-        guard isValid, !core.hasEnded else { return }
-        if let other = membership.loop, other !== core {
+    func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
+        guard isValid, !list.members.hasEnded else { return }
+        if let other = membership.loop, other !== list.members {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
         }
         if membership.loop == nil {
-            try enterDescriptor(core)
-            do { try startWatching(core) } catch {
-                _ = core.watchedDescriptors.leave(descriptor)
-                throw error
-            }
-            watch.position = core.descriptors.count
-            core.descriptors.append(self)
+            try list.append(self) { () throws(SystemError) in try startWatching(list.poller) }
+            watch.list = list
         }
-        core.add(self, to: mode)
-        update(in: core)
+        list.members.add(self, to: mode)
+        update()
     }
 
-    /// Has the loop remember which file the descriptor is.
-    private func enterDescriptor(_ core: LoopCore) throws(SystemError) {
-        switch try core.watchedDescriptors.join(descriptor, trigger) {
-        case .admitted: break
-        case .otherTrigger:
-            misuse(
-                "RunLoop.add(source): the \(self) is \(trigger)-triggered, and another one in this loop watches "
-                    + "that descriptor otherwise; give all of them one trigger")
-        case .otherFile:
-            let other = core.descriptors.first { $0.descriptor == descriptor }
-            guard let other else {
-                preconditionFailure("a descriptor that is known has a source in the loop")
-            }
-            other.endForClosedDescriptor()
-        }
-    }
-
-    private func startWatching(_ core: LoopCore) throws(SystemError) {
+    private func startWatching(_ poller: Poller) throws(SystemError) {
         var flags = trigger == .edge ? EV_ET : 0
         if interest.contains(.read) { flags |= EV_READ }
         if interest.contains(.write) { flags |= EV_WRITE }
         // Safe: the event is freed with this object, or before.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let event = try unsafe Event(core.poller.base, descriptor, flags, context: context) { _, _, context in
+        let event = try unsafe Event(poller.base, descriptor, flags, context: context) { _, _, context in
             guard let context = unsafe context else { return }
             unsafe Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue().noteReady()
         }
         try event.watch()
         watch.event = consume event
         watch.isOn = true
-        core.poller.watchCount += 1
+        poller.watchCount += 1
     }
 
-    func didLeave(_ loop: LoopCore) {
-        setWatched(false, in: loop)
+    func didLeave(_ loop: LoopMembers) {
+        guard let list = watch.list else { return }
+        setWatched(false, in: list)
         watch.event = nil
-        let wasOpen = loop.watchedDescriptors.leave(descriptor)
+        watch.list = nil
+        let wasOpen = list.remove(self)
         // At its end the loop asks the kernel no more, so it does not matter which comes first.
         if !wasOpen && !loop.hasEnded { endForClosedDescriptor() }
-        let last = loop.descriptors.removeLast()
-        if last !== self {
-            loop.descriptors[watch.position] = last
-            last.watch.position = watch.position
-        }
         if loop.hasEnded { invalidate() }
     }
 
     /// Brings the kernel's set up to date after this source has joined or left a mode.
-    func update(in core: LoopCore) {
-        guard membership.loop === core, let mode = core.watchedMode else { return }
-        setWanted(membership.contains(mode), in: core)
+    func update() {
+        guard let list = watch.list, let mode = list.watchedMode else { return }
+        setWanted(membership.contains(mode), in: list)
     }
 
-    /// The watched mode is another one: `wanted` says whether this source is in it.
-    func setWanted(_ wanted: Bool, in core: LoopCore) {
+    /// Brings the kernel's set up to date: `wanted` is true if this source is in the mode that is watched.
+    func setWanted(_ wanted: Bool, in list: LoopDescriptors) {
         // A level-triggered one whose handler is on the stack would be reported for ever; it is watched
         // again when the handler has returned.
-        setWatched(wanted && !(watch.isServing && watch.becameReadyMeanwhile && trigger == .level), in: core)
+        setWatched(wanted && !(watch.isServing && watch.becameReadyMeanwhile && trigger == .level), in: list)
     }
 
-    private func setWatched(_ wanted: Bool, in core: LoopCore) {
+    private func setWatched(_ wanted: Bool, in list: LoopDescriptors) {
         if !wanted { watch.refusal = .none }
         if wanted == watch.isOn { return }
         if wanted {
-            if watch.refusal != .none && !core.watchRetry.isDue { return core.watchRetry.leaveOut() }
-            if !core.watchedDescriptors.holds(descriptor) { endForClosedDescriptor() }
-            do throws(SystemError) { try watch.event?.watch() } catch { return wasRefused(error, in: core) }
+            if watch.refusal != .none && !list.retriesNow() { return }
+            if !list.stillHolds(descriptor) { endForClosedDescriptor() }
+            do throws(SystemError) { try watch.event?.watch() } catch { return wasRefused(error, in: list) }
             watch.refusal = .none
         } else {
             watch.event?.unwatch()
         }
         watch.isOn = wanted
-        core.poller.watchCount += wanted ? 1 : -1
+        list.poller.watchCount += wanted ? 1 : -1
     }
 
     /// The kernel reports the descriptor.
     ///
     /// Inside libevent: only note it.
     private func noteReady() {
-        guard let loop = membership.loop else { return }
+        guard let list = watch.list else { return }
         if watch.isServing {
             watch.becameReadyMeanwhile = true
-            setWanted(watch.isOn, in: loop)
+            setWanted(watch.isOn, in: list)
         } else if !watch.isReady {
             watch.isReady = true
-            loop.readyDescriptors.append(self)
+            list.append(ready: self)
         }
     }
 
     /// Calls the handler, if the descriptor is ready still.
     ///
-    /// - Returns: Whether there was anything to serve.
-    func serve(in core: LoopCore) -> Bool {
+    /// - Returns: True if there was anything to serve.
+    func serve(in list: LoopDescriptors) -> Bool {
         if case .untold(let error) = watch.refusal {
-            tellRefusal(error, in: core)
+            tellRefusal(error, by: list.members.handlers)
             return false
         }
         if let relay {
@@ -165,17 +142,17 @@ extension DescriptorSource: LoopInput {
         if readiness.isEmpty {
             // Another handler has emptied it; or the number is another file's by now, and the kernel reports the one that
             // the source watched, because a copy of it is open.
-            if !core.watchedDescriptors.holds(descriptor) { endForClosedDescriptor() }
+            if !list.stillHolds(descriptor) { endForClosedDescriptor() }
             return false
         }
         watch.isServing = true
         var handled = false
-        core.callHandler(origin, as: .descriptor) { handled = handler(self, readiness) }
+        list.members.handlers.call(origin, as: .descriptor) { handled = handler(self, readiness) }
         watch.isServing = false
-        if watch.becameReadyMeanwhile, isValid, membership.loop === core {
+        if watch.becameReadyMeanwhile, isValid, watch.list === list {
             watch.becameReadyMeanwhile = false
             switch trigger {
-            case .level: update(in: core)
+            case .level: update()
             case .edge: noteReady()
             }
         }
@@ -202,9 +179,16 @@ extension DescriptorSource: LoopInput {
     }
 
     /// Ends the program: the loop has found that the source watches nothing any more, or what it must not.
-    private func endForClosedDescriptor() -> Never {
+    func endForClosedDescriptor() -> Never {
         misuse(
             "RunLoop: the descriptor of the \(self) was closed; invalidate the source first, and close the descriptor then"
         )
+    }
+
+    /// Ends the program: another source of the loop watches the descriptor with the other trigger.
+    func endForOtherTrigger() -> Never {
+        misuse(
+            "RunLoop.add(source): the \(self) is \(trigger)-triggered, and another one in this loop watches "
+                + "that descriptor otherwise; give all of them one trigger")
     }
 }

@@ -1,7 +1,7 @@
 /// A handler of one loop, which any thread can have called there, once.
 ///
-/// The handler stays with its loop, so it may hold what is confined to the loop's thread: what others have is
-/// a number.
+/// The handler stays with its loop, so it may hold objects that are confined to the loop's thread: other threads have only a
+/// number.
 package struct EndWatcher: Sendable {
     /// Not held: the loop of a thread that has ended goes, and with it the handler.
     private let loop: WeakReference
@@ -10,14 +10,14 @@ package struct EndWatcher: Sendable {
 
     /// Keeps a handler with the calling thread's loop.
     ///
-    /// A loop that has ended lets go of it at once.
+    /// A loop that has ended releases it at once.
     package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
         self.loop = WeakReference(loop)
         self.origin = origin
         number = EndWatcher.handlers(of: loop).add(handler)
     }
 
-    /// Whether the loop has gone, so that nobody would be called.
+    /// True if the loop was destroyed, so that no handler would be called.
     fileprivate var isGone: Bool { !loop.isAlive }
 
     /// Has the handler called.
@@ -52,10 +52,10 @@ package struct EndWatcher: Sendable {
     }
 }
 
-/// Those who wait to be told of one end, of which some may go without having been told.
+/// The watchers of one end, some of whose loops may be destroyed before it comes.
 package struct EndWatchers: Sendable {
     private var watchers: [EndWatcher] = []
-    /// At how many those that have gone are let go of next.
+    /// The number of watchers at which those of destroyed loops are released next.
     private var limit = 8
 
     package init() {}

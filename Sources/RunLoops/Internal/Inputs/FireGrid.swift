@@ -1,4 +1,4 @@
-/// When a repeating timer fires next: the grid of its first date and its interval.
+/// The dates of a repeating timer: the grid of its first date and its interval.
 enum FireGrid {
     /// The last date on the grid that is not after `now`; a date after `now` itself.
     ///
@@ -12,12 +12,12 @@ enum FireGrid {
         return now.advanced(by: -Int64(sinceLast(date, interval, now).remainder))
     }
 
-    /// The first date on the grid after `now`, and how many before it were passed over.
+    /// The first date on the grid after `now`, and the number of dates before it that were passed over.
     ///
     /// - Parameters:
     ///   - date: A date on the grid; the fire that is over.
     ///   - interval: Nanoseconds; more than zero.
-    ///   - now: When the fire was over.
+    ///   - now: The moment at which the fire was over.
     /// - Returns: Both.
     static func next(after date: Moment, interval: Int64, now: Moment) -> (date: Moment, missed: Int) {
         if now < date { return (date.advanced(by: interval), 0) }
@@ -25,7 +25,7 @@ enum FireGrid {
         return (now.advanced(by: interval - Int64(sinceLast)), Int(clamping: missed))
     }
 
-    /// How many whole intervals have passed since a date, and how much time since the last of them.
+    /// The number of whole intervals that have passed since a date, and the time since the last of them.
     private static func sinceLast(_ date: Moment, _ interval: Int64, _ now: Moment)
         -> (quotient: UInt64, remainder: UInt64)
     {

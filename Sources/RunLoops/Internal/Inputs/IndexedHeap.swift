@@ -3,7 +3,7 @@
 /// Four children to a node: half the levels of a binary heap, and the children of a node are neighbours in
 /// memory. Keys are compared as two integers, with no closure and no reference in between.
 struct IndexedHeap {
-    /// What the heap is ordered by: the date, and among equal dates who came first.
+    /// The order of the heap: the date, and among equal dates the order of arrival.
     struct Key: Comparable {
         var date: Moment
         var sequence: UInt64
@@ -19,7 +19,7 @@ struct IndexedHeap {
     }
 
     private var entries: [Entry] = []
-    /// Where each slot's entry is, or −1.
+    /// The position of each slot's entry, or −1.
     private var positions: [Int] = []
 
     private static let arity = 4
@@ -51,7 +51,8 @@ struct IndexedHeap {
 
     /// Adds every slot whose date is not after `now` to a list, in no order.
     ///
-    /// A list, and not a closure that is called with each: what a closure captures would be copied with all its references.
+    /// A list, and not a closure that is called with each: the values that a closure captures would be copied with all their
+    /// references.
     func collectDue(at now: Moment, into due: inout [Int]) { visit(0, now, &due) }
 
     private func visit(_ position: Int, _ now: Moment, _ due: inout [Int]) {

@@ -1,14 +1,14 @@
-/// What a loop knows of one of its inputs.
+/// The place of an input in its loop, and the modes that it is in.
 struct Membership {
-    /// The loop, while the input is in one of its modes.
-    var loop: LoopCore?
+    /// The inputs of the loop, while this one is in one of its modes.
+    var loop: LoopMembers?
 
     private var list = ModeList()
 
-    /// Whether the input was added to the common modes, and so joins the modes that become common later.
+    /// True if the input was added to the common modes, and so joins the modes that become common later.
     var followsCommon = false
 
-    /// Where the input stands in the loop's list.
+    /// The position of the input in the loop's list.
     var position = 0
 
     /// The modes that the input is in, in no order.
@@ -42,16 +42,16 @@ struct Membership {
 protocol LoopInput: AnyObject {
     var membership: Membership { get set }
 
-    /// Whether it is in a mode.
+    /// True if it is in a mode.
     ///
     /// Asked for here, so that asking an input of any type copies no membership, which would count its references.
     func isIn(_ mode: RunLoop.Mode) -> Bool
 
-    /// Whether a mode that holds this can become ready; false for observers.
+    /// True if a mode that holds this can become ready; false for observers.
     var keepsModeAlive: Bool { get }
 
     /// The input has left its last mode, or its loop's thread ends.
-    func didLeave(_ loop: LoopCore)
+    func didLeave(_ loop: LoopMembers)
 }
 
 extension LoopInput {

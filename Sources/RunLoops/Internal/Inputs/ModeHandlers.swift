@@ -1,4 +1,4 @@
-/// What is called in a mode, or in all common ones.
+/// A handler that is called in one mode, or in all common ones.
 package protocol ModeHandler {
     /// The mode that it was given for; ``RunLoop/Mode/common`` for the common ones.
     var mode: RunLoop.Mode { get }
@@ -6,8 +6,8 @@ package protocol ModeHandler {
 
 /// The handlers of an input that may have another one in each mode.
 ///
-/// A value, for one thread. A removed handler is given to the caller, which releases it when all is in order: what a handler
-/// holds may be the user's, and may come back to the input while it is destroyed.
+/// A value, for one thread. A removed handler is given to the caller, which releases it when all is in order: the objects that
+/// a handler holds may be the user's, and may come back to the input while they are destroyed.
 package struct ModeHandlers<Handler: ModeHandler> {
     /// The modes that have a handler of their own.
     private var modes = ModeList()

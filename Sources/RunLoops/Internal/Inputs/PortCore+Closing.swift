@@ -14,14 +14,14 @@ extension PortCore {
         var released = queue.closeLine()
         released.notifyAll(.closed)
 
-        if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox) {
+        if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle) {
             // On the receiver's own thread the port leaves its loop at once.
-            if let signal { _ = Signal.takeRetained(signal) }
-            if let input = unsafe receiver.state.value.input { input.membership.loop?.removeFromLoop(input) }
+            if let signal { _ = ReadyNode.takeRetained(signal) }
+            if let input = unsafe receiver.state.value.input { input.membership.loop?.remove(input) }
         } else if let signal = signal ?? bell.nudge() {
             // The receiver sleeps on this signal, or is about to. Woken, it finds the port closed and releases it. The bell is
             // nudged and not rung, because a receiver that is just arming the bell would take a ring for a signal.
-            Signal.send(signal)
+            ReadyNode.send(signal)
         }
         // A loop or a set that is serving the port at this moment finds out by itself that the port is closed.
         destroyWhatIsLeft()

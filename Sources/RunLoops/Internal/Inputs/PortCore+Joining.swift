@@ -2,10 +2,10 @@
 
 extension PortCore {
     /// Adds the port to a mode.
-    func join(_ loop: LoopCore, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
+    func join(_ loop: ReadyInputs, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
     {
-        if loop.hasEnded || isClosed { return }
-        guard receiver.claim.take(for: loop.inbox) else {
+        if loop.members.hasEnded || isClosed { return }
+        guard receiver.claim.take(for: loop.handle) else {
             // The port was closed since, by a thread that holds the claim while it destroys the queue.
             if isClosed { return }
             misuse(
@@ -16,21 +16,21 @@ extension PortCore {
         if let known = unsafe receiver.state.value.input {
             joined = known
         } else {
-            joined = PortInput(port, self, loop.inbox)
+            joined = PortInput(port, self, loop.handle)
             unsafe receiver.state.value.input = joined
         }
         joined.add(deliver, for: mode)
         loop.add(joined, to: mode)
         joined.arm(in: loop)
         // Another thread may have closed the port since the first check, and found no loop to signal.
-        if isClosed { loop.removeFromLoop(joined) }
+        if isClosed { loop.members.remove(joined) }
     }
 
     /// Removes the port from a mode.
     ///
     /// Its messages stay in the port.
-    func leave(_ loop: LoopCore, _ mode: RunLoop.Mode) {
-        guard receiver.claim.isHeld(by: loop.inbox), let input = unsafe receiver.state.value.input else {
+    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+        guard receiver.claim.isHeld(by: loop.handle), let input = unsafe receiver.state.value.input else {
             return
         }
         let removed = input.removeHandlers(for: mode, in: loop)

@@ -9,7 +9,7 @@ extension PortCore {
             if let refusal = ring() { throw PortSendError(self, refusal, [message]) }
             return
         }
-        let node = PortCore.makeNode()
+        let node = Node.make()
         node.store(message)
         if let refusal = send(node) { throw takeBack(node, refusal) }
     }
@@ -19,7 +19,7 @@ extension PortCore {
         _ message: consuming Message, before deadline: ContinuousClock.Instant
     ) throws(PortSendError<Message>) {
         if Message.self == Void.self { return try post(message) }
-        let node = PortCore.makeNode()
+        let node = Node.make()
         node.store(message)
         if let refusal = send(node, before: deadline) { throw takeBack(node, refusal) }
     }

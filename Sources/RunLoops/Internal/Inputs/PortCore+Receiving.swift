@@ -30,7 +30,7 @@ extension PortCore {
         guard let next else { return nil }
         let taken = take(from: next)
         if taken.isLast && taken.slot.index == 0 { return next }
-        let node = PortCore.makeNode()
+        let node = Node.make()
         messageType.move(taken.slot, node)
         if taken.isLast { PortCore.discard(next) }
         return node
@@ -39,21 +39,21 @@ extension PortCore {
     /// Arms the mailbox, if the backlog and the mailbox are empty.
     ///
     /// - Returns: False if there is a message or notice, or the port has ended.
-    func arm(with signal: Signal) -> Bool {
+    func arm(with signal: ReadyNode) -> Bool {
         if unsafe !receiver.state.value.backlog.isEmpty { return false }
         if queue.mailbox.arm(with: signal.retainedNode()) { return true }
-        _ = Signal.takeRetained(signal.node)
+        _ = ReadyNode.takeRetained(signal.node)
         return false
     }
 
     /// Disarms the mailbox or the bell.
     ///
     /// If no sender has the node of the signal, takes the node's reference back.
-    func disarm(_ signal: Signal) {
+    func disarm(_ signal: ReadyNode) {
         if isSignalPort {
-            if let node = bell.disarm() { _ = Signal.takeRetained(node) }
+            if let node = bell.disarm() { _ = ReadyNode.takeRetained(node) }
         } else if queue.mailbox.disarm() {
-            _ = Signal.takeRetained(signal.node)
+            _ = ReadyNode.takeRetained(signal.node)
         }
     }
 }

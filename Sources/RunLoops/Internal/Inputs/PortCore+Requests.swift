@@ -66,7 +66,7 @@ extension PortCore {
     private func makeRequest<Message: Sendable, Answer: Sendable>(
         _ message: (ReplyRight<Answer>) -> Message, _ reply: ReplyRight<Answer>
     ) -> Node {
-        let node = PortCore.makeNode()
+        let node = Node.make()
         node.store(message(reply))
         return node
     }

@@ -59,7 +59,7 @@ extension PortCore {
         switch queue.mailbox.push(Mailbox.Chain(uncounted: node)) {
         case .queued: return true
         case .queuedToArmed(let signal):
-            if let signal { Signal.send(signal) }
+            if let signal { ReadyNode.send(signal) }
             return true
         case .closed: return false
         case .full, .raced: preconditionFailure("push asks for no room, and repeats until it is decided")
@@ -71,12 +71,12 @@ extension PortCore {
     /// Has the port's loop call a handler once the last send right is released.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
-        guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.inbox),
+        guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle),
             let input = unsafe receiver.state.value.input
         else {
             // The handler is not needed: a port that has ended leaves its loop by itself, and so does every port of a loop that
             // has ended.
-            if isClosed || RunLoop.existing?.coreIfCurrent?.hasEnded == true { return }
+            if isClosed || RunLoop.existing?.hasEnded == true { return }
             misuse(
                 "Port.onNoSenders: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
             )
@@ -111,7 +111,7 @@ extension PortCore {
             let node = Node.makeStandalone(.noSenders)
             if !queueBeyondLimit(node) { return node.freeStandalone() }
             // The receiver of a port without messages sleeps on the bell. A nudge wakes it and is not a signal.
-            if isSignalPort, let signal = bell.nudge() { Signal.send(signal) }
+            if isSignalPort, let signal = bell.nudge() { ReadyNode.send(signal) }
         }
     }
 

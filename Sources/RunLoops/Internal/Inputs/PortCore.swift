@@ -3,7 +3,7 @@ internal import Synchronization
 /// The part of a port that does not depend on the type of its messages.
 ///
 /// Senders push onto the mailbox of ``queue``. The receiver takes in all nodes at once, into the backlog of ``receiver``, and
-/// hands out their messages one by one. The receiver of an empty port arms the mailbox with its ``Signal``: the next sender
+/// hands out their messages one by one. The receiver of an empty port arms the mailbox with its ``ReadyNode``: the next sender
 /// gets the signal, and sends it.
 @usableFromInline
 final class PortCore: Sendable {
@@ -74,10 +74,6 @@ final class PortCore: Sendable {
         case wouldDeadlock
     }
 
-    /// Returns a node for the calling thread to fill and send.
-    @usableFromInline
-    static func makeNode() -> Node { SlabCache.takeNode() }
-
     /// Gives back a node that was emptied again.
     @usableFromInline
     static func discard(_ node: Node) {
@@ -133,7 +129,7 @@ final class PortCore: Sendable {
         switch queue.push(chain) {
         case .queued: return .sent
         case .queuedToArmed(let signal):
-            if let signal { Signal.send(signal) }
+            if let signal { ReadyNode.send(signal) }
             return .sent
         case .closed: return .closed
         case .full, .raced: return .full
@@ -146,7 +142,7 @@ final class PortCore: Sendable {
         Fork.check("Port.send")
         racePoint(.closedLooks)
         if isClosed { return .invalid }
-        if let signal = bell.ring() { Signal.send(signal) }
+        if let signal = bell.ring() { ReadyNode.send(signal) }
         return nil
     }
 }

@@ -4,7 +4,7 @@
 extension PortInput {
     struct State {
         var membership = Membership()
-        var signal: Signal?
+        var signal: ReadyNode?
         var handlers = ModeHandlers<Handler>()
         var hasBeenArmed = false
         var noSenders: (() -> Void)?
@@ -28,7 +28,7 @@ extension PortInput {
     // value yielded to it allocates memory.
 
     /// The signal that announces messages; nil once the port has left the loop.
-    var signal: Signal? {
+    var signal: ReadyNode? {
         @inline(__always) get { state.value.signal }
         @inline(__always) _modify { yield &state.value.signal }
     }

@@ -8,10 +8,10 @@ final class PortInput: SignalledInput {
     /// The mutable state, whose parts have accessors in `PortInput+State`.
     let state = ExclusivityUnchecked(State())
 
-    init(_ port: AnyObject, _ core: PortCore, _ inbox: Inbox) {
+    init(_ port: AnyObject, _ core: PortCore, _ handle: LoopHandle) {
         self.port = port
         self.core = core
-        signal = Signal(inbox: inbox, input: self)
+        signal = ReadyNode(handle: handle, input: self)
     }
 
     var keepsModeAlive: Bool { true }
@@ -25,7 +25,7 @@ final class PortInput: SignalledInput {
     /// Removes the handlers for a mode.
     ///
     /// - Returns: The removed handlers, for the caller to release once the state is consistent.
-    func removeHandlers(for mode: RunLoop.Mode, in loop: LoopCore) -> [Handler] {
+    func removeHandlers(for mode: RunLoop.Mode, in loop: LoopMembers) -> [Handler] {
         hasLeftAMode = true
         return handlers.remove(for: mode, whereCommon: loop.modes.common)
     }
@@ -33,32 +33,32 @@ final class PortInput: SignalledInput {
     /// Arms the mailbox or the bell for the first time in this loop.
     ///
     /// If messages came before, makes the port ready.
-    func arm(in loop: LoopCore) {
+    func arm(in loop: ReadyInputs) {
         guard let signal, !hasBeenArmed else { return }
         hasBeenArmed = true
         if core.isSignalPort {
             if core.takeMail() > 0 {
                 loop.becameReady(signal)
             } else if !core.bell.armUnlessRung(with: signal.retainedNode()) {
-                loop.becameReady(Signal.takeRetained(signal.node))
+                loop.becameReady(ReadyNode.takeRetained(signal.node))
             }
         } else if core.takeMail() > 0 || !core.arm(with: signal) {
             loop.becameReady(signal)
         }
     }
 
-    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
+    func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
         guard let signal else { return Served() }
         if core.isClosed {
-            loop.removeFromLoop(self)
+            loop.members.remove(self)
             return Served()
         }
         if signal.isOut { return Served() }
-        guard let mode = loop.currentMode, let handler = handlers.handler(for: mode) else {
+        guard let mode = loop.members.currentMode, let handler = handlers.handler(for: mode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
-        loop.serving.append(signal)
-        defer { loop.serving.removeLast() }
+        loop.beginServing(signal)
+        defer { loop.endServing() }
         if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
         // A nested run comes here again, and must not hide from the outer one that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
@@ -68,14 +68,14 @@ final class PortInput: SignalledInput {
     }
 
     private func serveRing(
-        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode
+        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
         // Armed before the call, so that a ring during the call is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
-            loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
+            loop.handle.counters.messages.add()
+            loop.handlers.call(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
         // These are only notices: a port of signals has no other mail. A notice that comes from here on nudges the bell again.
@@ -86,7 +86,7 @@ final class PortInput: SignalledInput {
                 // A handler has taken the port out of this mode, and another mode is to serve it. If the bell is no longer
                 // armed, the thread that rang it makes the port ready.
                 if let node = core.bell.disarm() {
-                    _ = Signal.takeRetained(node)
+                    _ = ReadyNode.takeRetained(node)
                     served.hasMore = true
                 }
                 break
@@ -103,25 +103,25 @@ final class PortInput: SignalledInput {
     ///
     /// - Returns: True if a handler was called.
     @inline(never)
-    private func serveStandalone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore) -> Bool
+    private func serveStandalone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs) -> Bool
     {
         defer { slot.node.freeStandalone() }
         switch slot.node.mark {
         case .beyondLimit:
-            loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(slot) }
+            loop.handle.counters.messages.add()
+            loop.handlers.call(core.origin, as: .port) { deliver(slot) }
             return true
         case .noSenders:
             let handler = noSenders
             guard core.noSendersNoticeArrives(isWanted: handler != nil), let handler else { return false }
-            loop.callHandler(core.origin, as: .port, handler)
+            loop.handlers.call(core.origin, as: .port, handler)
             return true
         case .ordinary, .pack: preconditionFailure("a node of a slab is no lone one")
         }
     }
 
     private func serveMessages(
-        _ signal: Signal, _ deliver: (Node.Slot) -> Void, _ loop: LoopCore, _ mode: RunLoop.Mode,
+        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode,
         _ budget: inout Budget
     ) -> Served {
         _ = core.takeMail()
@@ -136,18 +136,18 @@ final class PortInput: SignalledInput {
                 continue
             }
             calledHandler = true
-            loop.inbox.counters.messages.add()
-            loop.callHandler(core.origin, as: .port) { deliver(taken.slot) }
+            loop.handle.counters.messages.add()
+            loop.handlers.call(core.origin, as: .port) { deliver(taken.slot) }
             // Unless it is the last message, a run inside the handler may have taken the others, and the node with them.
             if taken.isLast { releaser.release(node) }
         }
-        if core.isClosed { loop.removeFromLoop(self) }
+        if core.isClosed { loop.members.remove(self) }
         let isLeft = self.signal != nil
         return Served(
             calledHandler: calledHandler, hasMore: isLeft && !signal.isOut && !core.arm(with: signal))
     }
 
-    func didLeave(_ loop: LoopCore) {
+    func didLeave(_ loop: LoopMembers) {
         guard let signal else { return }
         let askedForNoSenders = noSenders
         noSenders = nil

@@ -219,7 +219,7 @@ extension PortQueue {
         mutating func add(_ sender: WaitingSenders.Sender) { served.append(sender) }
 
         mutating func finish() {
-            while let signal = signals.popFirst() { Signal.send(signal) }
+            while let signal = signals.popFirst() { ReadyNode.send(signal) }
             served.notifyAll(.sent)
         }
     }

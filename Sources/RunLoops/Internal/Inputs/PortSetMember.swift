@@ -21,7 +21,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     /// The signal that the empty port is armed with; nil while the port is not in the set.
     ///
     /// Guarded by the lock of `receiving`.
-    private var signal: Signal?
+    private var signal: ReadyNode?
 
     init(_ port: any AnyObject & Sendable, _ core: PortCore, reportsEnd: Bool, _ set: PortSetCore) {
         self.port = port
@@ -79,7 +79,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
 // The operations of a port's receiver. Called under the lock of `receiving`.
 extension PortSetMember {
     /// Prepares to receive: makes the signal.
-    func begin() { signal = Signal(to: self) }
+    func begin() { signal = ReadyNode(to: self) }
 
     /// Arms the mailbox or the bell.
     ///
@@ -88,7 +88,7 @@ extension PortSetMember {
         guard let signal else { return false }
         if core.isSignalPort {
             if !core.bell.armUnlessRung(with: signal.retainedNode()) {
-                _ = Signal.takeRetained(signal.node)
+                _ = ReadyNode.takeRetained(signal.node)
                 return false
             }
             // The port was closed before the bell was armed, so no thread will ring it.

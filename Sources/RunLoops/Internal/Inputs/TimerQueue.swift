@@ -1,4 +1,4 @@
-/// When which of a loop's timers fires, without clock, thread or closure.
+/// The planned fires of a loop's timers, without clock, thread or closure.
 ///
 /// A timer fires at its date or later, and with a tolerance at the latest so much later, so that several
 /// can share one wake-up. Timers that are due together fire in the order of their dates, and those of
@@ -30,7 +30,7 @@ struct TimerQueue<Payload> {
     /// Of use inside ``collectDue(at:into:)`` only.
     private var dueSlots: [Int] = []
 
-    /// How many fires are planned.
+    /// The number of planned fires.
     var count: Int { exact.count + lenient.count }
 
     var isEmpty: Bool { exact.isEmpty && lenient.isEmpty }
@@ -55,7 +55,7 @@ struct TimerQueue<Payload> {
     /// - Parameters:
     ///   - payload: The timer.
     ///   - date: The earliest moment.
-    ///   - tolerance: How many nanoseconds after it is still in time.
+    ///   - tolerance: The number of nanoseconds after it that are still in time.
     ///   - sequence: The timer's, from ``makeSequence()``.
     /// - Returns: The fire, to take it out again.
     mutating func add(_ payload: Payload, date: Moment, tolerance: Int64 = 0, sequence: UInt64) -> Fire {
@@ -108,7 +108,7 @@ struct TimerQueue<Payload> {
         // Mostly it is one.
         if dueSlots.count > 1 { dueSlots.sort { [slots] in slots[$0].key < slots[$1].key } }
         for slot in dueSlots { due.append(Fire(slot: slot, stamp: slots[slot].stamp)) }
-        // What a burst has taken is given back.
+        // The memory that a burst has taken is given back.
         if dueSlots.count > 1024 { dueSlots = [] }
     }
 }

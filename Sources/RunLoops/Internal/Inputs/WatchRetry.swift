@@ -1,18 +1,18 @@
-/// When a loop watches descriptors again that the kernel has refused to watch.
+/// The retries of a loop to watch descriptors that the kernel has refused to watch.
 ///
 /// While there are some, each pass looks at all descriptors, and tries those that were refused when the pause is over.
 struct WatchRetry {
     private var pause = ExponentialBackoff.rewatching
 
-    /// When the next try is due; `never` if none was refused.
+    /// The moment at which the next try is due; `never` if none was refused.
     ///
     /// A sleep ends then.
     private(set) var moment = Moment.never
 
-    /// Whether the look that is under way tries those that were refused.
+    /// True if the look that is under way tries those that were refused.
     private(set) var isDue = false
 
-    /// Whether the look has found some that are not watched.
+    /// True if the look has found some that are not watched.
     private var foundSome = false
 
     /// The loop looks at all its descriptors.
@@ -33,7 +33,7 @@ struct WatchRetry {
 
     /// The look is over.
     ///
-    /// - Returns: Whether there are some that are not watched.
+    /// - Returns: True if there are some that are not watched.
     mutating func endLook() -> Bool {
         isDue = false
         if !foundSome {

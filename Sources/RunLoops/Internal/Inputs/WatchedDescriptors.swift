@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The descriptors that sources of one loop watch: their trigger, and whether each number still stands for the open file
-/// that it stood for when its first source joined the loop.
+/// The descriptors that sources of one loop watch: their trigger, and the open file that each number stood for when its first
+/// source joined the loop.
 ///
 /// A number that was closed stands for another file as soon as it is given out again, and nothing in the file tells: kinds
 /// that are no sockets or pipes share one inode, and a terminal that is opened again has its old one. The kernel's epoll
@@ -23,7 +23,7 @@ struct WatchedDescriptors {
     /// Made with the loop's first source.
     private var files: EpollSet?
 
-    /// Whether a source may watch a descriptor.
+    /// The answer to a source that wants to watch a descriptor.
     enum Admission {
         case admitted
         /// Other sources of the loop watch it with another trigger.
@@ -34,7 +34,7 @@ struct WatchedDescriptors {
 
     /// Counts one more source, if it is admitted.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: The answer.
     /// - Throws: `SystemError` as epoll refuses the descriptor: libevent, asked first, would write a warning of its own.
     mutating func join(
         _ descriptor: CInt, _ trigger: DescriptorSource.Trigger
@@ -46,7 +46,7 @@ struct WatchedDescriptors {
         do throws(SystemError) { try files.add(descriptor, [], token: 0) } catch {
             switch error.code {
             case EEXIST: break
-            // What the other sources watched was a file that epoll takes.
+            // The other sources watched a file that epoll takes.
             case EBADF, EPERM: if known != nil { return .otherFile } else { throw error }
             default: throw error
             }
@@ -61,7 +61,7 @@ struct WatchedDescriptors {
         return .admitted
     }
 
-    /// Whether the number of a source's descriptor stands for the file that it stood for when the source joined.
+    /// True if the number of a source's descriptor stands for the file that it stood for when the source joined.
     func holds(_ descriptor: CInt) -> Bool {
         guard let files else { return false }
         do throws(SystemError) { try files.change(descriptor, [], token: 0) } catch { return false }
@@ -81,7 +81,7 @@ struct WatchedDescriptors {
         return files?.remove(descriptor) ?? true
     }
 
-    /// Closes what it has opened: the loop ends.
+    /// Closes the descriptor that it has opened: the loop ends.
     mutating func end() {
         entries = [:]
         files = nil

@@ -13,7 +13,7 @@ enum EventLog {
         // Safe: the callback reads the string, which is zero-terminated, and keeps no pointer.
         unsafe event_set_log_callback { severity, message in
             guard severity != EVENT_LOG_DEBUG, let message = unsafe message else { return }
-            unsafe RunLoopDiagnostics.report("libevent: \(String(cString: message))")
+            unsafe DiagnosticQueue.report("libevent: \(String(cString: message))")
         }
         return true
     }()

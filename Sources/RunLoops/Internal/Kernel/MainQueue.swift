@@ -109,9 +109,13 @@ extension MainQueue {
     /// Read on the main thread, or after the main thread has ended.
     static var mainThreadWasKept: Bool { runloops_main_thread_was_kept() }
 
-    /// Has the main loop run on the main thread forever, from the moment at which an asynchronous main suspends.
-    static func keepMainThread() throws(SystemError) {
-        let code = runloops_keep_main_thread { RunLoop.runAdoptedMain() }
+    /// Has the main loop run on the main thread for ever, from the moment at which an asynchronous main suspends.
+    ///
+    /// - Parameter run: Runs the loop; it never returns.
+    /// - Throws: `SystemError` if this Swift runtime or libdispatch offers no way to (`ENOTSUP`), or if other code has taken
+    ///   it (`EBUSY`).
+    static func keepMainThread(_ run: @convention(c) () -> Void) throws(SystemError) {
+        let code = runloops_keep_main_thread(run)
         if code != 0 { throw SystemError(call: "swift_task_asyncMainDrainQueue_hook", code: code) }
     }
 }

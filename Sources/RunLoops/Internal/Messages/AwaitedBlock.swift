@@ -1,9 +1,3 @@
-/// A block that a thread or task waits for, while the block is on the stack of a loop's thread.
-protocol RunningWait {
-    /// Ends the wait: the loop's thread has ended in the middle of the block.
-    func threadHasEnded()
-}
-
 /// A block that a thread or task waits for, from the time it is given until its result is taken.
 ///
 /// The loop's thread claims the decision of the result when it starts the block, so a block that has started cannot be
@@ -16,13 +10,14 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// The loop's thread only.
     ///
     /// - Parameters:
-    ///   - loop: The loop that runs the block. If its thread ends in the middle of the block, the loop ends the wait.
+    ///   - stack: The waits on the stack of the loop that runs the block. If the loop's thread ends in the middle of the block,
+    ///     it ends them.
     ///   - block: The block.
-    func run(on loop: LoopCore? = nil, _ block: () throws -> Result) {
+    func run(on stack: WaitStack? = nil, _ block: () throws -> Result) {
         if !result.claim() { return }
-        loop?.runningWaits.append(self)
+        stack?.push(self)
         let outcome = Swift.Result { try block() }
-        loop?.runningWaits.removeLast()
+        stack?.pop()
         result.settle(outcome)
     }
 

@@ -57,7 +57,7 @@ extension Node {
         _ messages: inout some IteratorProtocol<Message>, within room: inout Int
     ) -> Node? {
         guard room > 0, let first = messages.next() else { return nil }
-        let node = PortCore.makeNode()
+        let node = Node.make()
         node.store(first)
         let most = min(room, capacity(for: Message.self))
         var count = 1

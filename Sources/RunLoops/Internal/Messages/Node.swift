@@ -34,13 +34,17 @@ struct Node: Equatable, @unchecked Sendable {
         case job
         /// A job of a task that prefers the loop.
         case preferredJob
-        /// A retained ``Signal``: an input of the loop has become ready.
+        /// A retained ``ReadyNode``: an input of the loop has become ready.
         case signal
         /// No contents: the loop's own node, sent to make the loop take its requests.
         case control
     }
 
     init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
+
+    /// Returns a node for the calling thread to fill and send.
+    @usableFromInline
+    static func make() -> Node { SlabCache.takeNode() }
 
     @usableFromInline
     static func == (left: Node, right: Node) -> Bool { unsafe left.address == right.address }

@@ -26,40 +26,6 @@ struct Parcel: Sendable {
     @usableFromInline static let valueCapacity = Node.wideStride - valueOffset
 }
 
-extension RunLoop {
-    /// Sends a value to the loop, to be handled on its thread in one of several modes.
-    ///
-    /// Like ``perform(inModes:fileID:line:_:)``, for the modules of this package that send many values.
-    ///
-    /// - Parameters:
-    /// - value: The value, of at most 96 bytes.
-    /// - modes: The modes; nil for the common modes.
-    /// - handle: Called once with the address of the value, from which it takes the value: with true on the loop's thread; with
-    ///     false, because the loop has ended, on the thread that destroys the parcel.
-    /// - Returns: False if the loop's thread has ended. Then the value was destroyed.
-    @inlinable @inline(__always)
-    package func send<Value: Sendable & ~Copyable>(
-        _ value: consuming Value, inModes modes: [Mode]?,
-        _ handle: @convention(c) (UnsafeMutableRawPointer, Bool) -> Void
-    ) -> Bool {
-        precondition(
-            MemoryLayout<Value>.size <= Parcel.valueCapacity && MemoryLayout<Value>.alignment <= 16,
-            "a parcel holds values of at most 96 bytes")
-        let node = unsafe Node.makeParcel(modes, handle)
-        // Safe: the space behind the head belongs to the value, is large enough for it, and no other thread has the node yet.
-        unsafe (node.address + Parcel.valueOffset).initializeMemory(as: Value.self, to: value)
-        return post(parcel: node)
-    }
-
-    @usableFromInline
-    func post(parcel node: Node) -> Bool {
-        if putInLine(node) { return true }
-        var releaser = NodeReleaser()
-        node.endParcel(hasArrived: false, &releaser)
-        return false
-    }
-}
-
 extension Node {
     @usableFromInline
     static func makeParcel(_ modes: [RunLoop.Mode]?, _ handle: Parcel.Handle) -> Node {

@@ -136,7 +136,10 @@ struct SlabCache {
         let storage = UnsafeMutablePointer<Storage>.allocate(capacity: 1)
         unsafe storage.initialize(to: Storage())
         unsafe runloops_thread_set_slabs(storage)
-        ThreadEnd.watch()
+        ThreadEnd.watch(.slabs) {
+            SlabCache.closeCurrent()
+            return nil
+        }
         return unsafe SlabCache(storage: storage)
     }
 

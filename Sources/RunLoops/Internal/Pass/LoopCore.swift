@@ -1,70 +1,68 @@
-/// The part of a loop that only its own thread touches.
+/// The pass of a loop, and the parts that it serves in turn.
 ///
-/// What it does is spread over files by step: `LoopCore+Pass` is the order, the other extensions are the steps.
+/// Each part owns its lists and is the only one to touch them. The pass asks a part for its step: `LoopCore+Pass` is the order
+/// of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An input talks to the
+/// part that it belongs to, and knows nothing of the pass.
+///
+/// > Thread safety: the loop's own thread only.
 final class LoopCore {
-    let inbox: Inbox
+    let handle: LoopHandle
     let poller: Poller
-    let isMain: Bool
-    let executors: Executors
 
-    /// The innermost run's mode, or nil between runs.
-    var currentMode: RunLoop.Mode?
-    /// Whether that mode is one of the common ones.
-    var modeIsCommon = false
+    // The parts.
+    let members: LoopMembers
+    let timers: LoopTimers
+    let descriptors: LoopDescriptors
+    let readyInputs: ReadyInputs
+    let observers: LoopObservers
+    let blocks: LoopBlocks
+    let deferredWork: DeferredWorkList
+    let ending = LoopEnding()
 
-    /// How many runs are on the stack.
-    var depth = 0
+    /// The main dispatch queue, as this loop has it.
+    var mainQueue: MainQueueAccess
 
-    /// What every pass looks at; `LoopCore+State` gives the parts their names.
-    let state = ExclusivityUnchecked(State())
+    /// The state of the pass itself.
+    private let state = ExclusivityUnchecked(State())
 
-    /// Everything that was added, in no order.
-    var inputs: [any LoopInput] = []
+    private struct State {
+        var runs = RunStack()
+        var waiting = Waiting()
+        var now = Moment(nanoseconds: 0)
+    }
 
-    let manualSources = ReadyQueue()
-    let ports = ReadyQueue()
-    /// Timers that came due while a mode ran that they are not in.
-    var overdueTimers: [Timer] = []
-    var observers = ObserverList()
-    var descriptors: [DescriptorSource] = []
-    var watchedDescriptors = WatchedDescriptors()
-    var watchRetry = WatchRetry()
-    /// The mode whose descriptors the kernel watches.
-    var watchedMode: RunLoop.Mode?
+    init(handle: LoopHandle, executors: Executors, isMain: Bool) throws(SystemError) {
+        self.handle = handle
+        poller = try Poller(wakeup: handle.wakeup.descriptor)
+        mainQueue = isMain ? .outOfReach : .ofAnotherLoop
+        timers = LoopTimers()
+        members = LoopMembers(handle, HandlerCaller(handle, timers))
+        descriptors = LoopDescriptors(members, poller)
+        readyInputs = ReadyInputs(members)
+        observers = LoopObservers(members)
+        blocks = LoopBlocks(members, executors)
+        deferredWork = DeferredWorkList(members)
+    }
 
-    /// The main dispatch queue; nil in other loops than the main thread's, and where it is out of reach.
-    var mainQueue: MainQueue?
+    // Swift checks an access to a class's property for another one that is still going on. A pass looked at so many of these that
+    // the checks were a third of all that a wake-up cost; here they are spared, which ``ExclusivityUnchecked`` argues.
 
-    /// What other modules keep with the loop.
-    var companions: [ObjectIdentifier: AnyObject] = [:]
+    /// The runs on the stack, and the requests that have not yet taken effect.
+    var runs: RunStack {
+        @inline(__always) _read { yield state.value.runs }
+        @inline(__always) _modify { yield &state.value.runs }
+    }
 
-    /// What is called when the thread ends, last one first.
-    var endHandlers: [() -> Void] = []
-
-    /// The blocks on the stack that other threads wait for, outermost first.
-    var runningWaits: [any RunningWait] = []
-    /// How many jobs of tasks are on the stack.
-    var jobsOnStack = 0
-    /// Given when the thread has let go of the loop, whatever has ended the thread.
-    var endNotice: EndNotice?
-
-    /// A stop or a wake-up that came and has not yet taken effect.
-    var requests = Inbox.Requests()
-    /// The thread is ending: every run finishes, and nothing can be added.
-    var hasEnded = false
+    /// The way in which the loop waits, and what it has learned about waiting.
+    var waiting: Waiting {
+        @inline(__always) _read { yield state.value.waiting }
+        @inline(__always) _modify { yield &state.value.waiting }
+    }
 
     /// The clock, as last read in this pass.
-    var now = Moment(nanoseconds: 0)
-    /// Whether handlers are timed.
-    var measuresHandlers = false
-    /// Whether they are timed or watched, as was seen when the pass began, the loop woke, or mail came.
-    var notesHandlers = false
-
-    init(inbox: Inbox, executors: Executors, isMain: Bool) throws(SystemError) {
-        self.inbox = inbox
-        self.executors = executors
-        self.isMain = isMain
-        poller = try Poller(wakeup: inbox.wakeup.descriptor)
+    var now: Moment {
+        @inline(__always) get { state.value.now }
+        @inline(__always) set { state.value.now = newValue }
     }
 
     // MARK: - Mail
@@ -73,30 +71,48 @@ final class LoopCore {
     @inline(__always)
     func takeMail() {
         racePoint(.mailLooks)
-        let word = inbox.mailbox.current
+        let word = handle.mailbox.current
         if word.node == nil && !word.isArmed { return }
         sortMail()
     }
 
     private func sortMail() {
-        var mail = inbox.mailbox.take()
-        // What was sent after somebody began to watch is watched, also in a pass that was under way then.
-        notesHandlers = inbox.handlers.isWanted
+        var mail = handle.mailbox.take()
+        // A message that was sent after another thread began to watch is watched, also in a pass that was under way then.
+        members.handlers.lookAgain()
         while let node = mail.popFirst() {
             switch node.kind {
             case .block, .blockInModes, .parcel, .parcelInModes, .job, .preferredJob: blocks.append(node)
-            case .signal: becameReady(Signal.takeRetained(node))
-            case .control: requests.formUnion(inbox.takeRequests())
+            case .signal: readyInputs.becameReady(ReadyNode.takeRetained(node))
+            case .control: runs.requests.formUnion(handle.takeRequests())
             }
         }
     }
 
-    /// Notes that a signalled input is to be served.
-    func becameReady(_ signal: Signal) {
-        switch signal.input?.step {
-        case .manualSources: manualSources.append(signal)
-        case .ports: ports.append(signal)
-        case nil: break  // It has left the loop since.
+    // MARK: - Modes
+
+    /// Makes a mode common: it gets all that was added to the common modes.
+    func addCommonMode(_ mode: RunLoop.Mode) {
+        guard members.addCommonMode(mode) else { return }
+        // The set of descriptors that the kernel is to watch may have grown.
+        descriptors.lookAgain()
+        lookAgain()
+    }
+
+    /// Puts back in line what was put aside for not being in the current mode.
+    func lookAgain() {
+        blocks.modesDidChange()
+        readyInputs.modesDidChange()
+        timers.modesDidChange()
+    }
+
+    /// The date of the next timer of a mode, `never` if it has none, nil if the mode holds nothing.
+    func nextFire(in mode: RunLoop.Mode) -> Moment? {
+        var next: Moment?
+        for case let timer as Timer in members.inputs where timer.membership.contains(mode) {
+            next = min(next ?? .never, timer.date)
         }
+        if let next { return next }
+        return holdsAnything(in: mode, isCommon: members.modes.isCommon(mode)) ? .never : nil
     }
 }

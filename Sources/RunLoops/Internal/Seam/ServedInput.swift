@@ -17,7 +17,7 @@ package final class ServedInput: SignalledInput {
     private struct State {
         var membership = Membership()
         /// Nil before the input joins its first mode, and once it has left the loop.
-        var signal: Signal?
+        var signal: ReadyNode?
         var server: (any InputServer)?
     }
 
@@ -42,25 +42,24 @@ package final class ServedInput: SignalledInput {
     ///   - server: The module's part, which the input keeps from now on.
     /// - Throws: `SystemError` if the kernel refuses to watch the descriptor. The input is as it was before.
     package func join(_ mode: RunLoop.Mode, server: any InputServer) throws(SystemError) {
-        try watch.join(loop, mode)
+        try watch.join(loop.descriptors, mode)
         if state.value.signal == nil {
-            let signal = Signal(inbox: loop.inbox, input: self)
+            let signal = ReadyNode(handle: loop.handle, input: self)
             state.value.signal = signal
             state.value.server = server
-            watch.relay = { [unowned loop] in loop.becameReady(signal) }
+            watch.relay = { [unowned inputs = loop.readyInputs] in inputs.becameReady(signal) }
         }
-        loop.add(self, to: mode)
+        loop.readyInputs.add(self, to: mode)
     }
 
     /// Takes the input out of a mode, or out of all common modes.
     package func leave(_ mode: RunLoop.Mode) {
-        loop.remove(watch, from: mode)
-        watch.update(in: loop)
-        loop.remove(self, from: mode)
+        loop.descriptors.remove(watch, from: mode)
+        loop.members.remove(self, from: mode)
     }
 
     /// Takes the input out of all its modes.
-    package func leave() { loop.removeFromLoop(self) }
+    package func leave() { loop.members.remove(self) }
 
     /// True while the input is in a mode of its loop.
     ///
@@ -73,16 +72,16 @@ package final class ServedInput: SignalledInput {
     }
 
     /// The modes of the input's loop that are common, in no order.
-    package var commonModes: [RunLoop.Mode] { loop.modes.common }
+    package var commonModes: [RunLoop.Mode] { loop.members.modes.common }
 
     // MARK: - Serving
 
     /// The mode of the innermost run, or nil between runs.
-    package var currentMode: RunLoop.Mode? { loop.currentMode }
+    package var currentMode: RunLoop.Mode? { loop.members.currentMode }
 
     /// Puts the input in line to be served, even if the descriptor reports nothing.
     package func becameReady() {
-        if let signal = state.value.signal { loop.becameReady(signal) }
+        if let signal = state.value.signal { loop.readyInputs.becameReady(signal) }
     }
 
     /// Calls user code as the loop does: timed and watched if the program asked for that.
@@ -91,11 +90,11 @@ package final class ServedInput: SignalledInput {
     ///   - origin: The place in the user's code where the handler was given.
     ///   - handler: The call.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
-        loop.callHandler(origin, handler)
+        loop.members.handlers.call(origin, handler)
     }
 
     /// Counts a message that is about to be given to a handler.
-    package func countMessage() { loop.inbox.counters.messages.add() }
+    package func countMessage() { loop.handle.counters.messages.add() }
 }
 
 /// The part of an input that the module which defines its kind writes.
@@ -107,7 +106,7 @@ package protocol InputServer: AnyObject {
     /// - Parameters:
     ///   - mode: The mode that runs.
     ///   - budget: The number of messages that this pass may still serve; spend it before each message.
-    /// - Returns: Whether a handler was called, and whether more is ready.
+    /// - Returns: The outcome: if a handler was called, and if more is ready.
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served
 
     /// The input has left its last mode, or its loop ends.
@@ -126,24 +125,25 @@ extension ServedInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
-    func serve(in loop: LoopCore, _ budget: inout Budget) -> Served {
-        guard let signal = state.value.signal, let server = state.value.server, let mode = loop.currentMode
+    func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
+        guard let signal = state.value.signal, let server = state.value.server,
+            let mode = loop.members.currentMode
         else {
             return Served()
         }
-        loop.serving.append(signal)
-        defer { loop.serving.removeLast() }
+        loop.beginServing(signal)
+        defer { loop.endServing() }
         return server.serve(in: mode, &budget)
     }
 
-    func didLeave(_ loop: LoopCore) {
+    func didLeave(_ loop: LoopMembers) {
         guard let signal = state.value.signal else { return }
         signal.input = nil
         state.value.signal = nil
         let server = state.value.server
         state.value.server = nil
         watch.relay = nil
-        if watch.membership.loop === loop { loop.removeFromLoop(watch) }
+        if watch.membership.loop === loop { loop.remove(watch) }
         server?.didLeaveLoop()
     }
 }

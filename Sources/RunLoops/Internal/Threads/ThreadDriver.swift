@@ -28,8 +28,8 @@ package final class ThreadDriver: Sendable {
     ///
     /// Returns when the thread may go on.
     let threadBegins: @Sendable () -> Void
-    /// Called when the thread has its loop, which does not run yet.
-    let loopBegins: @Sendable (RunLoop) -> Void
+    /// Called when the thread has its loop, as ``RunLoop/existing``, which does not run yet.
+    let loopBegins: @Sendable () -> Void
     /// Called when the thread ends, or could not be started.
     let threadEnds: @Sendable () -> Void
 
@@ -37,7 +37,7 @@ package final class ThreadDriver: Sendable {
         now: @escaping @Sendable () -> ContinuousClock.Instant,
         wait: @escaping @Sendable (ContinuousClock.Instant, Place, () -> Bool) -> Void,
         makeThread: @escaping @Sendable (String) -> ThreadDriver,
-        threadBegins: @escaping @Sendable () -> Void, loopBegins: @escaping @Sendable (RunLoop) -> Void,
+        threadBegins: @escaping @Sendable () -> Void, loopBegins: @escaping @Sendable () -> Void,
         threadEnds: @escaping @Sendable () -> Void
     ) {
         self.now = now
@@ -74,21 +74,4 @@ package final class ThreadDriver: Sendable {
         threadEnds()
         unsafe Unmanaged<ThreadDriver>.fromOpaque(known).release()
     }
-}
-
-extension RunLoop {
-    /// The time, as the calling thread sees it.
-    ///
-    /// This is the time of `ContinuousClock`, except on a thread that a test drives, as the module RunLoopsTesting does: there
-    /// it is the time of the test. Code that computes dates from it, and not from the clock, can be tested without waiting.
-    ///
-    /// ```swift
-    /// loop.run(until: RunLoop.now + .seconds(5))
-    /// ```
-    ///
-    /// > Thread safety: any thread.
-    public static var now: ContinuousClock.Instant { Moment.now().instant }
-
-    /// Ends the runs of the loop, now and later.
-    package func endAllRuns() { inbox.request(.end) }
 }

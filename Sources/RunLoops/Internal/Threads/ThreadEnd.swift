@@ -1,14 +1,41 @@
 internal import CThreads
 internal import Glibc
 
-/// The clean-up at the end of a thread for which the package keeps something.
+/// The work at the end of each thread for which the package keeps something.
+///
+/// The parts of the package that keep something are in rooms above this one. Each of them registers the function that releases
+/// it, and this type knows only their order.
 enum ThreadEnd {
-    /// Has ``run()`` called when the calling thread ends.
+    /// A part of the package that keeps something for a thread, in the order in which the parts release it.
+    enum Part: CaseIterable {
+        /// The thread's loop.
+        ///
+        /// First: ending it may destroy values that post to other loops, which needs the slabs.
+        case loop
+        /// The port sets that the thread serves.
+        case portSets
+        /// The slabs from which the thread takes nodes.
+        case slabs
+    }
+
+    /// Releases what a part keeps for the calling thread.
     ///
-    /// Calling this twice is harmless.
-    static func watch() {
-        // Any value but null makes the destructor run. The destructor of another library may use a loop after ours has run:
-        // that calls `watch` again, and the system runs the destructors once more (at most four times).
+    /// It returns the function to call once all parts have released theirs, or nil for none.
+    typealias Release = @Sendable () -> (() -> Void)?
+
+    private static let releases = ForkSafe<[Part: Release]>([:])
+
+    /// Asks for ``run()`` when the calling thread ends.
+    ///
+    /// Asking again is harmless.
+    ///
+    /// - Parameters:
+    ///   - part: The part that keeps something for the calling thread.
+    ///   - release: Releases it, for this and every other thread.
+    static func watch(_ part: Part, _ release: @escaping Release) {
+        releases.withLock { releases in if releases[part] == nil { releases[part] = release } }
+        // Any value but null makes the destructor run. A destructor of other code's may use a loop after ours ran: that
+        // watches again, and the system goes round once more (four rounds at most).
         _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
     }
 
@@ -20,18 +47,17 @@ enum ThreadEnd {
         return key
     }()
 
-    /// Releases everything that the package keeps for the calling thread, and then wakes the threads and tasks that wait for
-    /// its end.
-    ///
-    /// The loop comes first: ending it may destroy objects that post to other loops, which needs the slabs.
+    /// Releases all that the package keeps for the calling thread, and then calls the functions that wait for that.
     static func run() {
-        // A forked child has only its parent's objects, and the locks of other threads may be held there forever.
+        // The things of a forked child are its parent's, and other threads' locks may be held there for ever.
         if Fork.isChild { return }
-        let notice = RunLoop.endCurrent()
-        PortSetServers.endCurrent()
-        SlabCache.closeCurrent()
-        notice?.post()
-        // Last: from here on, nothing in a simulation waits for this thread.
+        var followers: [() -> Void] = []
+        for part in Part.allCases {
+            // Looked up in turn: a part may be registered while the one before it is released.
+            if let follower = releases.withLock({ $0[part] })?() { followers.append(follower) }
+        }
+        for follower in followers { follower() }
+        // Last: from here on nothing of a simulation waits for this thread.
         ThreadDriver.current?.end()
     }
 }

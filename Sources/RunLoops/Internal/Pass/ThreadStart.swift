@@ -58,8 +58,8 @@ final class ThreadStart: Sendable {
             let loop = try prepare()
             // Posted at the end of the thread, even if a handler ends it. A thread that has joined this one finds the
             // descriptors of the loop closed and the slabs released.
-            loop.core("RunLoopThread", "").endNotice = ended
-            driver?.loopBegins(loop)
+            loop.core("RunLoopThread", "").ending.notice = ended
+            driver?.loopBegins()
             runLoop(loop)
         } catch {
             outcome.decide(.failure(error))
@@ -86,10 +86,10 @@ final class ThreadStart: Sendable {
         }
         let core = loop.core("RunLoopThread", "")
         // Counts as an input, so that the loop runs without any other input.
-        core.modes.countInput(in: .default, by: 1)
+        core.members.keepAlive(.default)
         loop.perform { self.outcome.decide(.success(loop)) }
         repeat {
             loop.run(in: .default)
-        } while !core.requests.contains(.end)
+        } while !core.runs.requests.contains(.end)
     }
 }

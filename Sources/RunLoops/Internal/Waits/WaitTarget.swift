@@ -4,7 +4,7 @@ package enum WaitTarget: Hashable, Sendable {
     ///
     /// Only the thread of the loop can do that.
     ///
-    /// Named by the identity of the loop's inbox, because that is what a port knows of its receiver.
+    /// Named by the identity of the loop's handle, because that is what a port knows of its receiver.
     case loop(UInt)
 
     /// A thread, by its number, serves the port sets that it has served last.
@@ -43,11 +43,4 @@ package struct WaitTargetSource: Sendable {
     ///
     /// - Parameter targets: Returns the targets of the thread that calls it. It calls no code of the user's.
     package init(_ targets: @escaping @Sendable () -> [WaitTarget]) { self.targets = targets }
-}
-
-extension RunLoop {
-    /// The target of a wait for this loop.
-    package var waitTarget: WaitTarget {
-        isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(inbox)))
-    }
 }

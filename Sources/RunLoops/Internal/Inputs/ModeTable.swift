@@ -5,7 +5,7 @@
 struct ModeTable {
     private struct Entry {
         var isCommon = false
-        /// How many inputs that keep it alive the mode holds.
+        /// The number of inputs in the mode that keep it alive.
         var liveInputs = 0
     }
 
@@ -21,7 +21,7 @@ struct ModeTable {
     /// The common modes, in the order in which they became common.
     private(set) var common = [RunLoop.Mode.default]
 
-    /// How many modes are known.
+    /// The number of modes in the table.
     var count: Int { list.count }
 
     /// Takes note that another mode runs, or none.

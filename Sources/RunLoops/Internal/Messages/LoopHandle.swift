@@ -3,7 +3,7 @@ internal import Synchronization
 /// The part of a loop that every thread may access: the mailbox, and the descriptor that wakes the loop.
 ///
 /// It outlives the loop's thread for as long as any reference to it exists, and so does the memory that senders access.
-final class Inbox: Sendable {
+final class LoopHandle: Sendable {
     /// The mailbox that senders push onto.
     ///
     /// At the front, next to the reference count, which senders write, too.
@@ -81,7 +81,7 @@ final class Inbox: Sendable {
     }
 }
 
-extension Inbox {
+extension LoopHandle {
     /// The requests of other threads to a loop's runs.
     struct Requests: OptionSet {
         let rawValue: UInt8

@@ -7,29 +7,29 @@ final class ReadyQueue {
     private let lines = ExclusivityUnchecked(Lines())
 
     private struct Lines {
-        var queued = Deque<Signal>()
-        var setAside = Deque<Signal>()
+        var queued = Deque<ReadyNode>()
+        var setAside = Deque<ReadyNode>()
     }
 
     var isEmpty: Bool { lines.value.queued.isEmpty }
     var count: Int { lines.value.queued.count }
 
     /// Puts a signal in line, unless it is there.
-    func append(_ signal: Signal) {
+    func append(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true
         lines.value.queued.append(signal)
     }
 
     /// Puts a signal back in front, unless it is in line again.
-    func prepend(_ signal: Signal) {
+    func prepend(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true
         lines.value.queued.prepend(signal)
     }
 
     /// The next input in this mode.
-    func next(in mode: RunLoop.Mode) -> Signal? {
+    func next(in mode: RunLoop.Mode) -> ReadyNode? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
             if let input = signal.input, !input.isIn(mode) {
@@ -42,7 +42,7 @@ final class ReadyQueue {
         return nil
     }
 
-    /// Whether an input in this mode waits.
+    /// True if an input in this mode waits.
     func holdsInput(in mode: RunLoop.Mode) -> Bool {
         lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }

@@ -15,7 +15,7 @@ enum LoopRegistry {
     static func add(_ loop: RunLoop) {
         contents.withLock { contents in
             contents.loops.insert(loop)
-            loop.inbox.handlers.addWatchers(contents.watchers)
+            loop.handle.handlers.addWatchers(contents.watchers)
         }
     }
 
@@ -35,7 +35,7 @@ enum LoopRegistry {
     private static func addWatchers(_ number: Int) {
         contents.withLock { contents in
             contents.watchers += number
-            for loop in contents.loops { loop.inbox.handlers.addWatchers(number) }
+            for loop in contents.loops { loop.handle.handlers.addWatchers(number) }
         }
     }
 

@@ -7,11 +7,11 @@ package final class SharedClaim: Sendable {
     package init() {}
 
     /// Takes the claim for a loop, or confirms that the loop has it.
-    package func take(for loop: RunLoop) -> Bool { claim.take(for: loop.inbox) }
+    package func take(for loop: RunLoop) -> Bool { claim.take(for: loop.handle) }
 
     /// The loop of the calling thread, if that loop has the claim.
     package var loopHere: RunLoop? {
-        guard let loop = RunLoop.existing, claim.isHeld(by: loop.inbox) else { return nil }
+        guard let loop = RunLoop.existing, claim.isHeld(by: loop.handle) else { return nil }
         return loop
     }
 

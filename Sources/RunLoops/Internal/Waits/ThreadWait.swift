@@ -70,7 +70,7 @@ package final class ThreadWait: Sendable {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
             // Also for the main thread: a port knows its receiver by this identity only.
-            targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.inbox))))
+            targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
         }
         if runloops_is_main_thread() { targets.append(.mainLoop) }
         if let thread = PortSetServers.threadIfServing { targets.append(.thread(thread)) }

@@ -21,17 +21,17 @@ struct ObserverList {
     ///
     /// A removed observer leaves a gap, which keeps its place.
     private var entries: [Entry] = []
-    /// How many entries are in order.
+    /// The number of entries in order.
     private var sortedCount = 0
     private var gaps = 0
     private var additions: UInt64 = 0
 
-    /// How many observers want each moment, by its bit.
+    /// The number of observers that want each moment, by its bit.
     private var wanting = InlineArray<8, Int>(repeating: 0)
     /// The moments that some observer wants, in any mode.
     private(set) var activities = RunLoop.Activity()
 
-    /// How many observers are here.
+    /// The number of observers.
     var count: Int { entries.count - gaps }
 
     /// Adds an observer that is not here.
@@ -50,7 +50,7 @@ struct ObserverList {
     /// Removes an observer.
     ///
     /// - Parameters:
-    ///   - observer: The observer, which the caller holds: what it holds may be the user's.
+    ///   - observer: The observer. The caller holds it, because the objects that its handler holds may be the user's.
     ///   - number: The number of its addition.
     mutating func remove(_ observer: RunLoop.Observer, _ number: UInt64) {
         let removed = Entry(order: observer.order, number: number, observer: nil)
@@ -69,7 +69,7 @@ struct ObserverList {
 
     /// The observers in the order in which they are called.
     ///
-    /// The list as it is now: what is added or removed while a caller goes through it changes another one.
+    /// The list as it is now: an addition or a removal while a caller goes through it changes another one.
     mutating func inOrder() -> [Entry] {
         if sortedCount < entries.count { sort() }
         return entries

@@ -1,4 +1,4 @@
-/// How much one pass may serve of one kind before it looks at the other inputs again.
+/// The number of messages of one kind that one pass may serve before it looks at the other inputs again.
 ///
 /// 128 messages or 250 µs, whichever comes first; a pass has one budget for blocks and one for ports, which
 /// makes 256 messages or 500 µs at most. The clock is read before the second message and then ever less
@@ -9,11 +9,11 @@ package struct Budget {
     static var nanoseconds: Int64 { 250_000 }
     private static var longestInterval: Int { 32 }
 
-    /// How many messages may be served before the next look at the clock, or the end.
+    /// The number of messages that may be served before the next look at the clock, or the end.
     ///
     /// Counted down, so that most messages cost one comparison.
     private var untilLook = 1
-    /// How many will have been served by then.
+    /// The number of messages that will have been served by then.
     private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never
@@ -21,10 +21,10 @@ package struct Budget {
     /// No time is left.
     private var isOverdue = false
 
-    /// Whether the next message would be refused, as far as is known without asking the clock.
+    /// True if the next message would be refused, as far as is known without asking the clock.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
-    /// Whether one more message may be served.
+    /// Takes one message out of the budget, and returns true if it may be served.
     @inline(__always)
     package mutating func spend(now: () -> Moment = Moment.now) -> Bool {
         if untilLook == 0 && !look(now) { return false }
@@ -32,7 +32,7 @@ package struct Budget {
         return true
     }
 
-    /// Whether there is time for more.
+    /// True if there is time for more.
     @inline(never)
     private mutating func look(_ now: () -> Moment) -> Bool {
         if isSpent { return false }

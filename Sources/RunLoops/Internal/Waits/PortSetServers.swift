@@ -26,7 +26,12 @@ enum PortSetServers {
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
         // The end of the thread is noticed from now on. It serves no set after that.
-        if new != 0 { ThreadEnd.watch() }
+        if new != 0 {
+            ThreadEnd.watch(.portSets) {
+                PortSetServers.endCurrent()
+                return nil
+            }
+        }
         servers.withLock { servers in
             if server.exchange(new, ordering: .relaxed) == new { return }
             midway()
@@ -42,7 +47,7 @@ enum PortSetServers {
 
     /// Returns the target of a wait for a receiver.
     ///
-    /// - Parameter receiver: The identity of a set or of a loop's inbox, as in ``Claim/holderID``.
+    /// - Parameter receiver: The identity of a set or of a loop's handle, as in ``Claim/holderID``.
     /// - Returns: The thread that serves the set now, or the loop.
     static func waitTarget(of receiver: UInt) -> WaitTarget {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)

@@ -1,0 +1,36 @@
+/// The observers of one loop.
+///
+/// It owns the list of observers, and calls those of the current mode that want a moment of the pass.
+///
+/// > Thread safety: the loop's own thread only.
+final class LoopObservers {
+    let members: LoopMembers
+    private var list = ObserverList()
+
+    init(_ members: LoopMembers) { self.members = members }
+
+    /// The moments that some observer wants, in any mode.
+    var activities: RunLoop.Activity { list.activities }
+
+    /// Calls the observers of the current mode that want this moment of the pass.
+    func notify(_ activity: RunLoop.Activity) {
+        if list.activities.isDisjoint(with: activity) { return }
+        guard let mode = members.currentMode else { return }
+        // The list is the one of now: an observer that is added meanwhile is called from the next moment on, also if it was
+        // removed before.
+        for entry in list.inOrder() {
+            guard let observer = entry.observer, observer.addition == entry.number else { continue }
+            if observer.activities.contains(activity) && observer.membership.contains(mode) {
+                observer.notify(activity, by: members.handlers)
+            }
+        }
+    }
+
+    /// Adds an observer that is not here.
+    ///
+    /// - Returns: The number of the addition.
+    func append(_ observer: RunLoop.Observer) -> UInt64 { list.add(observer) }
+
+    /// Removes an observer by the number of its addition.
+    func remove(_ observer: RunLoop.Observer, _ number: UInt64) { list.remove(observer, number) }
+}

@@ -1,0 +1,24 @@
+/// The blocks on the stack of a loop's thread that other threads or tasks wait for, outermost first.
+///
+/// > Thread safety: the loop's own thread only.
+final class WaitStack {
+    private var waits: [any RunningWait] = []
+
+    /// Notes that a block is about to run.
+    func push(_ wait: any RunningWait) { waits.append(wait) }
+
+    /// Notes that the innermost block has returned.
+    func pop() { waits.removeLast() }
+
+    /// Tells each wait that the thread has ended in the middle of its block.
+    func threadEnds() {
+        for wait in waits { wait.threadHasEnded() }
+        waits = []
+    }
+}
+
+/// A wait for a block that is on the stack of a loop's thread.
+protocol RunningWait {
+    /// The loop's thread has ended in the middle of the block.
+    func threadHasEnded()
+}

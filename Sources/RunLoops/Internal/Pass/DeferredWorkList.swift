@@ -1,0 +1,72 @@
+/// The deferred work of one loop.
+///
+/// It owns two lists: the work for the end of each pass, and the work for the moment before a sleep.
+///
+/// > Thread safety: the loop's own thread only.
+final class DeferredWorkList {
+    private let members: LoopMembers
+
+    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let lists = ExclusivityUnchecked(Lists())
+
+    private struct Lists {
+        var atPassEnd: [any DeferredWork] = []
+        var whenIdle: [any DeferredWork] = []
+    }
+
+    init(_ members: LoopMembers) { self.members = members }
+
+    /// True if the loop asks for work at the end of a pass.
+    var asksAtPassEnd: Bool { !lists.value.atPassEnd.isEmpty }
+
+    /// True if the loop asks for work before a sleep.
+    var asksWhenIdle: Bool { !lists.value.whenIdle.isEmpty }
+
+    /// True if work for the end of a pass is there in the current mode.
+    var isReadyAtPassEnd: Bool { holdsWork(lists.value.atPassEnd) }
+
+    /// True if work for the moment before a sleep is there in the current mode.
+    var isReadyWhenIdle: Bool { holdsWork(lists.value.whenIdle) }
+
+    private func holdsWork(_ works: [any DeferredWork]) -> Bool {
+        guard !works.isEmpty, let mode = members.currentMode else { return false }
+        return works.contains { $0.holdsWork(for: mode, isCommon: members.modeIsCommon) }
+    }
+
+    /// True if work for the end of a pass is there in a mode; it keeps the mode alive.
+    func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        lists.value.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
+    }
+
+    /// Does the work for the end of a pass.
+    ///
+    /// Work that is added meanwhile waits for the next time.
+    func performAtPassEnd() { perform(lists.value.atPassEnd) }
+
+    /// Does the work for the moment before a sleep.
+    func performWhenIdle() { perform(lists.value.whenIdle) }
+
+    private func perform(_ works: [any DeferredWork]) {
+        guard !works.isEmpty, let mode = members.currentMode else { return }
+        for work in works {
+            members.handlers.call(.deferredWork, as: .deferredWork) {
+                work.performWork(for: mode, isCommon: members.modeIsCommon)
+            }
+        }
+    }
+
+    func append(atPassEnd work: any DeferredWork) { lists.value.atPassEnd.append(work) }
+
+    func append(whenIdle work: any DeferredWork) { lists.value.whenIdle.append(work) }
+
+    func remove(_ work: any DeferredWork) {
+        lists.value.atPassEnd.removeAll { $0 === work }
+        lists.value.whenIdle.removeAll { $0 === work }
+    }
+
+    /// Takes out all work: the loop ends.
+    func removeAll() -> [any DeferredWork] {
+        defer { lists.value = Lists() }
+        return lists.value.atPassEnd + lists.value.whenIdle
+    }
+}

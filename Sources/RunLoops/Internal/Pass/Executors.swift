@@ -1,0 +1,14 @@
+/// The executors that run the jobs of a loop.
+///
+/// `@safe`: both references are unowned. The loop holds the task executor, and the loop's own thread, which alone
+/// uses these, holds the loop until all jobs are done.
+@safe
+struct Executors {
+    let serial: UnownedSerialExecutor
+    let task: UnownedTaskExecutor
+
+    init(serial: RunLoop, task: RunLoop.TaskExecutor) {
+        unsafe self.serial = serial.asUnownedSerialExecutor()
+        unsafe self.task = task.asUnownedTaskExecutor()
+    }
+}

@@ -1,0 +1,58 @@
+/// The objects that other modules keep with a loop.
+///
+/// It owns three kinds: those of the loop's thread, which live as long as the loop; those of all threads, which other objects
+/// keep alive; and those that live until the loop has ended.
+///
+/// `@unchecked Sendable`: the loop's own thread alone touches `companions`.
+final class LoopObjects: @unchecked Sendable {
+    /// The objects of the loop's thread, by their keys.
+    private var companions: [ObjectIdentifier: AnyObject] = [:]
+
+    /// The objects of all threads, by their keys.
+    private let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
+
+    /// The objects that live until the loop has ended; nil from then on.
+    private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
+
+    /// Returns the object with a key, which is made when it is first asked for.
+    ///
+    /// The loop's thread only.
+    func companion<Companion: AnyObject>(
+        _ key: ObjectIdentifier, isKept: Bool, _ make: () -> Companion
+    ) -> Companion {
+        if let known = companions[key] as? Companion { return known }
+        let made = make()
+        if isKept { companions[key] = made }
+        return made
+    }
+
+    /// Takes out the objects of the loop's thread: the loop ends.
+    ///
+    /// The loop's thread only.
+    func takeCompanions() -> [AnyObject] {
+        defer { companions = [:] }
+        return Array(companions.values)
+    }
+
+    /// Returns the object with a key, which is made when it is first asked for and none is alive.
+    func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, _ make: () -> Shared) -> Shared {
+        sharedObjects.withLock { objects in
+            if let known = unsafe objects[key]?.object as? Shared { return known }
+            let made = make()
+            objects[key] = WeakReference(made)
+            return made
+        }
+    }
+
+    /// Keeps an object until ``end()``; not at all after that.
+    func keepToTheEnd(_ object: any AnyObject & Sendable) { keptToTheEnd.withLock { $0?.append(object) } }
+
+    /// Releases the objects that were kept: the loop has ended, and nothing is left in it.
+    func end() {
+        let kept = keptToTheEnd.withLock { kept in
+            defer { kept = nil }
+            return kept
+        }
+        withExtendedLifetime(kept) {}
+    }
+}
