@@ -52,7 +52,7 @@ public final class LoopSimulation: Sendable {
         seed: UInt64 = 0, patience: Duration = .seconds(60), _ body: (LoopSimulation) throws -> Result
     ) throws -> Result {
         if ThreadDriver.current != nil {
-            fatalError("LoopSimulation.run: called in a simulation; use the simulation that the body was given")
+            fatalError("LoopSimulation.run: called in a simulation; use the one that the body was given")
         }
         let simulation = LoopSimulation(seed: seed, patience: patience)
         return try RunLoop.withAnotherLoop { loop in
@@ -117,7 +117,9 @@ public final class LoopSimulation: Sendable {
         return now + min(length, now.duration(to: .distantFuture))
     }
 
-    /// Lets the body's loop make one pass, in which it does not sleep. Other loops may run before the pass.
+    /// Lets the body's loop make one pass, in which it does not sleep.
+    ///
+    /// Other loops may run before the pass.
     ///
     /// - Parameter mode: The mode in which the body's loop runs.
     /// - Returns: The reason that the run ended: `timedOut`, unless there was another one.

@@ -59,7 +59,8 @@ final class Schedule: Sendable {
                 jump(to: next)
             } else {
                 patience.wait(
-                    "the body has returned, and threads do not end", state.withLock { $0.threads.map(\.name) })
+                    "the body has returned, and threads do not end", state.withLock { $0.threads.map(\.name) }
+                )
             }
         }
         ThreadDriver.current?.end()
@@ -101,7 +102,9 @@ final class Schedule: Sendable {
 
     // MARK: - Turns
 
-    /// Adds a thread that is about to be started. Called on the thread that has the turn.
+    /// Adds a thread that is about to be started.
+    ///
+    /// Called on the thread that has the turn.
     func add(_ thread: SimulatedThread) { state.withLock { $0.threads.append(thread) } }
 
     func pass(in mode: RunLoop.Mode) -> RunLoop.RunResult {
@@ -164,7 +167,8 @@ final class Schedule: Sendable {
                 jump(to: next)
             } else {
                 patience.wait(
-                    "all threads wait, and none has a deadline", state.withLock { ["the body"] + $0.threads.map(\.name) })
+                    "all threads wait, and none has a deadline",
+                    state.withLock { ["the body"] + $0.threads.map(\.name) })
             }
         }
     }

@@ -1,7 +1,9 @@
 internal import Dispatch
 internal import RunLoops
 
-/// A thread of a simulation other than the body's. It runs only while it has the turn.
+/// A thread of a simulation other than the body's.
+///
+/// It runs only while it has the turn.
 ///
 /// The body's thread gives this thread the turn and gets it back, through two semaphores. So only one of the two threads
 /// touches their shared state at a time.

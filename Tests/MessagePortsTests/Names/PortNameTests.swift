@@ -26,7 +26,7 @@ import Testing
     func `a text that cannot be a name is refused, with the reason`(text: String, reason: String) {
         let error = PortNameError.malformed(name: text, reason: reason)
         #expect(throws: error) { try PortName(text) }
-        #expect("\(error)" == "\"\(text)\" can be no name of a port: \(reason)")
+        #expect("\(error)" == "\"\(text)\" cannot be the name of a port: \(reason)")
     }
 
     @Test func `names that look the same but differ in bytes are different`() throws {

@@ -22,8 +22,7 @@ import Testing
     }
 
     @Test
-    func
-        `blocks dispatched before the loop ran are served in order, after ports and before performed blocks`()
+    func `blocks dispatched before the loop ran come in order, after ports, before performed blocks`()
         throws
     {
         let ending = try run("order")

@@ -56,11 +56,9 @@ import Testing
     }
 
     @Test(arguments: Faults.bearCancelling ? Wait.allCases : [])
-    func
-        `a thread that is cancelled while it waits for another one hangs no other thread, and ends in its sleep`(
-            wait: Wait
-        ) async
-    {
+    func `a thread cancelled while it waits for another hangs no thread, and ends in its sleep`(
+        wait: Wait
+    ) async {
         await #expect(processExitsWith: .success) { [wait] in try cancel(in: wait) }
     }
 

@@ -2,8 +2,9 @@
 
 extension PortCore {
     /// Adds the port to a mode.
-    func join(_ loop: ReadyInputs, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void)
-    {
+    func join(
+        _ loop: ReadyInputs, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void
+    ) {
         if loop.members.hasEnded || isClosed { return }
         guard receiver.claim.take(for: loop.handle) else {
             // The port was closed since, by a thread that holds the claim while it destroys the queue.

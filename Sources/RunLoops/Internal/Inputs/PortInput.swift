@@ -103,7 +103,8 @@ final class PortInput: SignalledInput {
     ///
     /// - Returns: True if a handler was called.
     @inline(never)
-    private func serveStandalone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs) -> Bool
+    private func serveStandalone(_ slot: Node.Slot, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs)
+        -> Bool
     {
         defer { slot.node.freeStandalone() }
         switch slot.node.mark {

@@ -15,7 +15,9 @@ extension RunLoop {
     package func endAllRuns() { handle.request(.end) }
 
     /// The target of a wait for this loop, which serves the waiting thread or ends.
-    package var waitTarget: WaitTarget { isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle))) }
+    package var waitTarget: WaitTarget {
+        isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle)))
+    }
 
     /// Does on the loop's thread the work that an object leaves when it is destroyed.
     ///
