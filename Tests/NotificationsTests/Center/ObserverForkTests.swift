@@ -41,6 +41,9 @@ import Testing
     @Test func `children use their centers, whatever threads of the parent do`() async {
         await #expect(processExitsWith: .success) {
             let stage = Stage()
+            // Swift makes globals and types at their first use, under locks that a fork does not take.
+            stage.churn()
+            for use in Use.allCases { Stage().perform(use) }
             let isOver = Atomic<Bool>(false)
             let churn = try (0..<2).map { _ in
                 try BareThread {
