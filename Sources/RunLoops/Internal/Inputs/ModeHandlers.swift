@@ -8,7 +8,9 @@ package protocol ModeHandler {
 ///
 /// A value, for one thread. A removed handler is given to the caller, which releases it when all is in order: the objects that
 /// a handler holds may be the user's, and may come back to the input while they are destroyed.
-package struct ModeHandlers<Handler: ModeHandler> {
+///
+/// Not copyable: a copy for each message would retain the lists.
+package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     /// The modes that have a handler of their own.
     private var modes = ModeList()
     /// These handlers, each at its mode's place.

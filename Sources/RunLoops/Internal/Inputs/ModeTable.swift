@@ -2,7 +2,9 @@
 ///
 /// A mode that is not here is empty and not common, so a mode of which that becomes true is forgotten. Blocks, observers
 /// and the runs on the stack have the names of their modes with them.
-struct ModeTable {
+///
+/// Not copyable: a copy would retain three arrays, each time that a pass asks for something.
+struct ModeTable: ~Copyable {
     private struct Entry {
         var isCommon = false
         /// The number of inputs in the mode that keep it alive.

@@ -2,7 +2,7 @@
 // class properties, as ``ExclusivityUnchecked`` argues.
 
 extension PortInput {
-    struct State {
+    struct State: ~Copyable {
         var membership = Membership()
         var signal: ReadyNode?
         var handlers = ModeHandlers<Handler>()
