@@ -37,7 +37,7 @@ extension RunLoop {
             in: "RunLoop.performAndWait", fileID: fileID, line: line,
             refuse: { wait.cancel(PerformError.circle($0)) },
             for: { wait.isDecided ? [] : [target] })
-        // Before the block is given, because it could start. Where the deadline has passed nobody waits.
+        // Before the block is performed, because it could start. If the deadline has passed, the call does not wait.
         if end == .never || end > Moment.now(), let circle = threadWait.begin() {
             throw PerformError.circle(circle)
         }

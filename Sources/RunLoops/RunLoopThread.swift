@@ -120,7 +120,7 @@ public final class RunLoopThread: Sendable {
         let wait = ThreadWait(
             in: "RunLoopThread.join", fileID: fileID, line: line, endsByItself: end != .never,
             for: { [target] })
-        // Where the deadline has passed nobody waits.
+        // If the deadline has passed, the call does not wait.
         if end == .never || end > Moment.now(), let circle = wait.beginOrBreakCircle() {
             misuse("RunLoopThread.join: it would never return, because \(circle); call stop() only")
         }

@@ -1,4 +1,4 @@
-/// Where in the user's code something was made.
+/// A place in the user's code where an object was made.
 package struct SourceLocation: Sendable, CustomStringConvertible {
     package let fileID: StaticString
     package let line: UInt32
@@ -9,19 +9,19 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
         self.line = UInt32(truncatingIfNeeded: line)
     }
 
-    /// A job of Swift concurrency, which does not tell where it was made.
+    /// The place of every job of Swift concurrency: a job has none of its own.
     static var job: SourceLocation { SourceLocation("a job of a task or an actor", 0) }
 
-    /// A notification for an observer on the loop, which tells by itself where it was made.
+    /// The place of every delivery of a notification: the observer itself has a more exact one.
     static var delivery: SourceLocation { SourceLocation("the delivery of a notification", 0) }
 
-    /// The main dispatch queue, whose blocks do not tell either.
+    /// The place of every block of the main dispatch queue: a block has none of its own.
     static var mainQueue: SourceLocation { SourceLocation("DispatchQueue.main", 0) }
 
-    /// Work that the loop asks for, and that was given by many.
+    /// The place of deferred work, which may come from many places.
     static var deferredWork: SourceLocation { SourceLocation("a notification queue", 0) }
 
-    /// What is called at a thread's end.
+    /// The place of every end handler of a thread.
     static var endHandler: SourceLocation { SourceLocation("the end of a thread", 0) }
 
     package var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }

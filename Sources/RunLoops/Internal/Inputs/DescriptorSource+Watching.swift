@@ -35,7 +35,7 @@ extension DescriptorSource {
         var becameReadyMeanwhile = false
         /// The kernel's refusal to put it into its set, if there was one.
         var refusal = Refusal.none
-        /// Where the source stands in the loop's list of descriptors.
+        /// The position of the source in the loop's list of descriptors.
         var position = 0
     }
 }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// What a loop counts.
+/// The counts of a loop.
 ///
-/// Written by its own thread only, with plain stores; read by any.
+/// Only the loop's own thread writes them, with plain stores. Any thread reads them.
 struct Counters: ~Copyable, Sendable {
     let passes = Counter()
     let wakeUps = Counter()

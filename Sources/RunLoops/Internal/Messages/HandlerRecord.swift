@@ -1,38 +1,38 @@
 internal import CThreads
 internal import Synchronization
 
-/// Where a loop writes down which handler it is calling, so that another thread can see that one does not return.
+/// A record of the handler that a loop is calling, in which another thread sees that a handler does not return.
 ///
-/// Written by the loop's thread, with plain stores and only while somebody watches; read by any thread. The clock is not
-/// read: whoever watches looks twice.
+/// The loop's thread writes it, with plain stores and only while a watchdog watches. Any thread reads it. The loop does not
+/// read the clock for it: a watchdog looks twice.
 struct HandlerRecord: ~Copyable, Sendable {
-    /// Who wants to know of handlers: whether they are timed, and twice the number of those who watch.
+    /// The interest in handlers: bit 0 is set while they are timed, and the rest is the number of watchdogs.
     private let interest = Atomic<Int>(0)
 
-    /// The call that is going on, as the bits of a ``Call``, or 0.
+    /// The bits of the ``Call`` that is going on, or 0.
     ///
-    /// Its number makes it differ from every other one. What belongs to it is stored before it, and only while this is 0.
-    /// So who finds it unchanged after having read the rest, has read what belongs together.
+    /// Its number makes it differ from every other call. The loop stores the other members before it, and only while it is 0.
+    /// So a reader that finds it unchanged after it has read the others has read members of one call.
     private let call = Atomic<UInt64>(0)
     /// The first byte of the name of the file in which the handler was made, or 0.
     private let file = Atomic<UInt>(0)
-    /// When the next timer was due, as far as the loop knew when the call began.
+    /// The date of the next timer, as the loop knew it when the call began.
     private let nextTimer = Atomic<Int64>(Moment.never.nanoseconds)
 
-    /// How many calls were written down; the loop's thread only.
+    /// The number of calls that were written down; for the loop's thread only.
     private let count = Counter()
-    /// The system's number of the loop's thread; 0 as long as no call was written down.
+    /// The system's number of the loop's thread; 0 until a call was written down.
     let thread = Atomic<Int32>(0)
 
-    // MARK: - Whether
+    // MARK: - Interest
 
-    /// Whether somebody wants to know of handlers.
+    /// True if handlers are timed or watched.
     @inline(__always)
     var isWanted: Bool { interest.load(ordering: .relaxed) != 0 }
 
     private var isWatched: Bool { interest.load(ordering: .relaxed) > 1 }
 
-    /// The loop's thread times its handlers from now on, or does no more.
+    /// Begins or ends the timing of handlers.
     func setTimed(_ isTimed: Bool) {
         if isTimed {
             interest.bitwiseOr(1, ordering: .relaxed)
@@ -41,14 +41,14 @@ struct HandlerRecord: ~Copyable, Sendable {
         }
     }
 
-    /// So many more watch; fewer, if it is negative.
+    /// Adds to the number of watchdogs; a negative number subtracts.
     func addWatchers(_ number: Int) { interest.add(2 * number, ordering: .relaxed) }
 
     // MARK: - Writing
 
-    /// A handler is about to be called.
+    /// Writes down a call that is about to begin.
     ///
-    /// - Returns: False if nobody watches, or if the call is part of one that is written down.
+    /// - Returns: False if no watchdog watches, or if the call is part of one that is written down.
     func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
         if thread.load(ordering: .relaxed) == 0 { thread.store(runloops_thread_id(), ordering: .relaxed) }
@@ -56,10 +56,10 @@ struct HandlerRecord: ~Copyable, Sendable {
         return true
     }
 
-    /// It has returned.
+    /// Notes that the call has returned.
     func end() { call.store(0, ordering: .relaxed) }
 
-    /// The handler that was written down runs the loop: that is not one that keeps the loop from its work.
+    /// Takes the call out of the record while its handler runs the loop: such a handler does not block the loop.
     func pause() -> Paused {
         let paused = Paused(
             call: Call(bits: call.load(ordering: .relaxed)), file: file.load(ordering: .relaxed))
@@ -67,7 +67,7 @@ struct HandlerRecord: ~Copyable, Sendable {
         return paused
     }
 
-    /// Its run has returned: it goes on, and begins anew to be late.
+    /// Writes the call down again after that run, with its time from zero.
     func resume(_ paused: Paused, nextTimer: Moment) {
         if paused.call.bits == 0 { return }
         write(paused.call.kind, paused.call.line, paused.file, nextTimer)
@@ -75,7 +75,7 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     private func write(_ kind: RunLoop.HandlerKind, _ line: UInt32, _ file: UInt, _ nextTimer: Moment) {
         count.add()
-        // Each after the 0, and before the call: that order is what makes the reader's second look at the call worth it.
+        // Both stores come after the 0 and before the call: otherwise the reader's second load of the call would prove nothing.
         self.file.store(file, ordering: .releasing)
         self.nextTimer.store(nextTimer.nanoseconds, ordering: .releasing)
         call.store(Call(kind, line, number: count.value).bits, ordering: .releasing)
@@ -83,10 +83,10 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     // MARK: - Reading
 
-    /// What is going on.
+    /// Reads the call that is going on.
     ///
-    /// - Parameter midway: What a test does between the two looks at the call.
-    /// - Returns: Nil if no call is, or another one has just begun.
+    /// - Parameter midway: A closure of a test, between the two loads of the call.
+    /// - Returns: Nil if no call is going on, or another one has just begun.
     func look(midway: () -> Void = {}) -> Look? {
         let call = Call(bits: call.load(ordering: .acquiring))
         if call.bits == 0 { return nil }
@@ -138,7 +138,7 @@ extension HandlerRecord {
             self.nextTimer = nextTimer
         }
 
-        /// Where the handler was made.
+        /// The place where the handler was made.
         var madeAt: String {
             guard let name = unsafe UnsafePointer<CChar>(bitPattern: file) else { return "an unknown place" }
             // Safe: the name is that of a static string, which ends with a zero and is never freed.

@@ -1,16 +1,17 @@
-/// Which handlers keep their loops from everything else, told by looks at all loops at intervals.
+/// The handlers that block their loops, found by looks at all loops at intervals.
 ///
-/// A call that is there at two looks has gone on for as long as they lie apart, or longer. A look that comes late is
-/// counted as one that came in time: the machine has slept, or the whole process was halted, and the handler with it.
+/// A call that two looks see has gone on for at least the time between them. A look that comes late counts as one in time: the
+/// machine was asleep, or the whole process was halted, and the handler with it.
 struct BlockedHandlers<Key: Hashable> {
-    /// What is to be told of a call.
+    /// A call to report.
     struct Finding: Equatable {
         let key: Key
         let look: HandlerRecord.Look
         let phase: RunLoopWatchdog.Report.Phase
-        /// For how long it was seen.
+        /// The time for which it was seen.
         let nanoseconds: Int64
-        /// How many messages had been sent to the loop when it was first seen; modulo what a mailbox counts.
+        /// The number of messages that had been sent to the loop when the call was first seen, modulo a mailbox's largest
+        /// count.
         let sequence: UInt64
     }
 
@@ -18,7 +19,7 @@ struct BlockedHandlers<Key: Hashable> {
         var look: HandlerRecord.Look
         let sequence: UInt64
         var nanoseconds: Int64 = 0
-        /// What it has to last for the next report.
+        /// The time, in nanoseconds, after which it is reported next.
         var nextReport: Int64
         var isReported = false
     }
@@ -28,11 +29,11 @@ struct BlockedHandlers<Key: Hashable> {
     private var calls: [Key: Call] = [:]
     private var lastLook = Moment.never
 
-    /// Nothing was seen yet.
+    /// Makes a state without any look.
     ///
     /// - Parameters:
-    ///   - threshold: How long a call may last, in nanoseconds.
-    ///   - interval: How far apart the looks are meant to be.
+    ///   - threshold: The longest time that a call may take, in nanoseconds.
+    ///   - interval: The planned time between two looks, in nanoseconds.
     init(threshold: Int64, interval: Int64) {
         self.threshold = threshold
         self.interval = interval
@@ -41,10 +42,10 @@ struct BlockedHandlers<Key: Hashable> {
     /// Takes in one look at all loops.
     ///
     /// - Parameters:
-    ///   - looks: The calls that go on, and how many messages were sent to their loops.
-    ///   - now: When that was seen.
-    /// - Returns: What is to be told now: of each call once when it has lasted too long, again each time that it has lasted
-    ///   twice as long as when it was last told of, and at its end.
+    ///   - looks: The calls that are going on, each with the number of messages that were sent to its loop.
+    ///   - now: The time of the look.
+    /// - Returns: The calls to report now. A call is reported once it has taken too long, again each time that it has taken
+    ///   twice as long as at its last report, and at its end.
     mutating func look(_ looks: [Key: (look: HandlerRecord.Look, sequence: UInt64)], now: Moment) -> [Finding]
     {
         let elapsed =

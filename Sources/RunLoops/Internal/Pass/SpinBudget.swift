@@ -1,28 +1,28 @@
-/// How long an adaptive loop spins before it sleeps.
+/// The time for which an adaptive loop spins before it sleeps.
 ///
-/// A hit doubles the time and a miss halves it, from ``smallest`` up to what a wake-up has been seen to cost: spinning
-/// as long as a wake-up costs is at most twice as dear as knowing the future. At zero the loop sleeps at
-/// once, until enough wake-ups in a row came so soon that spinning would have caught them. Each attempt that
-/// fails doubles how many it takes: where the sender cannot run while we spin, attempts become rare.
+/// A hit doubles the time and a miss halves it, between ``smallest`` and the measured cost of a wake-up: spinning for that long
+/// costs at most twice as much as knowing the future. At zero the loop sleeps at once, until enough wake-ups in a row came so
+/// soon that a spin would have caught them. Each attempt that fails doubles the number of wake-ups that it takes. So where the
+/// sender cannot run while the loop spins, attempts become rare.
 struct SpinBudget {
     static let smallest: Int64 = 2_000
     static let largestCost: Int64 = 50_000
     private static let mostPatience = 1_024
 
-    /// Nanoseconds; 0 for not at all.
+    /// The time in nanoseconds; 0 for no spin.
     private(set) var length: Int64 = 0
-    /// What a wake-up costs, smoothed.
+    /// The smoothed cost of a wake-up, in nanoseconds.
     private(set) var wakeCost: Int64 = 10_000
     private var soonWakes = 0
     private var patience = 1
 
-    /// A spin took work.
+    /// Notes a spin that found work.
     mutating func hit() {
         length = min(max(length * 2, SpinBudget.smallest), wakeCost)
         patience = max(1, patience / 2)
     }
 
-    /// A spin ended in sleep.
+    /// Notes a spin that ended in sleep.
     mutating func miss() {
         length /= 2
         if length < SpinBudget.smallest {
@@ -32,7 +32,9 @@ struct SpinBudget {
         }
     }
 
-    /// The loop was woken from its sleep, so long after it was woken before.
+    /// Notes a wake-up from sleep.
+    ///
+    /// - Parameter gap: The time since the wake-up before, in nanoseconds.
     mutating func slept(gap: Int64) {
         if length > 0 { return }
         soonWakes = gap <= wakeCost * 2 ? soonWakes + 1 : 0
@@ -42,7 +44,7 @@ struct SpinBudget {
         }
     }
 
-    /// A wake-up took this long from the sender's write to the loop's first instruction.
+    /// Notes the time of a wake-up from the sender's write to the loop's first instruction, in nanoseconds.
     mutating func measured(_ cost: Int64) {
         let bounded = min(max(cost, SpinBudget.smallest), SpinBudget.largestCost)
         wakeCost += (bounded - wakeCost) / 8

@@ -18,7 +18,7 @@ extension RunLoop {
             MemoryLayout<Value>.size <= Parcel.valueCapacity && MemoryLayout<Value>.alignment <= 16,
             "a parcel holds values of at most 96 bytes")
         let node = unsafe Node.makeParcel(modes, handle)
-        // Safe: the room behind the head belongs to the value, is large enough for it, and nobody else has the node yet.
+        // Safe: the room behind the head belongs to the value, is large enough for it, and no other thread has the node yet.
         unsafe (node.address + Parcel.valueOffset).initializeMemory(as: Value.self, to: value)
         return post(parcel: node)
     }

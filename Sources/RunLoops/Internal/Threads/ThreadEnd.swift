@@ -27,7 +27,7 @@ enum ThreadEnd {
 
     /// Asks for ``run()`` when the calling thread ends.
     ///
-    /// Asking again is harmless.
+    /// Calling this twice is harmless.
     ///
     /// - Parameters:
     ///   - part: The part that keeps something for the calling thread.
