@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the articles of RunLoopsTesting show compiles and runs, and what they link to is there.
+/// The code in the articles of RunLoopsTesting compiles and runs, and every link has a target.
 @Suite struct ArticleTests {
     @Test(arguments: try Documentation.articles(of: "RunLoopsTesting"))
     func `every block of Swift stands in a snippet that compiles`(page: String) throws {

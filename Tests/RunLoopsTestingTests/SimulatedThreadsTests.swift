@@ -9,7 +9,7 @@ import Testing
 
 /// Several threads of a simulation, of which one runs at a time.
 @Suite struct SimulatedThreadsTests {
-    /// What two threads write into one log, in the order that a seed decides.
+    /// The entries of two threads in one log, in the order that a seed decides.
     private static func log(seed: UInt64) throws -> [String] {
         try LoopSimulation.run(seed: seed) { simulation in
             let log = Log<String>()

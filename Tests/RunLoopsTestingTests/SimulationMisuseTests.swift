@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// What ends the program, and what it says.
+/// Misuses that end the program, and their messages.
 @Suite struct SimulationMisuseTests {
     @Test func `time cannot be moved in a handler`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -67,7 +67,7 @@ import Testing
 }
 
 extension ExitTest.Result? {
-    /// Whether the process wrote this before it ended.
+    /// True if the process wrote this before it ended.
     func says(_ words: String) -> Bool {
         guard let self else { return false }
         return String(decoding: self.standardErrorContent, as: UTF8.self).contains(words)

@@ -39,7 +39,7 @@ import Testing
                 "strayDescriptors", "wrongID", "outOfPlace", "tooLarge", "refusedByPeer",
             ]
             #expect(Set(tally.keys) == Set(all))
-            // The runtime opens and allocates some things late. What each connection left would be more:
+            // The runtime opens and allocates some things late. A leak of each connection would be more:
             // there were some ninety thousand of them at least.
             let open = openDescriptors(from: bound)
             let isClean = open < 10 && (!Allocations.areCounted || kept < 1_000_000)

@@ -8,7 +8,7 @@ import Testing
 
 /// A hostile process attacks a port for some time, and harms no other peer.
 ///
-/// The attack also takes processor time. What that alone does to the other peers is measured by an attack on a second port,
+/// The attack also takes processor time. The effect of that alone on the other peers is measured by an attack on a second port,
 /// on a loop of its own.
 ///
 /// `RUNLOOPS_STRESS_ATTACK` is the number of seconds of each attack, and has the latencies printed.
@@ -28,7 +28,7 @@ import Testing
 
             let seconds = asked ?? 2
             var most = ProcessMeasure()
-            // What the port reports goes nowhere while it is attacked.
+            // No process reads the reports of the port while it is attacked.
             let wire = try Wire.pipe()
             _ = try fill(wire)
             try withStandardError(wire.far) {
@@ -44,7 +44,7 @@ import Testing
             #expect(most.largestSendingSpace <= before.largestSendingSpace)
             let areFew = most.residentBytes < before.residentBytes + 200_000_000
             #expect(areFew || Faults.areSlow)
-            // With its process all of it has gone.
+            // All of it ends with its process.
             waitUntil("what it has sent is closed") {
                 victim.port.statistics.connections == victim.honestCount
                     && ProcessMeasure().descriptors <= before.descriptors + 20
@@ -75,7 +75,7 @@ private final class AttackVictim: Sendable {
     private let honest: Threads
     private let loops: Threads
 
-    /// How many ask all the time.
+    /// The number of honest peers, which send requests all the time.
     let honestCount = 3
 
     init() throws {
@@ -124,7 +124,7 @@ private final class AttackVictim: Sendable {
         if message.id == 1 { _ = message.descriptors.takeFirst() }
         if !message.isRequest { return }
         let bytes = [UInt8](repeating: 1, count: message.id == 1 ? 10 : 50_000)
-        // Where it throws, the requester was cut off.
+        // If it throws, the requester was cut off.
         do { try message.reply(bytes) } catch {}
     }
 
@@ -169,7 +169,7 @@ private final class AttackVictim: Sendable {
         for thread in [thread, otherThread] { thread.stop() }
     }
 
-    /// How long the honest have waited.
+    /// The latencies of the honest peers.
     var report: String {
         let names: [(Phase, String)] = [
             (.rest, "at rest"), (.attackOfOther, "beside an attacked port"), (.attack, "attacked"),
@@ -184,7 +184,7 @@ private final class AttackVictim: Sendable {
     }
 }
 
-/// What this process has of the system's means.
+/// The system's resources that this process has.
 private struct ProcessMeasure: CustomStringConvertible {
     var descriptors = 0
     var residentBytes = 0

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Notifications
 
-/// A forked child finds the locks of the notification layer free, whatever its parent's other threads did at the fork.
+/// A forked child finds the locks of the notification layer free, even if its parent's other threads held them at the fork.
 @Suite struct ObserverForkTests {
     /// The use that a child makes of its copy of a center.
     enum Use: String, Codable, CaseIterable {

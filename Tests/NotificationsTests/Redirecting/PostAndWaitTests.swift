@@ -173,7 +173,7 @@ import Testing
         #expect(stuck.outcome() == .loopEnded)
         stuck.end()
         #expect(stuck.token.deliveryCounts?.undelivered == 2)
-        // Nobody observes any more.
+        // There is no observer any more.
         try stuck.center.postAndWait(Notification(name: .a))
     }
 

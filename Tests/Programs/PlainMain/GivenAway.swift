@@ -5,7 +5,7 @@ import TestSupport
 
 /// Main threads that are given away with `dispatchMain()`.
 enum GivenAway {
-    /// The main loop is made by another thread, and nobody will ever run it.
+    /// The main loop is made by another thread, and no thread ever runs it.
     static func madeElsewhere() throws {
         let gate = Gate()
         try RunLoopThread.detach(name: "worker") { _ in
@@ -30,7 +30,7 @@ enum GivenAway {
         dispatchMain()
     }
 
-    /// Nobody has asked for the main loop before.
+    /// No thread has asked for the main loop before.
     static func beforeAnybodyAsked() {
         DispatchQueue.main.async {
             let destroyed = Gate()
@@ -40,13 +40,13 @@ enum GivenAway {
         dispatchMain()
     }
 
-    /// Running what nobody can run.
+    /// Running a loop that no thread can run.
     static func run() {
         DispatchQueue.main.async { RunLoop.main.run() }
         dispatchMain()
     }
 
-    /// A runtime that does not ask who has adopted the main thread.
+    /// A runtime that does not call the function that adopts the main thread.
     static func adoptedInVain() throws {
         try RunLoop.adoptMain()
         let destroyed = Gate()

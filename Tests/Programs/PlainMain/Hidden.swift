@@ -23,7 +23,7 @@ enum Hidden {
         try RunLoop.adoptMain()
         tell("adopted twice")
         guard let hook = unsafe dlsym(nil, "swift_task_asyncMainDrainQueue_hook") else { return tell("none") }
-        // Safe: the variable is a pointer, and nobody follows it: main is not asynchronous.
+        // Safe: the variable is a pointer, and no code follows it: main is not asynchronous.
         unsafe hook.storeBytes(of: 1, as: Int.self)
         do { try RunLoop.adoptMain() } catch { tell(error) }
     }

@@ -5,7 +5,7 @@ import TestSupport
 
 /// The main loop when there is much to do.
 enum Load {
-    /// A block that performs itself again keeps nobody from the main queue.
+    /// A block that performs itself again does not keep the main queue from being served.
     static func busyBlocks() {
         let rounds = Shared()
         @Sendable func again() { RunLoop.main.perform { again() } }
@@ -23,7 +23,7 @@ enum Load {
         tell("rounds:", rounds.count)
     }
 
-    /// A block of the main queue that dispatches itself again keeps nobody from the loop.
+    /// A block of the main queue that dispatches itself again does not keep the loop from its inputs.
     static func busyQueue() throws {
         let served = Log<String>()
         @Sendable func again() { DispatchQueue.main.async { again() } }
@@ -50,13 +50,13 @@ enum Load {
         tell(served.entries.sorted().joined(separator: ", "))
     }
 
-    /// What an idle main queue costs in system calls.
+    /// The system calls that an idle main queue costs.
     static func counts() throws {
         // A pass looks for blocks twice.
         let passes = 10_000
         RunLoop.main.waitPolicy = .park
         let (main, elapsed) = busy(RunLoop.main, 2 * passes)
-        // Asked for at intervals, whatever the passes.
+        // Looked at in intervals, however many passes there are.
         let most = Int(elapsed / .microseconds(50)) + 1
         tell("busy:", main.passes >= passes, main.kernelCalls <= most, main.wakeUps)
 

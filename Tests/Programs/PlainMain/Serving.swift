@@ -2,7 +2,7 @@ import Dispatch
 import RunLoops
 import TestSupport
 
-/// When the main loop serves the main queue, and when not.
+/// The modes and moments in which the main loop serves the main queue.
 enum Serving {
     /// Blocks that were dispatched before the loop was made or ran, and how they fit into a pass.
     static func order() throws {
@@ -40,7 +40,7 @@ enum Serving {
         }
         DispatchQueue.main.async { RunLoop.main.perform { RunLoop.main.stop() } }
         RunLoop.main.run()
-        // What came in the middle is announced once.
+        // A block that came in the middle is announced once.
         for _ in 1...2 {
             let result = RunLoop.main.run(
                 in: .default, until: .now + .milliseconds(20), returnAfterSourceHandled: true)

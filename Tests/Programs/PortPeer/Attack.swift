@@ -4,7 +4,7 @@ import TestSupport
 
 /// The means by which a hostile process tries to harm a port of another process.
 ///
-/// Each does one thing again and again, until the time is over. What the port does about it, such as refusing connections, is
+/// Each does one thing again and again, until the time is over. The defence of the port, such as refusing connections, is
 /// no failure.
 enum Attack: String {
     /// Sends descriptors that take long to close, then many that do not, then more of the first kind.
@@ -23,12 +23,12 @@ enum Attack: String {
     ///
     /// - Parameters:
     ///   - name: The name, without its mark.
-    ///   - seconds: How long.
+    ///   - seconds: The length of the attack.
     /// - Throws: If there are no sockets for it.
     func run(on name: String, seconds: Int) throws {
         let end = ContinuousClock.now + .seconds(seconds)
         var (rounds, served) = (0, 0)
-        // What keeps the sockets of the last rounds slow to close.
+        // The readers that keep the sockets of the last rounds slow to close.
         var readers: [SlowSockets] = []
         while ContinuousClock.now < end {
             switch self {
@@ -116,7 +116,7 @@ final class SlowSockets {
 
     /// Makes sockets that have more to send than is taken.
     ///
-    /// - Parameter count: How many.
+    /// - Parameter count: The number of sockets.
     /// - Throws: If there are none.
     init(_ count: Int) throws {
         let (listening, port) = try Loopback.listen()

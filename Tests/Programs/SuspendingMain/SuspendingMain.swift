@@ -2,7 +2,7 @@ import Dispatch
 import RunLoops
 import TestSupport
 
-// Programs whose main is asynchronous and lets go of the main thread: the argument says which.
+// Programs whose main is asynchronous and gives up the main thread. The argument names the program.
 
 @main struct SuspendingMain {
     static func main() async throws {
@@ -32,7 +32,7 @@ import TestSupport
         Timer.scheduledTimer(withTimeInterval: .zero, repeats: true) { _ in tell("timer") }
     }
 
-    /// The thread has gone, or is about to.
+    /// The thread has ended, or is about to.
     private static func expectEnd() async {
         do { try await RunLoop.main.performAndWait {} } catch { tell("waited:", error) }
         tell("performed:", RunLoop.main.perform {})

@@ -147,7 +147,7 @@ import Testing
         }
         before.cancel()
         #expect(await before.value == .cancelled)
-        // What was queued is delivered, and the answer is late.
+        // The queued request is delivered, and the answer is late.
         try onLoopThread { loop in
             loop.add(port, forMode: .default) { question in
                 #expect(!question.reply.isAwaited)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a hop costs, in things that no machine changes: allocations, and writes to the kernel.
+/// The cost of a hop in counts that are the same on every machine: allocations, and writes to the kernel.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Allocations.areCounted)) struct ExecutorCountTests {
     /// An actor that counts what its thread allocates.
     private actor Meter {
@@ -14,17 +14,17 @@ import Testing
         // Safe: the actor holds the loop.
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-        /// How many allocations this thread has made.
+        /// The number of allocations that this thread has made.
         var total: Int { Allocations.total }
 
-        /// How often it was called, or has called: the compiler leaves out the way to where nothing is done.
+        /// The number of calls, without which the compiler would leave out the hop to an empty method.
         private var touches = 0
 
         func touch() { touches += 1 }
 
-        /// How many this thread, and that of another actor, make during calls of that.
+        /// The allocations of this thread, and of another actor's thread, during calls of that actor.
         ///
-        /// Asked from here: to answer somebody on the default executor its thread would allocate.
+        /// Called from an actor: an answer to code on the default executor would allocate on that thread.
         func allocations(calling other: Meter, times: Int) async -> (here: Int, there: Int) {
             let there = await other.total
             let here = Allocations.total

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What becomes of the jobs of actors when their loop's thread ends.
+/// The jobs of actors whose loop's thread ends.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorEndTests {
     /// An actor that owns the thread that it lives on.
     private actor Owner {
@@ -43,7 +43,7 @@ import Testing
             do {
                 let owner = try Owner(log)
                 ended = await owner.ended
-                // Nobody waits for these: the calls themselves keep the actor.
+                // No task awaits these: the calls themselves keep the actor.
                 for _ in 0..<3 { Task { #expect(await owner.call()) } }
                 _ = await owner.call()
             }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// When a loop runs the jobs of tasks and actors, beside all else that it does.
+/// The moments at which a loop runs the jobs of tasks and actors, among its other work.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorOrderTests {
     @Test func `jobs and blocks of another thread keep their order`() throws {
         let loop = LoopActor.loop
@@ -107,7 +107,7 @@ import Testing
                 loop.run(until: .hang)
                 log.add("end of the job")
             }
-            // What is awaited begins on the threads of the pool: this one is left to it.
+            // The awaited work begins on the threads of the pool.
             await yieldUntil("the run is inside") { isInside.wait(seconds: 0) }
             async let late: Void = actor.run { _ in log.add("late job") }
             await yieldUntil("the loop sleeps") { loop.handle.mailbox.current.isArmed }
@@ -180,5 +180,5 @@ import Testing
     }
 }
 
-/// A run inside a handler, whatever the compiler says about tasks.
+/// A run inside a handler that the compiler would refuse in a task.
 private func nestedRun(of loop: RunLoop) -> RunLoop.RunResult { loop.run(in: .default, until: .hang) }

@@ -69,7 +69,7 @@ import Testing
         return min(given ?? 20_000, 100_000_000)
     }
 
-    /// What has come from each task.
+    /// The numbers that came from each task.
     private struct Arrivals {
         private var next: [Int]
         private var outOfOrder = 0

@@ -137,7 +137,7 @@ import Testing
                 let end = ContinuousClock.now + .milliseconds(20)
                 while ContinuousClock.now < end {}
             }
-            // What times the job is done after the job.
+            // The job is timed after it has run.
             await yieldUntil("it is timed") { loop.statistics.longestHandler != nil }
             let longest = try #require(loop.statistics.longestHandler)
             #expect(longest.madeAt == "a job of a task or an actor")

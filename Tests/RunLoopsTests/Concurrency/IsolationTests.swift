@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// What a loop's handlers may assume: the isolation of the actors that live on it.
+/// The isolation that a loop's handlers may assume: that of the actors that live on the loop.
 @Suite(.timeLimit(.minutes(60))) struct IsolationTests {
     @Test func `every handler of a loop may assume the isolation of its actors`() throws {
         try onLoopThread { loop in

@@ -122,7 +122,7 @@ import Testing
 
     @Test func `nobody listens: the connection fails, and the run is finished`() throws {
         let (socket, port) = try Loopback.listen()
-        // Whoever has a copy: a child that another test has just started.
+        // A child that another test has just started may have a copy.
         shutdown(socket, CInt(SHUT_RDWR))
         Loopback.close(socket)
         try onLoopThread { [network] loop in

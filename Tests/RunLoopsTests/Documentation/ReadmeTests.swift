@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the README and the articles say about themselves is true.
+/// The statements of the README and the articles about themselves are true.
 @Suite struct ReadmeTests {
     /// The README and the articles of the run loops.
     private static func pages() throws -> [String] {

@@ -159,7 +159,7 @@ private func closePoller(whileAsleep isAsleep: Bool) throws {
     worker.join(before: .hang)
 }
 
-/// What a loop sleeps in: the one epoll set in which its wake-up descriptor is.
+/// The epoll set in which a loop sleeps: the one with its wake-up descriptor.
 private func poller(of loop: RunLoop) -> CInt {
     (0..<1_024).first { members(of: $0).contains(loop.handle.wakeup.descriptor) } ?? -1
 }
@@ -169,7 +169,7 @@ private func alarm(of loop: RunLoop) -> CInt {
     members(of: poller(of: loop)).first { kind(of: $0).contains("timerfd") } ?? -1
 }
 
-/// What an epoll set watches.
+/// The descriptors that an epoll set watches.
 private func members(of set: CInt) -> [CInt] {
     if !kind(of: set).contains("eventpoll") { return [] }
     let lines = contents("/proc/self/fdinfo/\(set)").split(separator: "\n")
@@ -179,7 +179,7 @@ private func members(of set: CInt) -> [CInt] {
     }
 }
 
-/// What the kernel calls a descriptor.
+/// The kernel's name of a descriptor.
 private func kind(of descriptor: CInt) -> String {
     var name = [UInt8](repeating: 0, count: 64)
     // Safe: the kernel fills our own array, and says how far.

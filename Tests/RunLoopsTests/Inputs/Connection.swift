@@ -6,7 +6,7 @@ import Testing
 ///
 /// Its loop's thread only. The sources hold it until it is closed.
 final class Connection {
-    /// What happens to a connection.
+    /// The events of a connection.
     enum Event: Equatable {
         case connected
         case received([UInt8])
@@ -23,7 +23,7 @@ final class Connection {
     private var writing: DescriptorSource?
     private var isConnected: Bool
     private var unsent: ArraySlice<UInt8> = []
-    /// How often not all fitted that was to be sent.
+    /// The number of times that not all bytes fitted.
     private(set) var partialWrites = 0
     private var endsSending = false
 
@@ -105,7 +105,7 @@ final class Connection {
     }
 }
 
-/// Sends back whatever it is sent, on a thread with a loop of its own.
+/// Sends back all that it receives, on a thread with a loop of its own.
 final class EchoServer: Sendable {
     let port: UInt16
     private let thread: RunLoopThread

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What is printed of a public value says what it is to its user, and nothing of its inside.
+/// The description of a public value names what it is to its user, and none of its insides.
 @Suite struct DescriptionTests {
     @Test func `sets of options print the names of their members`() {
         #expect("\(DescriptorSource.Interest.read)" == "[read]")

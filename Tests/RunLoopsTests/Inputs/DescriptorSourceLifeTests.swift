@@ -60,7 +60,7 @@ import Testing
                     #expect(loop.run(in: .default, until: .hang) == .finished)
                     #expect(calls == round)
                 }
-                // Each by itself: none has gone deaf.
+                // Each by itself: every one still reports.
                 for source in sources {
                     try loop.add(source, forMode: .default)
                     #expect(loop.run(in: .default, until: .hang) == .finished)
@@ -83,7 +83,7 @@ import Testing
                     if calls == 3 { return source.invalidate() }
                     loop.run(until: .now)
                     loop.remove(source, forMode: .default)
-                    // To be added again, with what is unread, it looks ready anew.
+                    // Added again with unread bytes, it looks ready again.
                     do { try loop.add(source, forMode: .default) } catch { Issue.record(error) }
                 }
                 try loop.add(source, forMode: .default)

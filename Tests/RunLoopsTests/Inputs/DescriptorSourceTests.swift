@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// What a descriptor source reports, and when.
+/// The reports of a descriptor source, and their moments.
 @Suite struct DescriptorSourceTests {
     private typealias Readiness = DescriptorSource.Readiness
 
@@ -189,7 +189,7 @@ import Testing
                 read.append(wire.drain())
                 if read.count > 1 { return }
                 wire.send(2)
-                // Here the loop hears of it, and cannot call the handler.
+                // Here the loop sees it, and cannot call the handler.
                 loop.run(until: .now)
             }
             try loop.add(source, forMode: .default)

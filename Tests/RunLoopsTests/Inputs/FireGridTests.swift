@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// When a repeating timer fires next.
+/// The next fire of a repeating timer.
 @Suite struct FireGridTests {
     private func next(_ date: Int64, every interval: Int64, now: Int64) -> (Int64, Int) {
         let next = FireGrid.next(

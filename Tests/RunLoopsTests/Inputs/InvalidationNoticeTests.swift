@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Whoever asks is told of a port's end: once, on the thread of its own loop.
+/// Each observer of a port's end is called once, on the thread of its own loop.
 @Suite struct InvalidationNoticeTests {
     @Test func `those who asked and have ended leave nothing behind`() async throws {
         try await #require(processExitsWith: .success) {

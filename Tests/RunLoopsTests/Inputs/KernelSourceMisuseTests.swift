@@ -43,7 +43,7 @@ import Testing
         for part in misuse.message { expect(result, says: part) }
     }
 
-    /// What is wrong.
+    /// The misuse.
     enum Misuse: String, Codable, CaseIterable {
         case addSignalElsewhere, addProcessElsewhere
         case invalidateSignal, invalidateProcess

@@ -7,7 +7,7 @@ import Testing
 import class RunLoops.RunLoop
 import class RunLoops.Timer
 
-/// How processes have ended, told on a loop.
+/// The ends of processes, reported on a loop.
 @Suite struct ProcessSourceTests {
     @Test(arguments: [
         ("exit 0", ProcessSource.Ending.exited(0)), ("exit 7", .exited(7)), ("exit 255", .exited(255)),
@@ -30,7 +30,7 @@ import class RunLoops.Timer
             // Alive until the child has ended, and no longer.
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(endings == [ending])
-            // The kernel has forgotten it: taken once, and left to nobody.
+            // The status was taken once, and the kernel has forgotten the process.
             #expect(child.wait() == .unknown)
         }
     }
@@ -39,7 +39,7 @@ import class RunLoops.Timer
         let place = FileManager.default.temporaryDirectory.appending(path: "dumps-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         defer { do { try FileManager.default.removeItem(at: place) } catch { Issue.record(error) } }
-        // Where the system puts dumps elsewhere, or the limit cannot be raised, there is nothing to be seen.
+        // If the system puts dumps elsewhere, or the limit cannot be raised, no dump is seen.
         let pattern = try String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8)
         for limit in ["0", "unlimited"] {
             try onLoopThread { loop in
@@ -85,7 +85,7 @@ import class RunLoops.Timer
         try await #require(processExitsWith: .success) {
             Signals.ignore(SIGCHLD)
             try onLoopThread { loop in
-                // It waits to be told to end, so that it is there to be watched.
+                // It waits for the order to end, so that there is a process to watch.
                 let child = Child(shell: "kill -STOP $$; exit 3")
                 var endings: [ProcessSource.Ending] = []
                 let source = try ProcessSource(child.processID) { _, ending in endings.append(ending) }

@@ -27,7 +27,7 @@ import Testing
             for wire in wires { wire.send() }
             #expect(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
             #expect(calls == [1, 0])
-            // When there is room again, so it is for the source.
+            // Once there is room again, there is room for the source.
             try loop.add(sources[1], forMode: .default)
             #expect(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
             #expect(calls == [1, 1])

@@ -13,7 +13,7 @@ actor Resident {
 
     /// Adds one.
     ///
-    /// - Returns: Whether that was done on the loop's thread.
+    /// - Returns: True if that was done on the loop's thread.
     @discardableResult
     func increment() -> Bool {
         count += 1

@@ -6,7 +6,7 @@ import Testing
 @testable import RunLoops
 
 /// Descriptors that are closed while a source watches them, and whose numbers are given out again: a message that names the
-/// source that was not invalidated, whatever kind of file it is.
+/// source that was not invalidated, for every kind of file.
 ///
 /// Each in a process of its own, which ends.
 @Suite struct ReusedDescriptorTests {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// What brings the loop to the source.
+    /// The occasion on which the loop looks at the source.
     enum Occasion: String, CaseIterable, Codable {
         case newSource, newSourceInAnotherMode, newSourceWithAnotherTrigger, regularFile, closedAgain, removal
         case invalidation, changeOfMode

@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Who has a signal, from when to when, and what happens to those that come meanwhile.
+/// The owner of a signal over time, and the signals that come in between.
 ///
 /// Each test in a process of its own, because signals belong to the process.
 @Suite struct SignalSourceLifeTests {

@@ -20,7 +20,7 @@ import Testing
                 Signals.send(SIGTERM)
                 #expect(
                     loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
-                // Another process is somebody else.
+                // Another process is another sender.
                 let child = Child(shell: "kill -TERM $PPID")
                 #expect(
                     loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)

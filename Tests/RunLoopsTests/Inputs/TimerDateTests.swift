@@ -271,7 +271,7 @@ import Testing
             let exact = Timer(fireAt: later, interval: .zero, repeats: false) { _ in fired.append("exact") }
             loop.add(lenient, forMode: .default)
             loop.add(exact, forMode: .default)
-            // Set last: a planned fire is planned anew.
+            // Set last: a planned fire is planned again.
             lenient.tolerance = .seconds(100)
             loop.run()
             #expect(fired == ["lenient", "exact"])
@@ -298,7 +298,7 @@ import Testing
 }
 
 extension Duration {
-    /// How many intervals this is, or nil if it is no whole number of them.
+    /// The number of intervals, or nil if it is no whole number.
     func multiple(of interval: Duration) -> Int? {
         let count = Int((self / interval).rounded())
         return interval * count == self ? count : nil

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TimerQueueTests {
     private typealias Queue = TimerQueue<Int>
 
-    /// What a plain array knows of one planned fire.
+    /// One planned fire in a plain array.
     private struct Planned {
         let id: Int
         let date: Int64

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// When timers fire, and in which order.
+/// The dates and the order in which timers fire.
 @Suite struct TimerTests {
     private typealias Instant = ContinuousClock.Instant
 

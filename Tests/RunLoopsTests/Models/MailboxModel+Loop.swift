@@ -33,7 +33,7 @@ extension MailboxModel {
             case done
         }
 
-        /// Where the loop goes on when it has taken its mail.
+        /// The step of the loop after it has taken its mail.
         enum Place: Hashable { case serving, exitCheck, isQuiet, ending }
 
         var step = Step.looks

@@ -36,7 +36,7 @@ extension PortModel {
             case done
         }
 
-        /// Where the loop goes on when the mail is taken, or the mailbox armed.
+        /// The step of the loop after the mail was taken, or the mailbox armed.
         enum Place: Hashable { case joining, serving, ringing, afterRing }
 
         var step = Step.idle

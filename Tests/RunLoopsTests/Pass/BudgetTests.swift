@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// How much one pass serves before it looks at the rest again.
+/// The most that one pass serves before it looks at the other inputs again.
 @Suite struct BudgetTests {
     @Test func `a budget is spent after so many messages`() {
         var budget = Budget()

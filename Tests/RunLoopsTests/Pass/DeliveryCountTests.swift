@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a delivery costs, in things that no machine changes: writes to the kernel, and allocations.
+/// The cost of a delivery in counts that are the same on every machine: writes to the kernel, and allocations.
 @Suite struct DeliveryCountTests {
     @Test func `any number of sends to a sleeping loop costs one write`() throws {
         try withReceiver { loop, received in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What is called on a thread when it ends.
+/// The handlers that a thread calls at its end.
 @Suite struct EndHandlerTests {
     @Test func `end handlers are called on the thread, the last one first, before anybody has joined`() throws
     {

@@ -5,7 +5,7 @@ import Testing
 
 /// However busy one input is, the others get their turn.
 @Suite struct FairnessTests {
-    /// What is always ready again.
+    /// An input that is always ready again.
     enum Hog: CaseIterable {
         case block, port, signalPort, manualSource, descriptor, timer
     }
@@ -21,7 +21,7 @@ import Testing
             self.onTenthCall = onTenthCall
         }
 
-        /// Whether the hog is to go on.
+        /// True while the hog goes on.
         func isToGoOn() -> Bool {
             calls.add(())
             let count = calls.entries.count
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// How many of `entries` were made in each pass.
+    /// The number of `entries` in each pass.
     private func perPass(_ passes: [Int]) -> [Int] {
         Dictionary(grouping: passes, by: { $0 }).sorted { $0.key < $1.key }.map(\.value.count)
     }

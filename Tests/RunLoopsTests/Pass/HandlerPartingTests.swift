@@ -5,16 +5,16 @@ import Testing
 
 @testable import RunLoops
 
-/// What only a handler holds goes with it, and may end the handler's input once more.
+/// An object that only a handler holds is destroyed with it, and may invalidate the handler's input once more.
 @Suite struct HandlerPartingTests {
-    /// Whose handler it is.
+    /// The input that has the handler.
     enum Input: String, CaseIterable, Codable {
         case timer, observer, manualSource, looseManualSource, signalSource, processSource, descriptorSource
     }
 
     /// Makes an input whose handler alone holds something that invalidates it when it goes.
     ///
-    /// - Returns: What invalidates the input.
+    /// - Returns: A closure that invalidates the input.
     private static func make(_ input: Input, in loop: RunLoop, _ log: Log<String>) throws -> () -> Void {
         var invalidate: (() -> Void)?
         let parting = Parting {

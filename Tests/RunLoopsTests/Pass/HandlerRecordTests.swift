@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What one thread writes down of its calls, and another one reads.
+/// The record of calls that one thread writes and another reads.
 @Suite struct HandlerRecordTests {
     /// A record that two threads share.
     private final class Shelf: Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 /// Handlers that throw away everything that is in their own loop, themselves included.
 @Suite struct HandlerRemovalTests {
-    /// Whose handler does it.
+    /// The input whose handler does it.
     enum Culprit: CaseIterable {
         case block, timer, source, port, bell, descriptor, beforeTimers, beforeSources, beforeWaiting,
             afterWaiting
@@ -20,7 +20,8 @@ import Testing
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(stage.callsAfter == 0)
             #expect(stage.hasThrownAway)
-            // What the handlers hold has gone, except for the one that was on the stack and has returned, too.
+            // The objects that the handlers held are destroyed, also that of the handler that was on the stack and has
+            // returned.
             #expect(alive.count == 0)
             loop.perform {}
             #expect(loop.run(in: .default, until: .hang) == .finished)

@@ -174,7 +174,7 @@ import Testing
     }
 }
 
-/// What became of many blocks.
+/// The outcomes of many blocks.
 private final class Counts: Sendable {
     private let stored = Guarded((taken: 0, ran: 0, gone: 0))
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a loop knows of its modes, and for how long.
+/// The state that a loop keeps for a mode, and its lifetime.
 @Suite struct ModeTableTests {
     private let other = RunLoop.Mode("other")
     private let third = RunLoop.Mode("third")
@@ -49,7 +49,7 @@ import Testing
         #expect(modes.count == 1)
     }
 
-    /// What a private mode is used for.
+    /// A use of a private mode.
     enum Use: CaseIterable {
         case port, timer, source, observer, block, nothing, limitDate
     }

@@ -2,9 +2,9 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// What belongs to which mode.
+/// The inputs of each mode.
 @Suite struct ModeTests {
-    /// What can be added to a mode.
+    /// An input that can be added to a mode.
     enum Kind: CaseIterable {
         case timer, port, signalPort, manualSource, descriptor, observer
     }

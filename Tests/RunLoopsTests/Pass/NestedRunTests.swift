@@ -4,7 +4,7 @@ import Testing
 
 /// Runs inside handlers.
 @Suite struct NestedRunTests {
-    /// Who runs the loop.
+    /// The handler that runs the loop.
     enum Caller: CaseIterable {
         case block, timer, port, signalPort, descriptor, manualSource, observer
     }

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Who is told of a run's moments, and when.
+/// The observers of a run's moments, and the order of their calls.
 @Suite struct ObserverTests {
     private typealias Observer = RunLoop.Observer
     private typealias Activity = RunLoop.Activity

@@ -2,9 +2,9 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// When a run ends, and what it answers.
+/// The ends of runs, and their results.
 @Suite struct RunTests {
-    /// What can be in a mode.
+    /// An input that can be in a mode.
     enum Input: CaseIterable {
         case timer, port, signalPort, manualSource, descriptor
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// How long spinning is worth while.
+/// The time for which spinning pays.
 @Suite struct SpinBudgetTests {
     /// A budget that spins.
     private func spinning() -> SpinBudget {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a loop counts.
+/// The counts of a loop.
 @Suite struct StatisticsTests {
     @Test func `a loop that has not run has counted nothing`() throws {
         try onLoopThread { loop in #expect(loop.statistics == RunLoop.Statistics()) }
@@ -149,7 +149,7 @@ import Testing
             loop.run(until: .now)
             #expect(loop.statistics.longestHandler?.duration ?? .zero >= .milliseconds(2))
 
-            // Setting it begins anew.
+            // Setting it begins the measurement again.
             loop.measuresHandlers = true
             #expect(loop.statistics.longestHandler == nil)
             loop.perform(slow)
@@ -214,7 +214,7 @@ import Testing
     }
 }
 
-/// What can be timed besides blocks.
+/// The handlers that are timed besides blocks.
 enum TimedHandler: CaseIterable {
     case timer, observer, manual, port, descriptor
 }

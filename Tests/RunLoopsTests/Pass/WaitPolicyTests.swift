@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a loop does before it sleeps.
+/// The policy of a loop before it sleeps.
 @Suite struct WaitPolicyTests {
     private static let severalProcessors = runloops_usable_processors() > 1
 

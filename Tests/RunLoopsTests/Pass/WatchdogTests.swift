@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Handlers that do not return, and who notices: the blocked handler waits for the report itself.
+/// Reports of handlers that do not return: the blocked handler waits for the report itself.
 @Suite struct WatchdogTests {
     /// Reports on one loop, with a gate for each phase.
     private final class Reports: Sendable {
@@ -14,13 +14,13 @@ import Testing
         let stillBlocked = Gate()
         let ended = Gate()
 
-        /// Watches; reports on other tests' loops are let go of.
+        /// Watches, and drops the reports on other tests' loops.
         ///
         /// - Parameters:
         ///   - loop: The loop.
-        ///   - threshold: From when on a handler takes too long.
-        ///   - line: What was made in this line only prepares the test, and may be held up by others.
-        ///   - needsTimer: Whether what runs while no timer waits only prepares the test.
+        ///   - threshold: The time after which a handler takes too long.
+        ///   - line: The line of a handler that only prepares the test, and may be held up by others.
+        ///   - needsTimer: True if a handler that runs while no timer waits only prepares the test.
         /// - Returns: The watchdog.
         /// - Throws: If it has no thread.
         func watch(
@@ -206,7 +206,7 @@ import Testing
         watchdog.stop()
         let seen = numbers.entries
         #expect(seen.map { $0 != nil } == [true, true, false, true])
-        // When it goes on it is the same handler, and another call: its time begins anew.
+        // When it goes on it is the same handler, and another call: its time begins from zero.
         #expect(seen[0]?.madeAt == seen[3]?.madeAt)
         #expect(seen[0]?.madeAt != seen[1]?.madeAt)
         #expect(seen[0]?.call != seen[3]?.call)
@@ -339,7 +339,7 @@ private func watchAndStop() throws {
         #expect(try writesDown())
         withExtendedLifetime(second) {}
     }
-    // The second one was let go of.
+    // The second one was released.
     #expect(!isWanted())
     #expect(try !writesDown())
     #expect(loop.handle.handlers.look() == nil)
