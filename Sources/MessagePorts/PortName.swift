@@ -9,7 +9,7 @@
 /// may take it before the server does, and a client that relies on the server checks ``RemotePort/peer``. A plain name cannot
 /// be taken that way. ``PortNames/user`` says where it is kept.
 ///
-/// A name of either kind belongs to one port at a time, and is free when that port ends: <doc:Names>.
+/// A name of either kind belongs to one port at a time, and is free when that port ends: <doc:NamesOfPorts>.
 ///
 /// > Thread safety: a value.
 public struct PortName: Hashable, Sendable {
