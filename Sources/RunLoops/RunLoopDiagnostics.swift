@@ -15,7 +15,7 @@
 /// not a report: it is written at once.
 ///
 /// > Thread safety: any thread.
-public enum RunLoopDiagnostics {
+public enum RunLoopDiagnostics: Sendable {
     /// The largest number of lines that wait.
     public static let capacity = DiagnosticQueue.processCapacity
 
