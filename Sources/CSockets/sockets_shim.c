@@ -166,8 +166,8 @@ int runloops_receive(
     // MSG_TRUNC: the result is the packet's length, not the number of bytes that fit.
     int flags = MSG_CMSG_CLOEXEC | MSG_TRUNC | (waits ? 0 : MSG_DONTWAIT);
     if (permitted >= 0) {
-        // recvmsg closes the descriptors that it has no room for, on this thread. While this peeks, the kernel's queue keeps the
-        // packet with its descriptors, so nothing is closed for good.
+        // recvmsg closes the descriptors that it has no room for, on this thread. While this peeks, the kernel's queue keeps
+        // the packet with its descriptors, so nothing is closed for good.
         struct msghdr peek = {0};
         if (permitted > 0) {
             peek.msg_control = control.bytes;

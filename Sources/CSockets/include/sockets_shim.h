@@ -70,9 +70,9 @@ long runloops_send(
 /// Returns -1 with errno, and nothing open.
 ///
 /// With a number of permitted descriptors from 0 on, it peeks at the packet before it receives it, at the price of a system
-/// call, and leaves a packet with more descriptors in the queue. Then it closes no descriptor. With -1 it receives at once, and the
-/// kernel closes the descriptors that this process cannot open, on this thread. Only one thread may receive from the socket at a
-/// time.
+/// call, and leaves a packet with more descriptors in the queue. Then it closes no descriptor. With -1 it receives at once, and
+/// the kernel closes the descriptors that this process cannot open, on this thread. Only one thread may receive from the socket
+/// at a time.
 int runloops_receive(
     int socket, bool waits, int permitted, void *buffer, size_t capacity,
     int descriptors[runloops_most_descriptors], struct runloops_packet *packet);

@@ -4,15 +4,15 @@ import TestSupport
 /// machine with a finite number of states.
 ///
 /// Each step is one atomic operation of the library, under the name of the function that makes it: those of senders are in
-/// `PortModel+Senders`, those of loops in `PortModel+Loops`, `PortModel+Serving` and `PortModel+Leaving`. Weak exchanges can fail
-/// for no reason. The port has no limit: `RoomModel` has one. A loop's own mailbox is a queue here: `MailboxModel` shows that it
-/// is one.
+/// `PortModel+Senders`, those of loops in `PortModel+Loops`, `PortModel+Serving` and `PortModel+Leaving`. Weak exchanges can
+/// fail for no reason. The port has no limit: `RoomModel` has one. A loop's own mailbox is a queue here: `MailboxModel` shows
+/// that it is one.
 ///
-/// The mailbox's word has no room here, so an exchange succeeds in more orders than in the library: also if the word has changed
-/// and changed back.
+/// The mailbox's word has no room here, so an exchange succeeds in more orders than in the library: also if the word has
+/// changed and changed back.
 ///
-/// All that threads share is changed by exchanges, but for the end of a claim, which is a sequentially consistent store. One fault
-/// makes it a store that waits in the thread's buffer.
+/// All that threads share is changed by exchanges, but for the end of a claim, which is a sequentially consistent store. One
+/// fault makes it a store that waits in the thread's buffer.
 struct PortModel {
     /// The operations of a thread that does not receive.
     enum Operation: Hashable, Sendable {

@@ -4,8 +4,8 @@ import Testing
 /// A port's own mailbox and bell, explored step by step: every order in which senders, a thread that closes the port and one or
 /// two loops can do what they do.
 ///
-/// The walks show: each message comes out once and in its sender's order, or is destroyed with the port; no loop sleeps beside a
-/// message or a ring, or keeps a closed port; no signal is delivered that was not sent; the node of each signal has one owner
+/// The walks show: each message comes out once and in its sender's order, or is destroyed with the port; no loop sleeps beside
+/// a message or a ring, or keeps a closed port; no signal is delivered that was not sent; the node of each signal has one owner
 /// at a time, and comes back; and only one thread at a time touches what the claim guards.
 @Suite struct PortModelTests {
     struct Scenario: Sendable, CustomTestStringConvertible {

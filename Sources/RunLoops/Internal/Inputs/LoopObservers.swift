@@ -5,7 +5,8 @@
 /// > Thread safety: the loop's own thread only.
 final class LoopObservers {
     let members: LoopMembers
-    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues: each pass reads it several times.
+    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues: each pass reads it several
+    /// times.
     private let list = ExclusivityUnchecked(ObserverList())
 
     init(_ members: LoopMembers) { self.members = members }

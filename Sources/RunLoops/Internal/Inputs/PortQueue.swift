@@ -209,8 +209,8 @@ struct PortQueue: ~Copyable, Sendable {
 extension PortQueue {
     /// The work to finish once the lock of the line is free.
     struct Pump {
-        /// The signals that the pushes have got, each of which is to be sent: more than one if the port has changed its receiver
-        /// between two pushes.
+        /// The signals that the pushes have got, each of which is to be sent: more than one if the port has changed its
+        /// receiver between two pushes.
         private(set) var signals = NodeList()
         /// The senders whose messages were queued.
         private(set) var served = WaitingSenders.List()

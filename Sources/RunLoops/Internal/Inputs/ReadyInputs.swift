@@ -11,7 +11,8 @@ final class ReadyInputs {
 
     /// The ports whose handlers are on the stack, outermost first.
     ///
-    /// Changed for each port that is served: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Changed for each port that is served: without the checks that a class's properties cost, which ``ExclusivityUnchecked``
+    /// argues.
     private let serving = ExclusivityUnchecked<[ReadyNode]>([])
 
     init(_ members: LoopMembers) { self.members = members }

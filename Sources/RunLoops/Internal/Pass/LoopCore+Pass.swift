@@ -135,7 +135,8 @@ extension LoopCore {
         if readyInputs.holdsInput(in: mode) || descriptors.holdsReady(in: mode) { return false }
         if mainQueueIsReady || deferredWork.isReadyAtPassEnd { return false }
         if deadline <= now { return false }
-        // A block or an observer of this pass may have removed the last input: then the run ends, and nothing would end a sleep.
+        // A block or an observer of this pass may have removed the last input: then the run ends, and nothing would end a
+        // sleep.
         return (timers.nextWake ?? .never) > now && !isFinished
     }
 

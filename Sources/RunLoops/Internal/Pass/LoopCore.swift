@@ -44,8 +44,8 @@ final class LoopCore {
         deferredWork = DeferredWorkList(members)
     }
 
-    // Swift checks an access to a class's property for another one that is still going on. A pass looked at so many of these that
-    // the checks were a third of all that a wake-up cost; here they are spared, which ``ExclusivityUnchecked`` argues.
+    // Swift checks an access to a class's property for another one that is still going on. A pass looked at so many of these
+    // that the checks were a third of all that a wake-up cost; here they are spared, which ``ExclusivityUnchecked`` argues.
 
     /// The runs on the stack, and the requests that have not yet taken effect.
     var runs: RunStack {

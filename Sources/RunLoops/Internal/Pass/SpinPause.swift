@@ -1,11 +1,11 @@
 /// The time for which a loop does not spin after it was preempted while it did.
 ///
-/// A spin reads the clock all the time. If two readings lie far apart, the loop had no processor in between: another thread wants
-/// it, and a loop that spins uses up its own share of the processor's time, and is then kept waiting with work at hand.
-/// A loop that sleeps instead gets a processor soon after it is woken.
+/// A spin reads the clock all the time. If two readings lie far apart, the loop had no processor in between: another thread
+/// wants it, and a loop that spins uses up its own share of the processor's time, and is then kept waiting with work at hand. A
+/// loop that sleeps instead gets a processor soon after it is woken.
 ///
-/// A pause is a hundred times as long as the loop was away. So a loop that goes on being preempted loses about a hundredth of its
-/// time by spinning, whatever the kernel gives to others in one go.
+/// A pause is a hundred times as long as the loop was away. So a loop that goes on being preempted loses about a hundredth of
+/// its time by spinning, whatever the kernel gives to others in one go.
 struct SpinPause {
     /// A longer time between two readings of the clock says that the loop was preempted, in nanoseconds.
     ///

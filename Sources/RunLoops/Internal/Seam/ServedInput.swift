@@ -1,7 +1,7 @@
 /// An input of a kind that another module of the package defines, in one loop.
 ///
-/// The loop watches one descriptor for it. When the descriptor is ready, or after ``becameReady()``, the input waits in line with
-/// the ports of the loop and is served in the same step, within the same budget. A run inside one of its handlers goes on
+/// The loop watches one descriptor for it. When the descriptor is ready, or after ``becameReady()``, the input waits in line
+/// with the ports of the loop and is served in the same step, within the same budget. A run inside one of its handlers goes on
 /// serving it.
 ///
 /// The module writes an ``InputServer``. The input keeps it alive while it is in the loop.
@@ -11,7 +11,8 @@ package final class ServedInput: SignalledInput {
     private let loop: LoopCore
     /// Stands for the input where the loop watches descriptors; in the same modes.
     private let watch: DescriptorSource
-    /// Read and written for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Read and written for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked``
+    /// argues.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {

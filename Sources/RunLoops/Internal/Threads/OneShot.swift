@@ -109,8 +109,9 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Suspends the task until the value is decided, and takes it.
     ///
-    /// The isolation is the caller's. It is a parameter because each closure below is isolated only to what it captures: without
-    /// the capture they would begin on threads of the default executor. On the way back, every continuation goes through those.
+    /// The isolation is the caller's. It is a parameter because each closure below is isolated only to what it captures:
+    /// without the capture they would begin on threads of the default executor. On the way back, every continuation goes
+    /// through those.
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
