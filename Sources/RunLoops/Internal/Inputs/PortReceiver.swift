@@ -1,12 +1,13 @@
 /// The receiver's side of a port: the claim, and the state that only the holder of the claim touches.
 struct PortReceiver: ~Copyable, Sendable {
-    /// The claim of the loop or port set that receives.
-    let claim = Claim()
-
     /// Only for the holder of the claim.
     ///
-    /// `nonisolated(unsafe)`: guarded by `claim`.
+    /// First, because the thread sanitizer takes a change of the state for a change of the first member, and other threads read
+    /// the claim. `nonisolated(unsafe)`: guarded by `claim`.
     nonisolated(unsafe) let state = ExclusivityUnchecked(State())
+
+    /// The claim of the loop or port set that receives.
+    let claim = Claim()
 
     struct State {
         /// The nodes that were taken in and whose messages have not all been handed out, oldest first.
