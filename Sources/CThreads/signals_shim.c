@@ -142,6 +142,18 @@ void runloops_signal_stop(int number) {
     wait_for_handlers(slot);
 }
 
+bool runloops_signal_ignore(int number) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) != 0 || is_others(&action)) return false;
+    if (action.sa_handler == SIG_IGN) return true;
+    struct sigaction ignored = {.sa_handler = SIG_IGN};
+    if (sigaction(number, &ignored, &action) != 0) return false;
+    if (!is_others(&action)) return true;
+    // Another thread has installed a handler since.
+    sigaction(number, &action, NULL);
+    return false;
+}
+
 int runloops_signal_open(int number, struct runloops_signal_descriptors *descriptors, const char **call) {
     *descriptors = (struct runloops_signal_descriptors){-1, -1, -1, -1};
     sigset_t set;

@@ -1,4 +1,5 @@
 internal import Glibc
+public import RunLoops
 
 /// File descriptors with one owner, in order, such as those of one message.
 ///
@@ -53,7 +54,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// - Parameter descriptor: The descriptor, which the list owns from now on.
     public mutating func append(_ descriptor: consuming OwnedDescriptor) {
         // If a peer has sent one of them, all are closed as if it had sent them.
-        if sender == nil, let first = descriptor.sender {
+        if sender == nil, let first = descriptor.closer as? DescriptorQuota {
             sender = first
             first.receive(numbers.count)
         }
@@ -79,6 +80,6 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     public mutating func takeFirst() -> OwnedDescriptor? {
         if numbers.isEmpty { return nil }
         sender?.take(1)
-        return OwnedDescriptor(numbers.removeFirst(), from: sender)
+        return OwnedDescriptor(numbers.removeFirst(), closer: sender)
     }
 }

@@ -42,6 +42,9 @@ int runloops_signal_start(int number, int writing_end);
 /// It sleeps until the handlers that run on other threads have returned. When it returns, no handler writes any more.
 void runloops_signal_stop(int number);
 
+/// Has the process ignore a signal. Returns false if it has a handler, which stays.
+bool runloops_signal_ignore(int number);
+
 /// Takes the next signal, and returns the number of signals that it stands for: 0 for none, and more than 1 if the pipe had no
 /// room for some.
 unsigned runloops_signal_next(

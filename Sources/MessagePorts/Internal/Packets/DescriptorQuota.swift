@@ -129,3 +129,8 @@ final class DescriptorQuota: Sendable {
 
     private static var processBound: Int { min(mostOfProcess, runloops_descriptor_limit() / 2) }
 }
+
+extension DescriptorQuota: DescriptorClosing {
+    /// Closes a descriptor that was taken out of its message, soon.
+    func close(_ descriptor: CInt) { DescriptorCloser.close([descriptor], for: self, wereCounted: false) }
+}
