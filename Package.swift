@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "MessagePorts", targets: ["MessagePorts"]),
         .library(name: "Notifications", targets: ["Notifications"]),
+        .library(name: "Streams", targets: ["Streams"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
     dependencies: [
@@ -31,6 +32,7 @@ let package = Package(
         .target(name: "CThreads"),
         .target(name: "CMainQueue"),
         .target(name: "CSockets"),
+        .target(name: "CStreams"),
         .target(
             name: "RunLoops",
             dependencies: [
@@ -49,6 +51,12 @@ let package = Package(
             name: "Notifications",
             dependencies: [
                 "RunLoops", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Streams",
+            dependencies: [
+                "RunLoops", "CStreams", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
@@ -104,6 +112,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests", dependencies: ["Notifications", "TestSupport", "TestExpectations"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StreamsTests",
+            dependencies: [
+                "Streams", "RunLoops", "CStreams", "RunLoopsTesting", "TestSupport", "TestExpectations",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTestingTests",

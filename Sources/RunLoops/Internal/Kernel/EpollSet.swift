@@ -22,6 +22,10 @@ package final class EpollSet: Sendable {
         package static let reading = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         /// No more data will ever arrive.
         package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
+        /// Both directions are closed; reported whatever is watched for.
+        package static let closed = Interest(rawValue: EPOLLHUP.rawValue)
+        /// The socket has an error; reported whatever is watched for.
+        package static let error = Interest(rawValue: EPOLLERR.rawValue)
         package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
         /// Reports new readiness only.
         package static let edge = Interest(rawValue: EPOLLET.rawValue)

@@ -8,6 +8,15 @@ extension RunLoop {
         _ = core(member, instead)
     }
 
+    /// Calls user code as the loop does: timed and watched if the program asked for that.
+    ///
+    /// - Parameters:
+    ///   - origin: The place in the user's code where the handler was given.
+    ///   - handler: The call.
+    package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
+        core("RunLoop.callHandler", "call it on the thread of the loop").members.handlers.call(origin, handler)
+    }
+
     /// True once the loop has ended, as the loop's own thread sees it; false on every other thread.
     package var hasEnded: Bool { coreIfCurrent?.members.hasEnded ?? false }
 

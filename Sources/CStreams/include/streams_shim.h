@@ -1,0 +1,123 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// The most bytes that the address of a socket takes, as the kernel has it.
+enum { runloops_address_capacity = 128 };
+
+/// The most bytes of the text of an IP address, with its scope and the zero at its end.
+enum { runloops_address_text = 128 };
+
+/// The kind of an address.
+enum runloops_address_kind {
+    runloops_address_other,
+    runloops_address_ipv4,
+    runloops_address_ipv6,
+    /// The path of a socket in the file system.
+    runloops_address_path,
+    /// A name outside the file system, which begins after the first byte of the path.
+    runloops_address_abstract,
+    /// A Unix socket without a name.
+    runloops_address_unnamed,
+};
+
+/// Makes the address of a numeric host. Returns its length; 0 if the text is no numeric address.
+unsigned runloops_ip_address(const char *host, uint16_t port, void *address);
+
+/// Makes the address of a Unix socket, from a path or an abstract name. Returns its length; 0 if the name is too long or empty.
+unsigned runloops_unix_address(const char *name, size_t length, bool is_abstract, void *address);
+
+/// Returns the kind of an address.
+enum runloops_address_kind runloops_kind_of_address(const void *address, unsigned length);
+
+/// Returns the port of an IP address.
+uint16_t runloops_port_of_address(const void *address, unsigned length);
+
+/// Writes an IP address as text, with the scope but without the port. Returns false if it is none.
+bool runloops_host_of_address(const void *address, unsigned length, char text[runloops_address_text]);
+
+/// Returns the bytes of an IP address without port or scope, IPv4 in IPv6 form, so that peers can be compared.
+bool runloops_peer_key(const void *address, unsigned length, uint8_t key[16]);
+
+/// The place of the path, or of the abstract name, in the address of a Unix socket.
+unsigned runloops_path_offset(void);
+
+/// Resolves a name. Blocks. Fills at most `capacity` addresses of `runloops_address_capacity` bytes each, and their lengths.
+/// Returns their number, or an `EAI` code, which is negative; with EAI_SYSTEM, `*code` is the errno.
+int runloops_resolve(
+    const char *host, uint16_t port, void *addresses, unsigned *lengths, int capacity, int *code);
+
+/// Returns the words of the system for an `EAI` code.
+const char *runloops_resolve_words(int code);
+
+/// The settings of a listener.
+struct runloops_listen_options {
+    int backlog;
+    bool reuses_port;
+    /// An IPv6 socket takes IPv4 connections, too.
+    bool takes_ipv4;
+};
+
+/// Opens a socket that listens, non-blocking and close-on-exec. Returns -1 with errno, and nothing open; `*call` is the name
+/// of the call that failed.
+int runloops_listen(
+    const void *address, unsigned length, struct runloops_listen_options options, const char **call);
+
+/// True if no process listens at the path of a Unix socket any more.
+bool runloops_path_is_stale(const void *address, unsigned length);
+
+/// Accepts a connection, non-blocking and close-on-exec, with the address of its peer. Returns -1 with errno.
+int runloops_accept_stream(int listener, void *address, unsigned *length);
+
+/// Opens a socket, non-blocking and close-on-exec, and begins to connect it. Returns -1 with errno; else `*is_connected`.
+int runloops_connect_stream(const void *address, unsigned length, bool *is_connected, const char **call);
+
+/// Returns the error of a socket, and clears it; 0 for none.
+int runloops_take_error(int socket);
+
+/// Gets the own address of a socket, or that of its peer. Returns -1 with errno.
+int runloops_own_address(int socket, void *address, unsigned *length);
+int runloops_peer_address(int socket, void *address, unsigned *length);
+
+/// True if a descriptor is a stream socket, and if it listens.
+bool runloops_is_stream(int descriptor);
+bool runloops_listens(int descriptor);
+
+/// Makes a descriptor non-blocking. Returns -1 with errno.
+int runloops_make_non_blocking(int descriptor);
+
+/// Has a socket send each write at once. No error: a Unix socket does so anyway.
+void runloops_send_without_delay(int socket);
+
+/// Has the kernel ask the peer of an idle TCP connection whether it is still there.
+void runloops_keep_alive(int socket);
+
+/// Has closing a socket reset the connection.
+void runloops_reset_when_closed(int socket);
+
+/// Part of what is sent.
+struct runloops_part {
+    const void *bytes;
+    size_t count;
+};
+
+/// The most parts that one call sends.
+enum { runloops_most_parts = 64 };
+
+/// Sends parts, one after the other. Never waits, and never raises SIGPIPE. Returns the number of bytes, or -1 with errno.
+long runloops_send_parts(int socket, const struct runloops_part *parts, int count);
+
+/// Receives bytes. Never waits. Returns their number, 0 at the end of the stream, or -1 with errno.
+long runloops_receive_bytes(int socket, void *buffer, size_t capacity);
+
+/// Ends sending: the peer reads the end of the stream after what was sent.
+int runloops_end_sending(int socket);
+
+/// Makes an event descriptor readable, and not readable any more.
+void runloops_raise_event(int event);
+void runloops_lower_event(int event);
+
+/// The file at a path, so that it can be told from another one that is there later. Returns false if there is none.
+bool runloops_file_at(const char *path, uint64_t identity[2]);

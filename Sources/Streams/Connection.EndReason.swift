@@ -1,0 +1,84 @@
+public import RunLoops
+
+extension Connection {
+    /// The reason for which a connection has ended.
+    ///
+    /// > Thread safety: a value.
+    public enum EndReason: Hashable, Sendable {
+        /// Your code has closed it, with ``Connection/close()`` or ``Connection/closeAfterWriting()``.
+        case closed
+        /// The peer has ended its stream, and all that was written has been sent.
+        case peerClosed
+        /// The peer has ended its stream in the middle of a frame, or before bytes that the handler left were consumed.
+        case incompleteInput
+        /// The peer has reset the connection, or does not take what is sent any more.
+        case reset
+        /// A time-out has passed.
+        case timedOut(Timeout)
+        /// The peer has sent a frame that is longer than its limit, which is given.
+        case frameTooLong(limit: Int)
+        /// The handler left so many bytes unconsumed that they reached ``Connection/Options/inputLimit``, which is given.
+        case inputLimit(Int)
+        /// The peer reads so slowly that the unsent bytes reached ``Connection/Options/outputLimit``, which is given.
+        case outputLimit(Int)
+        /// The host's name could not be resolved.
+        case unresolved(ResolutionError)
+        /// The kernel reported an error.
+        case failed(SystemError)
+        /// The thread of the loop has ended.
+        case loopEnded
+        /// A task that awaited the connection was cancelled.
+        case cancelled
+    }
+
+    /// A time-out of a connection.
+    public enum Timeout: Hashable, Sendable {
+        /// No connection was made within ``Connection/Options/connectTimeout``.
+        case connect
+        /// No byte was sent or received for ``Connection/Options/idleTimeout``.
+        case idle
+        /// The kernel took no byte for ``Connection/Options/writeTimeout``, because the peer does not read.
+        case write
+    }
+}
+
+/// A host name that could not be resolved.
+///
+/// > Thread safety: a value.
+public struct ResolutionError: Error, Hashable, Sendable {
+    /// The name.
+    public let host: String
+
+    /// The code of `getaddrinfo`, such as `EAI_NONAME`.
+    public let code: CInt
+
+    /// The words of the system for the code.
+    public let words: String
+}
+
+extension ResolutionError: CustomStringConvertible {
+    /// The name, and the words of the system.
+    public var description: String { "\(host): \(words) (\(code))" }
+}
+
+extension Connection.EndReason: CustomStringConvertible {
+    /// The reason in words.
+    public var description: String {
+        switch self {
+        case .closed: "closed on this side"
+        case .peerClosed: "closed by the peer"
+        case .incompleteInput: "closed by the peer before its input was complete"
+        case .reset: "reset by the peer"
+        case .timedOut(.connect): "not connected in time"
+        case .timedOut(.idle): "idle for too long"
+        case .timedOut(.write): "the peer has not read for too long"
+        case .frameTooLong(let limit): "a frame of more than \(limit) bytes"
+        case .inputLimit(let limit): "more than \(limit) bytes that were not consumed"
+        case .outputLimit(let limit): "more than \(limit) bytes that the peer has not read"
+        case .unresolved(let error): error.description
+        case .failed(let error): error.description
+        case .loopEnded: "the thread of the loop has ended"
+        case .cancelled: "the task was cancelled"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import RunLoops
+
+/// The way in which a stream of bytes is cut into frames.
+///
+/// ```swift
+/// connection.onFrame(.lines(upTo: 512)) { connection, line in
+///     connection.write(line)
+///     connection.write("\n")
+/// }
+/// ```
+///
+/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)``, as soon as that is known: no
+/// more than the limit is ever stored for it.
+///
+/// > Thread safety: a value.
+public struct Framing: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case lines
+        /// The number of bytes of the prefix.
+        case lengthPrefixed(width: Int)
+        case fixed
+    }
+
+    let kind: Kind
+
+    /// The most bytes that a frame may have, without its line ending or prefix.
+    public let limit: Int
+
+    /// Lines, each of which ends with a line feed, or a carriage return and a line feed.
+    ///
+    /// A line is given without its ending.
+    ///
+    /// - Parameter limit: The most bytes that a line may have, without its ending; at least one.
+    /// - Returns: The framing.
+    public static func lines(upTo limit: Int = 8192) -> Framing {
+        Framing(kind: .lines, limit: checked(limit, "Framing.lines"))
+    }
+
+    /// Frames that begin with the number of their bytes, as an unsigned integer with the most significant byte first.
+    ///
+    /// A frame is given without the number, which does not count itself. A frame may be empty.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the number: `UInt8`, `UInt16`, `UInt32` or `UInt64`.
+    ///   - limit: The most bytes that a frame may have, without the number; at least one.
+    /// - Returns: The framing.
+    public static func lengthPrefixed<Length: FixedWidthInteger & UnsignedInteger>(
+        _ type: Length.Type = UInt32.self, upTo limit: Int = 1 << 20
+    ) -> Framing {
+        if Length.bitWidth > 64 {
+            misuse("Framing.lengthPrefixed: \(type) has more than 64 bits; use UInt64 or a smaller type")
+        }
+        return Framing(
+            kind: .lengthPrefixed(width: Length.bitWidth / 8), limit: checked(limit, "Framing.lengthPrefixed")
+        )
+    }
+
+    /// Frames of one size.
+    ///
+    /// - Parameter count: The number of bytes of each frame; at least one.
+    /// - Returns: The framing.
+    public static func fixed(_ count: Int) -> Framing {
+        Framing(kind: .fixed, limit: checked(count, "Framing.fixed"))
+    }
+
+    private static func checked(_ limit: Int, _ member: StaticString) -> Int {
+        if limit < 1 { misuse("\(member): a frame of at most \(limit) bytes; use a limit of one or more") }
+        return limit
+    }
+}
+
+extension Framing: CustomStringConvertible {
+    /// The kind of the frames, and their limit.
+    public var description: String {
+        switch kind {
+        case .lines: "lines of at most \(limit) bytes"
+        case .lengthPrefixed(let width): "frames of at most \(limit) bytes behind \(width) bytes of length"
+        case .fixed: "frames of \(limit) bytes"
+        }
+    }
+}

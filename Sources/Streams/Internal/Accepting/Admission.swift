@@ -1,0 +1,82 @@
+internal import RunLoops
+internal import Synchronization
+
+/// The connections of one listener that have not ended, counted in all and for each peer.
+///
+/// > Thread safety: any thread.
+final class AdmissionLimits: Sendable {
+    private struct State: Sendable {
+        var count = 0
+        var countsOfPeers: [[UInt8]: Int] = [:]
+        /// Called once there is room again.
+        var onRoom: (@Sendable () -> Void)?
+    }
+
+    private let state = Guarded(State())
+
+    /// The number of connections.
+    var count: Int { state.withLock { $0.count } }
+
+    /// Counts a connection, unless its peer has as many as it may have.
+    ///
+    /// - Parameters:
+    ///   - peer: The address of the peer, without its port; nil for a peer that is not told from others.
+    ///   - limit: The most connections that a peer may have; nil for any number.
+    /// - Returns: The place of the connection; nil if it is refused.
+    func admit(_ peer: [UInt8]?, limit: Int?) -> Admission? {
+        let isAdmitted = state.withLock { state in
+            if let peer {
+                let count = state.countsOfPeers[peer, default: 0]
+                if let limit, count >= limit { return false }
+                state.countsOfPeers[peer] = count + 1
+            }
+            state.count += 1
+            return true
+        }
+        return isAdmitted ? Admission(self, peer) : nil
+    }
+
+    /// Has a function called once there are fewer connections than a number; not at all if there are already.
+    ///
+    /// - Returns: True if the function will be called.
+    func notify(below limit: Int, _ onRoom: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.count < limit { return false }
+            state.onRoom = onRoom
+            return true
+        }
+    }
+
+    fileprivate func giveBack(_ peer: [UInt8]?) {
+        let onRoom = state.withLock { state in
+            state.count -= 1
+            if let peer, let count = state.countsOfPeers[peer] {
+                state.countsOfPeers[peer] = count == 1 ? nil : count - 1
+            }
+            defer { state.onRoom = nil }
+            return state.onRoom
+        }
+        onRoom?()
+    }
+}
+
+/// The place of one connection among those of its listener.
+///
+/// > Thread safety: any thread.
+final class Admission: Sendable {
+    private let limits: AdmissionLimits
+    private let peer: [UInt8]?
+    private let isGivenBack = Atomic(false)
+
+    fileprivate init(_ limits: AdmissionLimits, _ peer: [UInt8]?) {
+        self.limits = limits
+        self.peer = peer
+    }
+
+    deinit { giveBack() }
+
+    /// Frees the place, once.
+    func giveBack() {
+        if !isGivenBack.exchange(true, ordering: .relaxed) { limits.giveBack(peer) }
+    }
+}

@@ -1,0 +1,161 @@
+internal import CStreams
+internal import Glibc
+internal import RunLoops
+
+extension Listener: StreamMember {
+    /// The most connections that are accepted before others have their turn.
+    private static var mostAccepts: Int { 64 }
+
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
+        // A run inside the handler accepts more: each connection is handled once, and the handler is told of the next one.
+        var handled = false
+        for _ in 0..<Listener.mostAccepts {
+            guard let descriptor, pauseTimer == nil, !isFull, !places.isEmpty, !noteIfFull() else { break }
+            var address = [UInt8](repeating: 0, count: runloops_address_capacity)
+            var length: UInt32 = 0
+            // Safe: C fills our own values.
+            let accepted = unsafe runloops_accept_stream(descriptor, &address, &length)
+            let code = errno
+            if accepted >= 0 {
+                backoff.reset()
+                address.removeSubrange(Int(length)...)
+                if admit(OwnedDescriptor(accepted), SocketAddress(kernel: address), loop) { handled = true }
+                continue
+            }
+            switch code {
+            case EAGAIN: return handled
+            case EMFILE, ENFILE:
+                refuseOne(descriptor)
+                if pause(SystemError(call: "accept4", code: code), loop) { handled = true }
+            case ENOBUFS, ENOMEM, EINVAL, EBADF:
+                if pause(SystemError(call: "accept4", code: code), loop) { handled = true }
+            default: continue  // An error of that one connection, such as ECONNABORTED.
+            }
+        }
+        return handled
+    }
+
+    func loopEnds() {
+        places.forget()
+        end()
+    }
+
+    /// - Returns: True if the handler was called.
+    private func admit(
+        _ socket: consuming OwnedDescriptor, _ peer: SocketAddress, _ loop: LoopStreams
+    ) -> Bool {
+        guard let admission = limits.admit(peer.peerKey, limit: options.connectionLimitOfPeer) else {
+            statistics.refusedPeers += 1
+            runloops_reset_when_closed(socket.descriptor)
+            return false
+        }
+        guard let handler else { return false }
+        if peer.isIP {
+            if options.sendsWithoutDelay { runloops_send_without_delay(socket.descriptor) }
+            if options.keepsAlive { runloops_keep_alive(socket.descriptor) }
+        }
+        statistics.accepted += 1
+        var accepted: AcceptedSocket? = AcceptedSocket(socket, peer, admission)
+        loop.loop.callHandler(origin) {
+            if let accepted = accepted.take() { handler(accepted) }
+        }
+        return true
+    }
+
+    /// Stops accepting if as many connections are open as may be.
+    ///
+    /// - Returns: True if so.
+    private func noteIfFull() -> Bool {
+        guard let limit = options.connectionLimit, let streams else { return false }
+        let loop = streams.loop
+        let id = ObjectIdentifier(self)
+        // A connection may end on any thread.
+        isFull = limits.notify(below: limit) {
+            loop.doLast { LoopStreams.of(loop).listenerHasRoom(id) }
+        }
+        if !isFull { return false }
+        statistics.timesFull += 1
+        streams.awaitRoom(self)
+        updateInterest()
+        return true
+    }
+
+    /// A connection has ended.
+    func hasRoom() {
+        isFull = false
+        updateInterest()
+    }
+
+    /// Accepts one connection with the descriptor in reserve, and closes it: its peer learns that it is not served.
+    private func refuseOne(_ descriptor: CInt) {
+        reserve = nil
+        var address = [UInt8](repeating: 0, count: runloops_address_capacity)
+        var length: UInt32 = 0
+        // Safe: C fills our own values.
+        let refused = unsafe runloops_accept_stream(descriptor, &address, &length)
+        if refused >= 0 {
+            close(refused)
+            statistics.refusedForDescriptors += 1
+        }
+        restoreReserve()
+    }
+
+    private func restoreReserve() {
+        switch reserve {
+        case .some: return
+        case nil: break
+        }
+        // Another thread may have taken the last descriptor: then the next pause begins without a reserve.
+        do throws(SystemError) { reserve = try OwnedDescriptor.eventDescriptor() } catch { reserve = nil }
+    }
+
+    /// Accepts nothing for a while.
+    ///
+    /// - Returns: True if a handler was called.
+    private func pause(_ error: SystemError, _ loop: LoopStreams) -> Bool {
+        statistics.pauses += 1
+        let timer = Timer(timeInterval: backoff.begin(), repeats: false) { [unowned self] _ in
+            pauseTimer = nil
+            restoreReserve()
+            updateInterest()
+        }
+        pauseTimer = timer
+        for place in places.list { loop.loop.add(timer, forMode: place.group.mode) }
+        updateInterest()
+        guard let pauseHandler else {
+            RunLoopDiagnostics.report("\(self) pauses: \(error)")
+            return false
+        }
+        loop.loop.callHandler(origin) { pauseHandler(self, error) }
+        return true
+    }
+
+    private func updateInterest() {
+        guard let descriptor, !places.isEmpty else { return }
+        places.watch(for: pauseTimer == nil && !isFull ? .reading : .edge, descriptor)
+    }
+
+    // MARK: - Modes
+
+    func join(
+        _ streams: LoopStreams, _ mode: RunLoop.Mode, _ handler: @escaping (consuming AcceptedSocket) -> Void
+    ) throws(SystemError) {
+        guard let descriptor else { return }
+        if let known = self.streams, known !== streams {
+            misuse(
+                "RunLoop.add(listener): the \(self) belongs to another loop; make a listener for each loop")
+        }
+        try places.join(streams.group(for: mode, origin), self, descriptor)
+        self.streams = streams
+        self.handler = handler
+        if let pauseTimer { streams.loop.add(pauseTimer, forMode: mode) }
+    }
+
+    func leave(_ streams: LoopStreams, _ mode: RunLoop.Mode) {
+        guard let descriptor, let group = streams.knownGroup(for: mode) else { return }
+        withExtendedLifetime(self) {
+            places.leave(group, descriptor)
+            if let pauseTimer { streams.loop.remove(pauseTimer, forMode: mode) }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import CStreams
+internal import Glibc
+internal import RunLoops
+
+/// A socket that listens, its address, and the file that was made for it.
+struct ListeningSocket: ~Copyable {
+    private let owned: OwnedDescriptor
+    let address: SocketAddress
+    let file: SocketFile?
+
+    /// Takes over a socket of the user's.
+    ///
+    /// - Throws: `SystemError` if it is no stream socket that listens. It is closed then.
+    init(checking socket: consuming OwnedDescriptor) throws(SystemError) {
+        let number = socket.descriptor
+        _ = try systemCall("fcntl") { runloops_make_non_blocking(number) }
+        if !runloops_is_stream(number) || !runloops_listens(number) {
+            throw SystemError(call: "getsockopt", code: EPROTOTYPE)
+        }
+        try self.init(socket, file: nil)
+    }
+
+    private init(_ socket: consuming OwnedDescriptor, file: SocketFile?) throws(SystemError) {
+        let number = socket.descriptor
+        let bytes = unsafe SocketAddress.filled { address in
+            var length: UInt32 = 0
+            // Safe: C fills our own values.
+            return unsafe runloops_own_address(number, address, &length) == 0 ? length : 0
+        }
+        guard let bytes else { throw SystemError(call: "getsockname", code: EBADF) }
+        address = SocketAddress(kernel: bytes)
+        self.file = file
+        owned = socket
+    }
+
+    consuming func takeDescriptor() -> OwnedDescriptor { owned }
+
+    /// Opens a socket that listens at a place.
+    static func open(_ place: Listener.Address, _ options: Listener.Options) throws(SystemError)
+        -> ListeningSocket
+    {
+        switch place.kind {
+        case .tcp(let host?, let port):
+            guard let address = SocketAddress(host: host, port: port) else {
+                throw SystemError(call: "bind", code: EADDRNOTAVAIL)
+            }
+            return try ListeningSocket(listen(address, options), file: nil)
+        case .tcp(nil, let port):
+            guard let all = SocketAddress(host: "::", port: port),
+                let allOfIPv4 = SocketAddress(host: "0.0.0.0", port: port)
+            else { preconditionFailure("the addresses of all interfaces are numeric") }
+            do throws(SystemError) { return try ListeningSocket(listen(all, options), file: nil) } catch {
+                // A machine without IPv6.
+                guard error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL else { throw error }
+                return try ListeningSocket(listen(allOfIPv4, options), file: nil)
+            }
+        case .abstract(let name):
+            guard let address = SocketAddress(abstractName: name) else {
+                throw SystemError(call: "bind", code: ENAMETOOLONG)
+            }
+            return try ListeningSocket(listen(address, options), file: nil)
+        case .unix(let path):
+            guard let address = SocketAddress(path: path) else {
+                throw SystemError(call: "bind", code: path.isEmpty ? EINVAL : ENAMETOOLONG)
+            }
+            let socket: OwnedDescriptor
+            do throws(SystemError) { socket = try listen(address, options) } catch {
+                guard error.code == EADDRINUSE,
+                    unsafe runloops_path_is_stale(address.bytes, UInt32(address.bytes.count))
+                else { throw error }
+                _ = unsafe unlink(path)
+                socket = try listen(address, options)
+            }
+            return try ListeningSocket(socket, file: SocketFile(path))
+        }
+    }
+
+    private static func listen(
+        _ address: SocketAddress, _ options: Listener.Options
+    ) throws(SystemError) -> OwnedDescriptor {
+        let settings = runloops_listen_options(
+            backlog: options.backlog, reuses_port: options.reusesPort, takes_ipv4: options.takesIPv4)
+        var call: UnsafePointer<CChar>?
+        // Safe: C reads the address and sets our own value; the name is a constant of its own.
+        let result = unsafe runloops_listen(address.bytes, UInt32(address.bytes.count), settings, &call)
+        if result == -1 {
+            let code = errno
+            throw unsafe SystemError(call: call.map { unsafe String(cString: $0) } ?? "listen", code: code)
+        }
+        return OwnedDescriptor(result)
+    }
+}
+
+/// The file of a Unix socket, which is removed with its listener, unless another one has taken the path.
+///
+/// > Thread safety: the listener's thread only.
+final class SocketFile {
+    private let path: String
+    private let identity: [UInt64]?
+    private var isKept = false
+
+    init(_ path: String) {
+        self.path = path
+        identity = SocketFile.identity(of: path)
+    }
+
+    deinit { remove() }
+
+    private static func identity(of path: String) -> [UInt64]? {
+        var identity: [UInt64] = [0, 0]
+        // Safe: C fills two numbers.
+        return unsafe runloops_file_at(path, &identity) ? identity : nil
+    }
+
+    /// Leaves the file where it is: another process listens there, too.
+    func keep() { isKept = true }
+
+    /// Removes the file, once.
+    func remove() {
+        if isKept || identity == nil { return }
+        isKept = true
+        if SocketFile.identity(of: path) == identity { _ = unsafe unlink(path) }
+    }
+}
+
+extension Listener.Address: CustomStringConvertible {
+    /// The address and port, the path, or the name.
+    public var description: String {
+        switch kind {
+        case .tcp(let host?, let port): "\(Endpoint.tcp(host: host, port: port))"
+        case .tcp(nil, let port): "port \(port)"
+        case .unix(let path): path
+        case .abstract(let name): "@\(name)"
+        }
+    }
+}

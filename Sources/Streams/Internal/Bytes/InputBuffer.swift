@@ -1,0 +1,46 @@
+/// Bytes that were received, and that the handler has not consumed.
+///
+/// Empty for most of the time: what a handler consumes at once is never stored.
+struct InputBuffer: ~Copyable {
+    private var bytes: [UInt8] = []
+    private var start = 0
+
+    /// The number of bytes.
+    var count: Int { bytes.count - start }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The storage above which an empty buffer gives its memory back.
+    private static var keptCapacity: Int { 4096 }
+
+    /// Calls a function with the bytes.
+    func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
+        // Safe: a byte has no padding.
+        body(unsafe bytes.span.bytes.extracting(droppingFirst: start))
+    }
+
+    /// Adds bytes at the end.
+    mutating func append(_ added: RawSpan) {
+        if start > 0 && start >= bytes.count / 2 {
+            bytes.removeSubrange(..<start)
+            start = 0
+        }
+        // Safe: the bytes are copied while the span lives.
+        unsafe added.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    /// Removes bytes from the beginning.
+    mutating func consume(_ number: Int) {
+        precondition(number <= count, "no more is consumed than there is")
+        start += number
+        if start < bytes.count { return }
+        bytes.removeAll(keepingCapacity: bytes.capacity <= InputBuffer.keptCapacity)
+        start = 0
+    }
+
+    /// Removes all bytes, and gives the memory back.
+    mutating func removeAll() {
+        bytes = []
+        start = 0
+    }
+}

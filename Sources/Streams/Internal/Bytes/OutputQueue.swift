@@ -1,0 +1,131 @@
+internal import CStreams
+internal import DequeModule
+
+/// Bytes that were written, and that the kernel has not taken yet.
+///
+/// Small writes are copied, one behind the other. A large array is kept as it is.
+struct OutputQueue: ~Copyable {
+    /// The bytes before the tail, none of them empty.
+    private var chunks = Deque<[UInt8]>()
+    /// The bytes behind all chunks, to which small writes are added.
+    private var tail: [UInt8] = []
+    /// The number of bytes of the first chunk, or of the tail if there is none, that the kernel has taken.
+    private var sent = 0
+
+    /// The number of bytes that the kernel has not taken.
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The size from which an array is kept instead of copied.
+    static var keptSize: Int { 1024 }
+    /// The storage above which an empty queue gives its memory back.
+    private static var keptCapacity: Int { 1024 }
+    /// The size to which the tail grows before the next one is begun: so no byte is moved more often than its array grows.
+    private static var tailSize: Int { 16_384 }
+
+    // MARK: - Writing
+
+    mutating func append(_ bytes: [UInt8]) {
+        if bytes.isEmpty { return }
+        // Safe: a byte has no padding.
+        if bytes.count < OutputQueue.keptSize { return append(unsafe bytes.span.bytes) }
+        closeTail()
+        chunks.append(bytes)
+        count += bytes.count
+    }
+
+    mutating func append(_ bytes: RawSpan) {
+        if bytes.isEmpty { return }
+        if tail.count >= OutputQueue.tailSize { closeTail() }
+        // Safe: the bytes are copied while the span lives.
+        unsafe bytes.withUnsafeBytes { unsafe tail.append(contentsOf: $0) }
+        count += bytes.byteCount
+    }
+
+    mutating func append(_ text: StaticString) {
+        if tail.count >= OutputQueue.tailSize { closeTail() }
+        let before = tail.count
+        // Safe: the bytes are copied.
+        text.withUTF8Buffer { unsafe tail.append(contentsOf: $0) }
+        count += tail.count - before
+    }
+
+    mutating func append(_ text: some StringProtocol) {
+        if tail.count >= OutputQueue.tailSize { closeTail() }
+        let before = tail.count
+        tail.append(contentsOf: text.utf8)
+        count += tail.count - before
+    }
+
+    private mutating func closeTail() {
+        if tail.isEmpty { return }
+        // `sent` counts bytes of the first chunk, which the tail is now if there was none.
+        chunks.append(tail)
+        tail = []
+    }
+
+    // MARK: - Sending
+
+    /// Calls a function with the parts at the front, as many as one call of the kernel's takes, and notes how many bytes it has
+    /// sent.
+    ///
+    /// - Parameter send: Sends the parts, and returns the number of bytes, or -1 for an error.
+    /// - Returns: That number.
+    mutating func send(_ send: (UnsafePointer<runloops_part>, CInt) -> Int) -> Int {
+        let result = unsafe chunks.isEmpty ? sendTail(send) : sendChunks(send)
+        if result > 0 { remove(result) }
+        return result
+    }
+
+    private func sendTail(_ send: (UnsafePointer<runloops_part>, CInt) -> Int) -> Int {
+        // Safe: the array is not changed before `send` has returned, so its bytes stay where they are.
+        unsafe tail.withUnsafeBytes { bytes in
+            var part = unsafe OutputQueue.part(bytes, from: sent)
+            return unsafe send(&part, 1)
+        }
+    }
+
+    private func sendChunks(_ send: (UnsafePointer<runloops_part>, CInt) -> Int) -> Int {
+        let most = runloops_most_parts
+        return unsafe withUnsafeTemporaryAllocation(of: runloops_part.self, capacity: most) { parts in
+            var number = 0
+            // Safe, as above.
+            for chunk in chunks.prefix(most) {
+                let skipped = number == 0 ? sent : 0
+                unsafe chunk.withUnsafeBytes { unsafe parts[number] = OutputQueue.part($0, from: skipped) }
+                number += 1
+            }
+            if number < most && !tail.isEmpty {
+                unsafe tail.withUnsafeBytes { unsafe parts[number] = OutputQueue.part($0, from: 0) }
+                number += 1
+            }
+            guard let start = parts.baseAddress else { return 0 }
+            return unsafe send(start, CInt(number))
+        }
+    }
+
+    private static func part(_ bytes: UnsafeRawBufferPointer, from start: Int) -> runloops_part {
+        unsafe runloops_part(bytes: bytes.baseAddress.map { unsafe $0 + start }, count: bytes.count - start)
+    }
+
+    private mutating func remove(_ number: Int) {
+        count -= number
+        if count == 0 { return clear(keepingTail: tail.capacity <= OutputQueue.keptCapacity) }
+        sent += number
+        while let first = chunks.first, sent >= first.count {
+            sent -= first.count
+            chunks.removeFirst()
+        }
+    }
+
+    /// Removes all bytes, and gives the memory back.
+    mutating func removeAll() { clear(keepingTail: false) }
+
+    private mutating func clear(keepingTail: Bool) {
+        if !chunks.isEmpty { chunks = [] }
+        if keepingTail { tail.removeAll(keepingCapacity: true) } else { tail = [] }
+        sent = 0
+        count = 0
+    }
+}

@@ -1,0 +1,57 @@
+internal import DequeModule
+internal import RunLoops
+
+/// The order in which the addresses of a host are tried, in the manner of RFC 8305: a value that knows no socket.
+///
+/// The families take turns, beginning with that of the first address. An attempt begins a quarter of a second after the one
+/// before it, or as soon as no other one is under way.
+struct AddressRace {
+    private var waiting: Deque<SocketAddress>
+
+    /// The number of attempts under way.
+    private(set) var running = 0
+
+    /// The moment from which the next attempt may begin beside those that are under way; nil for at once.
+    private var next: Moment?
+
+    /// The pause between two attempts, in nanoseconds.
+    private static var pause: Int64 { 250_000_000 }
+
+    /// Prepares a race.
+    ///
+    /// - Parameter addresses: The addresses, in the order in which the resolver prefers them.
+    init(_ addresses: [SocketAddress]) {
+        guard let first = addresses.first else {
+            waiting = []
+            return
+        }
+        var same = Deque(addresses.filter { $0.isIPv4 == first.isIPv4 })
+        var other = Deque(addresses.filter { $0.isIPv4 != first.isIPv4 })
+        waiting = []
+        while !same.isEmpty || !other.isEmpty {
+            if let address = same.popFirst() { waiting.append(address) }
+            if let address = other.popFirst() { waiting.append(address) }
+        }
+    }
+
+    /// Takes the address that is to be tried now, if there is one.
+    mutating func takeNext(at now: Moment) -> SocketAddress? {
+        if running > 0, let next, now < next { return nil }
+        guard let address = waiting.popFirst() else { return nil }
+        running += 1
+        next = now.advanced(by: AddressRace.pause)
+        return address
+    }
+
+    /// An attempt has failed: the next one need not wait.
+    mutating func didFail() {
+        running -= 1
+        next = nil
+    }
+
+    /// True if all addresses have failed.
+    var isLost: Bool { waiting.isEmpty && running == 0 }
+
+    /// The moment at which the next attempt begins; nil if none waits for one.
+    var nextStart: Moment? { waiting.isEmpty ? nil : next }
+}

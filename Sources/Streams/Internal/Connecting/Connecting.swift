@@ -1,0 +1,180 @@
+internal import CStreams
+internal import Glibc
+internal import RunLoops
+
+/// The making of one connection: its name is resolved, its addresses are tried, the first one that answers is taken.
+///
+/// Meanwhile the connection has no socket. Its loop watches a descriptor that the resolver makes readable.
+///
+/// > Thread safety: the loop's own thread only.
+final class Connecting {
+    let endpoint: Endpoint
+    private var lookUp: LookUp?
+    private var race: AddressRace?
+    private var attempts: [ConnectionAttempt] = []
+    /// The reason for which the last address failed.
+    private var failure: Connection.EndReason?
+
+    init(to endpoint: Endpoint) { self.endpoint = endpoint }
+
+    /// The descriptor that the loop watches; -1 before the first one.
+    var descriptor: CInt { lookUp?.descriptor ?? -1 }
+
+    /// The moment at which the next address is tried; nil if none is left.
+    var nextStart: Moment? { race?.nextStart }
+
+    // MARK: - Modes
+
+    /// Joins a group, and begins with the look-up if it is the first.
+    ///
+    /// - Throws: `SystemError` if the process may open no more descriptors.
+    func join(_ group: StreamGroup, _ connection: Connection) throws(SystemError) {
+        let isNew = lookUp == nil
+        let lookUp: LookUp
+        if let known = self.lookUp { lookUp = known } else { lookUp = try LookUp() }
+        self.lookUp = lookUp
+        try connection.places.join(group, connection, lookUp.descriptor)
+        for attempt in attempts { try attempt.places.join(group, attempt, attempt.descriptor) }
+        if isNew { begin(lookUp) }
+    }
+
+    func leave(_ group: StreamGroup, _ connection: Connection) {
+        connection.places.leave(group, descriptor)
+        for attempt in attempts { attempt.places.leave(group, attempt.descriptor) }
+    }
+
+    // MARK: - The look-up
+
+    private func begin(_ lookUp: LookUp) {
+        switch endpoint {
+        case .address(let address): lookUp.finish(with: .addresses([address]))
+        case .unix(let path):
+            if let address = SocketAddress(path: path) {
+                lookUp.finish(with: .addresses([address]))
+            } else {
+                lookUp.finish(with: .failed(.failed(SystemError(call: "connect", code: ENAMETOOLONG))))
+            }
+        case .tcp(let host, let port):
+            if let address = SocketAddress(host: host, port: port) {
+                return lookUp.finish(with: .addresses([address]))
+            }
+            do throws(SystemError) { try NameResolver.resolve(host, port, for: lookUp) } catch {
+                lookUp.finish(with: .failed(.failed(error)))
+            }
+        }
+    }
+
+    // MARK: - The race
+
+    /// Goes on: an answer may be there, or it is time for the next address.
+    func goOn(_ connection: Connection, _ now: Moment) {
+        if connection.state.machine.ended != nil { return }
+        switch lookUp?.takeAnswer() {
+        case .addresses(let addresses): race = AddressRace(addresses)
+        case .failed(let reason): return connection.state.machine.end(reason)
+        case nil: break
+        }
+        while connection.connecting === self, let address = race?.takeNext(at: now) {
+            start(address, connection, now)
+        }
+        if connection.connecting === self, let race, race.isLost {
+            connection.state.machine.end(failure ?? .reset)
+        }
+    }
+
+    private func start(_ address: SocketAddress, _ connection: Connection, _ now: Moment) {
+        var isConnected = false
+        var call: UnsafePointer<CChar>?
+        // Safe: C reads the address and sets our own values; the name is a constant of its own.
+        let result = unsafe runloops_connect_stream(
+            address.bytes, UInt32(address.bytes.count), &isConnected, &call)
+        if result == -1 {
+            let code = errno
+            let name = unsafe call.map { unsafe String(cString: $0) } ?? "connect"
+            return fail(SystemError(call: name, code: code))
+        }
+        let socket = OwnedDescriptor(result)
+        if isConnected { return win(socket, connection, now) }
+        let attempt = ConnectionAttempt(socket, connection)
+        do throws(SystemError) {
+            for place in connection.places.list {
+                try attempt.places.join(place.group, attempt, attempt.descriptor)
+            }
+        } catch {
+            attempt.places.leaveAll(attempt.descriptor)
+            return fail(error)
+        }
+        attempts.append(attempt)
+    }
+
+    private func fail(_ error: SystemError) {
+        failure = .failed(error)
+        race?.didFail()
+    }
+
+    /// The kernel has reported an attempt: it has succeeded or failed.
+    func attemptEnded(_ attempt: ConnectionAttempt, _ connection: Connection, _ now: Moment) {
+        let code = runloops_take_error(attempt.descriptor)
+        attempt.places.leaveAll(attempt.descriptor)
+        attempts.removeAll { $0 === attempt }
+        if code == 0, let socket = attempt.takeSocket() { return win(socket, connection, now) }
+        fail(SystemError(call: "connect", code: code))
+        goOn(connection, now)
+    }
+
+    private func win(_ socket: consuming OwnedDescriptor, _ connection: Connection, _ now: Moment) {
+        let groups = connection.places.list.map { $0.group }
+        let signal = descriptor
+        // In the new set before out of the old one: a group without members would leave its mode.
+        var places = MemberPlaces(.reading)
+        do throws(SystemError) {
+            for group in groups { try places.join(group, connection, socket.descriptor) }
+        } catch {
+            places.leaveAll(socket.descriptor)
+            return connection.state.machine.end(.failed(error))
+        }
+        stop(connection)
+        connection.places.leaveAll(signal)
+        connection.places = places
+        connection.connecting = nil
+        connection.state.socket = StreamSocket(connected: socket)
+        connection.state.machine.didConnect()
+        connection.state.deadlines.didConnect(at: now)
+    }
+
+    /// Gives up what is under way.
+    func stop(_ connection: Connection) {
+        lookUp?.abandon()
+        for attempt in attempts { attempt.places.leaveAll(attempt.descriptor) }
+        attempts = []
+    }
+
+    /// The loop has ended, and with it the groups.
+    func loopEnds() { for attempt in attempts { attempt.places.forget() } }
+}
+
+/// One address of a connection that is being made.
+final class ConnectionAttempt: StreamMember {
+    var places = MemberPlaces(.writing)
+    private var socket: OwnedDescriptor?
+    let descriptor: CInt
+    /// The connection is in the same groups, and ends the attempt before it leaves them.
+    private unowned let connection: Connection
+
+    init(_ socket: consuming OwnedDescriptor, _ connection: Connection) {
+        descriptor = socket.descriptor
+        self.socket = consume socket
+        self.connection = connection
+    }
+
+    func takeSocket() -> OwnedDescriptor? { socket.take() }
+
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
+        let connection = connection
+        let now = Moment.now()
+        connection.connecting?.attemptEnded(self, connection, now)
+        return connection.settle(now)
+    }
+
+    func loopEnds() { places.forget() }
+}

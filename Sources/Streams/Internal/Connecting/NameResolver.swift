@@ -1,0 +1,146 @@
+internal import CStreams
+internal import DequeModule
+internal import RunLoops
+
+/// Resolves names on a few threads of its own, because the system's resolver blocks.
+///
+/// A thread ends when no name waits. A name whose server does not answer holds a thread until the system gives up; names beyond
+/// the number of threads wait in line.
+///
+/// > Thread safety: any thread.
+enum NameResolver {
+    private struct Job: Sendable {
+        let host: String
+        let port: UInt16
+        let lookUp: LookUp
+    }
+
+    private struct State: Sendable {
+        var jobs = Deque<Job>()
+        var threads = 0
+    }
+
+    private static let state = Guarded(State())
+
+    /// The most names that are resolved at once.
+    private static let mostThreads = 4
+
+    /// The most addresses of one name that are tried.
+    private static let mostAddresses = 16
+
+    /// Resolves a name for a look-up.
+    ///
+    /// - Throws: `SystemError` if the system refuses a thread, and none is there to take the name.
+    static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
+        let needsThread = state.withLock { state in
+            state.jobs.append(Job(host: host, port: port, lookUp: lookUp))
+            if state.threads >= mostThreads { return false }
+            state.threads += 1
+            return true
+        }
+        if !needsThread { return }
+        do {
+            try DetachedThread.start(name: "resolver", blocksSignals: true) { work() }
+        } catch {
+            let isAlone = state.withLock { state in
+                state.threads -= 1
+                if state.threads > 0 { return false }
+                state.jobs.removeAll { $0.lookUp === lookUp }
+                return true
+            }
+            if isAlone { throw error }
+        }
+    }
+
+    private static func work() {
+        while let job = next() { job.lookUp.finish(with: addresses(of: job.host, job.port)) }
+    }
+
+    private static func next() -> Job? {
+        state.withLock { state in
+            // A look-up that no connection waits for any more needs no answer.
+            while let job = state.jobs.popFirst() { if job.lookUp.isAwaited { return job } }
+            state.threads -= 1
+            return nil
+        }
+    }
+
+    private static func addresses(of host: String, _ port: UInt16) -> LookUp.Answer {
+        let size = runloops_address_capacity
+        var bytes = [UInt8](repeating: 0, count: mostAddresses * size)
+        var lengths = [UInt32](repeating: 0, count: mostAddresses)
+        var code: CInt = 0
+        // Safe: C fills at most so many addresses.
+        let count = unsafe runloops_resolve(host, port, &bytes, &lengths, CInt(mostAddresses), &code)
+        if count <= 0 {
+            if code != 0 { return .failed(.failed(SystemError(call: "getaddrinfo", code: code))) }
+            let words = unsafe String(cString: runloops_resolve_words(count))
+            return .failed(.unresolved(ResolutionError(host: host, code: count, words: words)))
+        }
+        var addresses: [SocketAddress] = []
+        for index in 0..<Int(count) {
+            let rest = bytes.dropFirst(index * size)
+            addresses.append(SocketAddress(kernel: Array(rest.prefix(Int(lengths[index])))))
+        }
+        return .addresses(addresses)
+    }
+}
+
+/// The resolution of one name, whose end wakes a loop through a descriptor.
+///
+/// > Thread safety: any thread.
+final class LookUp: Sendable {
+    enum Answer: Sendable {
+        case addresses([SocketAddress])
+        case failed(Connection.EndReason)
+    }
+
+    private enum State: Sendable {
+        case underWay
+        case answered(Answer)
+        /// The connection does not wait any more.
+        case abandoned
+    }
+
+    private let state = Guarded(State.underWay)
+    private let signal: OwnedDescriptor
+
+    /// Readable once the answer is there.
+    var descriptor: CInt { signal.descriptor }
+
+    init() throws(SystemError) {
+        signal = try OwnedDescriptor.eventDescriptor()
+        try signal.setNonBlocking()
+    }
+
+    var isAwaited: Bool {
+        state.withLock { state in
+            if case .abandoned = state { false } else { true }
+        }
+    }
+
+    /// Sets the answer, and makes the descriptor readable.
+    func finish(with answer: Answer) {
+        let isAwaited = state.withLock { state in
+            if case .abandoned = state { return false }
+            state = .answered(answer)
+            return true
+        }
+        if isAwaited { wake() }
+    }
+
+    /// Makes the descriptor readable.
+    func wake() { runloops_raise_event(signal.descriptor) }
+
+    /// Takes the answer, if it is there.
+    func takeAnswer() -> Answer? {
+        runloops_lower_event(signal.descriptor)
+        return state.withLock { state in
+            guard case .answered(let answer) = state else { return nil }
+            state = .abandoned
+            return answer
+        }
+    }
+
+    func abandon() { state.withLock { $0 = .abandoned } }
+}

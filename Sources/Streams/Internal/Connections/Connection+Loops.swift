@@ -1,0 +1,105 @@
+internal import RunLoops
+
+// The connection's place in its loop, and its timer.
+
+extension Connection {
+    func join(_ streams: LoopStreams, _ mode: RunLoop.Mode) throws(SystemError) {
+        if !isOpen { return }
+        if let known = self.streams, known !== streams {
+            misuse(
+                "RunLoop.add(connection): the \(self) belongs to another loop; a connection stays on its first one"
+            )
+        }
+        let group = try streams.group(for: mode, origin)
+        let isNew = self.streams == nil
+        if let connecting {
+            if isNew { state.deadlines = ConnectionDeadlines(at: .now()) }
+            try connecting.join(group, self)
+        } else {
+            try places.join(group, self, state.socket.descriptor)
+        }
+        self.streams = streams
+        if let timer { streams.loop.add(timer, forMode: mode) }
+        receiverDidChange()
+    }
+
+    func leave(_ streams: LoopStreams, _ mode: RunLoop.Mode) {
+        guard let group = streams.knownGroup(for: mode) else { return }
+        // The group may hold the last reference.
+        withExtendedLifetime(self) {
+            if let connecting {
+                connecting.leave(group, self)
+            } else {
+                places.leave(group, state.socket.descriptor)
+            }
+            if let timer { streams.loop.remove(timer, forMode: mode) }
+        }
+    }
+
+    /// Has the connection served again, in one of its modes: its handler may want what it has stored.
+    func receiverDidChange() {
+        if connecting == nil && !state.input.isEmpty { places.askToBeServed() }
+        settleLater()
+    }
+
+    /// Has the connection settled at the end of the pass: the user has called it.
+    func settleLater() {
+        guard let streams, !state.isUnsettled else { return }
+        state.isUnsettled = true
+        streams.settleLater(self)
+    }
+
+    func settleAtPassEnd() {
+        state.isUnsettled = false
+        _ = settle(.now())
+    }
+
+    /// Ends the connection by a call of the user's: the handler of the end is called later.
+    func end(_ reason: EndReason) {
+        if !isOpen { return }
+        state.machine.end(reason)
+        if state.machine.nextStep(hasUnsent: false) == .close { closeSocket() }
+        if streams != nil { return settleLater() }
+        let released = handlers
+        handlers = Handlers()
+        withExtendedLifetime(released) {}
+    }
+
+    /// Sets the timer for the next deadline, if that is earlier than the date it is set for.
+    func updateTimer() {
+        let deadline = state.deadlines.next(state.machine, options)?.moment ?? .never
+        let next = min(deadline, connecting?.nextStart ?? .never)
+        guard next < timerMoment, let streams else { return }
+        timerMoment = next
+        if let timer {
+            timer.fireDate = next.instant
+            return
+        }
+        // Safe: it is invalidated before the connection is destroyed.
+        let made = Timer(fireAt: next.instant, interval: .zero, repeats: false) { [unowned self] timer in
+            // With a new date it stays valid.
+            timer.fireDate = .distantFuture
+            timerMoment = .never
+            timerFired(at: .now())
+        }
+        timer = made
+        for mode in modes { streams.loop.add(made, forMode: mode) }
+    }
+
+    /// The timer has fired: a deadline may have passed, or has moved on.
+    func timerFired(at now: Moment) {
+        if let next = state.deadlines.next(state.machine, options), next.moment <= now {
+            switch next.cause {
+            case .timeout(let timeout): state.machine.end(.timedOut(timeout))
+            case .linger: state.machine.didLinger()
+            }
+        }
+        connecting?.goOn(self, now)
+        _ = settle(now)
+    }
+}
+
+extension Connection {
+    /// The modes that the connection is in.
+    var modes: [RunLoop.Mode] { places.list.map { $0.group.mode } }
+}

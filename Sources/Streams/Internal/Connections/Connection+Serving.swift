@@ -1,0 +1,255 @@
+internal import Glibc
+internal import RunLoops
+
+// The mechanism: the loop's reports come in here, and the machine's steps go out to the socket and the handlers.
+
+extension Connection: StreamMember {
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
+        if state.machine.isCalling {
+            // A run inside one of its handlers. What is reported is reported again when the handler has returned.
+            places.watch(for: .edge, watchedDescriptor)
+            return false
+        }
+        var handled = false
+        let now = Moment.now()
+        if let connecting, !state.machine.isConnected { connecting.goOn(self, now) }
+        if readiness.contains(.error) { noteError() }
+        if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
+        if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
+        if !readiness.isDisjoint(with: [.reading, .closed]) && receive(readiness, now) { handled = true }
+        if settle(now) { handled = true }
+        return handled
+    }
+
+    func loopEnds() {
+        places.forget()
+        connecting?.loopEnds()
+        // If a handler has ended the thread, it never returns.
+        if state.machine.isCalling { state.machine.endCall() }
+        state.machine.end(.loopEnded)
+        _ = settle(.now())
+    }
+
+    private func noteError() {
+        let code = state.socket.takeError()
+        if code != 0 { state.machine.end(Connection.reason(code)) }
+    }
+
+    /// The reason that an error of the kernel's stands for.
+    static func reason(_ code: CInt, _ call: String = "recv") -> EndReason {
+        switch code {
+        case ECONNRESET, EPIPE, ENOTCONN: .reset
+        case ETIMEDOUT where call != "connect": .reset
+        default: .failed(SystemError(call: call, code: code))
+        }
+    }
+
+    // MARK: - Receiving
+
+    private var hasReceiver: Bool {
+        switch handlers.receiver {
+        case .none: false
+        case .bytes, .frames: true
+        }
+    }
+
+    /// The most times that a connection reads before others have their turn.
+    private static var mostReads: Int { 4 }
+
+    /// Reads what is there, and gives it to the handler.
+    ///
+    /// - Returns: True if the handler was called.
+    private func receive(_ readiness: EpollSet.Interest, _ now: Moment) -> Bool {
+        guard let streams else { return false }
+        return streams.withBuffer { buffer in
+            var handled = false
+            for _ in 0..<Connection.mostReads {
+                if !state.machine.wantsInput(hasReceiver: hasReceiver) { return handled }
+                switch state.socket.receive(into: &buffer) {
+                case .bytes(let count):
+                    state.received += count
+                    state.deadlines.didReceive(at: now)
+                    if state.machine.closing == nil {
+                        if deliver(unsafe buffer.span.bytes.extracting(first: count)) { handled = true }
+                    }
+                    // All is read that was there, unless the end of the stream was reported with it.
+                    if count < buffer.count && !readiness.contains(.hangUp) { return handled }
+                case .end:
+                    state.machine.didEndInput(isComplete: state.input.isEmpty)
+                    return handled
+                case .nothing: return handled
+                case .failed(let code):
+                    state.machine.end(Connection.reason(code))
+                    return handled
+                }
+            }
+            return handled
+        }
+    }
+
+    /// Gives bytes to the handler, behind those that it has left; stores what it leaves.
+    private func deliver(_ bytes: RawSpan) -> Bool {
+        if !state.input.isEmpty {
+            state.input.append(bytes)
+            return deliverStored()
+        }
+        let (consumed, handled) = offer(bytes)
+        if consumed < bytes.byteCount && isOpen {
+            state.input.append(bytes.extracting(droppingFirst: consumed))
+            checkInputLimit()
+        }
+        return handled
+    }
+
+    private func deliverStored() -> Bool {
+        guard state.machine.delivers else { return false }
+        // Taken out: a handler may run the loop, or replace itself.
+        var taken = InputBuffer()
+        swap(&taken, &state.input)
+        let (consumed, handled) = taken.withBytes { offer($0) }
+        if isOpen {
+            taken.consume(consumed)
+            swap(&taken, &state.input)
+            checkInputLimit()
+        }
+        return handled
+    }
+
+    /// Calls the handler with bytes, or with each frame in them, as long as it takes some.
+    ///
+    /// - Returns: The number of bytes that were consumed, and true if the handler was called.
+    private func offer(_ bytes: RawSpan) -> (consumed: Int, handled: Bool) {
+        var consumed = 0
+        var handled = false
+        while state.machine.delivers && consumed < bytes.byteCount {
+            let rest = bytes.extracting(droppingFirst: consumed)
+            switch handlers.receiver {
+            case .none: return (consumed, handled)
+            case .bytes(let handler):
+                var count = 0
+                call { count = handler(self, rest) }
+                handled = true
+                if count < 0 || count > rest.byteCount {
+                    misuse(
+                        "Connection.onReceive: the handler of the \(self) returned \(count) of \(rest.byteCount) bytes; "
+                            + "return the number of bytes that it has consumed")
+                }
+                consumed += count
+                // It wants more bytes; unless it has set another handler, which may want these.
+                if case .bytes = handlers.receiver { return (consumed, handled) }
+                if count == 0 { return (consumed, handled) }
+            case .frames(let handler):
+                switch state.scanner?.next(in: rest) {
+                case .frame(let range, let length):
+                    consumed += length
+                    call { handler(self, rest.extracting(range)) }
+                    handled = true
+                case .tooLong:
+                    state.machine.end(.frameTooLong(limit: state.scanner?.framing.limit ?? 0))
+                case .incomplete, nil: return (consumed, handled)
+                }
+            }
+        }
+        return (consumed, handled)
+    }
+
+    private func checkInputLimit() {
+        if case .bytes = handlers.receiver, state.input.count >= options.inputLimit,
+            state.machine.closing == nil
+        {
+            state.machine.end(.inputLimit(options.inputLimit))
+        }
+    }
+
+    // MARK: - Calling
+
+    /// Calls a handler, between which none of the connection's other ones is called.
+    private func call(_ body: () -> Void) {
+        guard let streams else { return }
+        state.machine.beginCall()
+        streams.loop.callHandler(origin, body)
+        state.machine.endCall()
+    }
+
+    // MARK: - Settling
+
+    /// Sends what was written, takes the machine's steps, and tells the kernel what to watch for.
+    ///
+    /// - Returns: True if a handler was called.
+    func settle(_ now: Moment) -> Bool {
+        var handled = false
+        send(now)
+        while let step = state.machine.nextStep(hasUnsent: !state.output.isEmpty) {
+            switch step {
+            case .endOutput: state.socket.endOutput()
+            case .close: closeSocket()
+            case .call(let notice):
+                tell(notice)
+                handled = true
+                send(now)
+            }
+        }
+        if state.machine.isLingering { state.deadlines.lingers(at: now) }
+        updateInterest()
+        updateTimer()
+        return handled
+    }
+
+    private func tell(_ notice: ConnectionMachine.Notice) {
+        switch notice {
+        case .connected: if let handler = handlers.connected { call { handler(self) } }
+        case .inputEnded: if let handler = handlers.inputEnded { call { handler(self) } }
+        case .drained: if let handler = handlers.drained { call { handler(self) } }
+        case .ended(let reason):
+            let all = handlers
+            handlers = Handlers()
+            if let handler = all.ended { streams?.loop.callHandler(origin) { handler(self, reason) } }
+            withExtendedLifetime(all) {}
+        }
+    }
+
+    private func send(_ now: Moment) {
+        guard state.machine.isConnected, state.machine.ended == nil else { return }
+        while !state.output.isEmpty && !state.isBlocked {
+            switch state.send() {
+            case .bytes(let count):
+                state.sent += count
+                state.deadlines.didSend(at: now, hasUnsent: !state.output.isEmpty)
+            case .blocked:
+                state.isBlocked = true
+                state.deadlines.isBlocked(at: now)
+            case .failed(let code): return state.machine.end(Connection.reason(code, "send"))
+            }
+        }
+        if state.isAboveMark && state.output.count <= options.highWaterMark / 2 {
+            state.isAboveMark = false
+            state.machine.didDrain()
+        }
+    }
+
+    func closeSocket() {
+        let watched = watchedDescriptor
+        connecting?.stop(self)
+        timer?.invalidate()
+        timer = nil
+        places.leaveAll(watched)
+        connecting = nil
+        state.socket.close()
+        state.input.removeAll()
+        state.output.removeAll()
+        admission?.giveBack()
+        admission = nil
+    }
+
+    /// The descriptor that the loop watches for the connection; -1 if there is none.
+    private var watchedDescriptor: CInt { connecting?.descriptor ?? state.socket.descriptor }
+
+    private func updateInterest() {
+        if places.isEmpty || connecting != nil { return }
+        var interest: EpollSet.Interest = []
+        if state.machine.wantsInput(hasReceiver: hasReceiver) { interest.formUnion(.reading) }
+        if state.isBlocked { interest.formUnion(.writing) }
+        // Without a wish: a hang-up and an error, which the kernel reports in any case, are to be reported once.
+        places.watch(for: interest.isEmpty ? .edge : interest, state.socket.descriptor)
+    }
+}

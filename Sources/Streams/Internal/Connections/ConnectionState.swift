@@ -1,0 +1,31 @@
+internal import RunLoops
+
+/// The part of a connection that changes with each byte: its state, its socket, its bytes, its deadlines.
+struct ConnectionState: ~Copyable {
+    var machine: ConnectionMachine
+    var socket: StreamSocket
+    var input = InputBuffer()
+    var output = OutputQueue()
+    var deadlines = ConnectionDeadlines(at: .now())
+
+    /// Cuts the input into frames; nil if it is given as it comes.
+    var scanner: FrameScanner?
+
+    /// The kernel has taken no more at the last try, and will report when it does.
+    var isBlocked = false
+    /// The unsent bytes have exceeded the high-water mark, and have not fallen to half of it since.
+    var isAboveMark = false
+    /// In the list of connections to be settled at the end of the pass.
+    var isUnsettled = false
+
+    var received = 0
+    var sent = 0
+
+    init(_ socket: consuming StreamSocket) {
+        machine = ConnectionMachine(isConnected: socket.descriptor >= 0)
+        self.socket = socket
+    }
+
+    /// Sends what was written, as much as one call sends.
+    mutating func send() -> StreamSocket.Sent { socket.send(&output) }
+}

@@ -1,0 +1,116 @@
+internal import CStreams
+internal import Glibc
+internal import RunLoops
+
+/// A connected stream socket, or none: it owns the socket, which is non-blocking.
+struct StreamSocket: ~Copyable {
+    private var owned: OwnedDescriptor?
+
+    /// The number of the socket; -1 if there is none.
+    private(set) var descriptor: CInt
+
+    /// No socket: it is not connected yet.
+    init() {
+        owned = nil
+        descriptor = -1
+    }
+
+    /// Takes over a connected, non-blocking stream socket.
+    init(connected: consuming OwnedDescriptor) {
+        descriptor = connected.descriptor
+        owned = consume connected
+    }
+
+    /// Takes over a connected stream socket of the user's, and makes it non-blocking.
+    ///
+    /// - Throws: `SystemError` if it is no connected stream socket. It is closed then.
+    init(checking socket: consuming OwnedDescriptor) throws(SystemError) {
+        let number = socket.descriptor
+        _ = try systemCall("fcntl") { runloops_make_non_blocking(number) }
+        if !runloops_is_stream(number) || runloops_listens(number) {
+            throw SystemError(call: "getsockopt", code: EPROTOTYPE)
+        }
+        var length: UInt32 = 0
+        var peer = [UInt8](repeating: 0, count: runloops_address_capacity)
+        // Safe: C fills our own values.
+        _ = try systemCall("getpeername") { unsafe runloops_peer_address(number, &peer, &length) }
+        self.init(connected: socket)
+    }
+
+    /// Closes the socket.
+    mutating func close() {
+        owned = nil
+        descriptor = -1
+    }
+
+    /// The result of receiving.
+    enum Received {
+        case bytes(Int)
+        /// The peer has ended its stream.
+        case end
+        /// Nothing is there.
+        case nothing
+        case failed(CInt)
+    }
+
+    /// Receives bytes, without waiting.
+    func receive(into buffer: inout [UInt8]) -> Received {
+        var code: CInt = 0
+        // Safe: the kernel writes into our own buffer, and no more than it holds.
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+            let received = unsafe runloops_receive_bytes(descriptor, bytes.baseAddress, bytes.count)
+            code = errno
+            return received
+        }
+        if result > 0 { return .bytes(result) }
+        if result == 0 { return .end }
+        return code == EAGAIN ? .nothing : .failed(code)
+    }
+
+    /// The result of sending.
+    enum Sent {
+        /// So many bytes; the kernel may take more.
+        case bytes(Int)
+        /// The kernel takes no more for the time being.
+        case blocked
+        case failed(CInt)
+    }
+
+    /// Sends what waits in a queue, as much as one call sends.
+    func send(_ queue: inout OutputQueue) -> Sent {
+        var code: CInt = 0
+        let result = unsafe queue.send { parts, count in
+            // Safe: the parts live until this returns.
+            let sent = unsafe runloops_send_parts(descriptor, parts, count)
+            code = errno
+            return sent
+        }
+        if result >= 0 { return .bytes(result) }
+        return code == EAGAIN ? .blocked : .failed(code)
+    }
+
+    /// The pending error of the socket; 0 for none.
+    func takeError() -> CInt { runloops_take_error(descriptor) }
+
+    /// Ends the stream to the peer.
+    ///
+    /// An error means that the connection has ended: the next call that receives tells the reason.
+    func endOutput() { _ = runloops_end_sending(descriptor) }
+
+    /// The address of this end; nil if there is none.
+    var localAddress: SocketAddress? { unsafe address(runloops_own_address) }
+
+    /// The address of the peer; nil if the connection has ended.
+    var peerAddress: SocketAddress? { unsafe address(runloops_peer_address) }
+
+    private func address(
+        _ get: (CInt, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt32>?) -> CInt
+    ) -> SocketAddress? {
+        let bytes = unsafe SocketAddress.filled { address in
+            var length: UInt32 = 0
+            // Safe: C fills our own values.
+            return unsafe get(descriptor, address, &length) == 0 ? length : 0
+        }
+        return bytes.map { SocketAddress(kernel: $0) }
+    }
+}

@@ -1,0 +1,102 @@
+internal import RunLoops
+
+/// The streams of one loop: a group for each mode in use, the work that waits for the end of the pass, and a buffer that all
+/// connections read into.
+///
+/// > Thread safety: the loop's own thread only.
+final class LoopStreams {
+    let loop: RunLoop
+    private var groups: [RunLoop.Mode: StreamGroup] = [:]
+
+    /// The connections that have something to do at the end of the pass.
+    private var unsettled: [Connection] = []
+
+    /// The listeners that have as many connections as they may.
+    private var fullListeners: [ObjectIdentifier: WeakListener] = [:]
+
+    private struct WeakListener { weak var listener: Listener? }
+
+    /// Nil while a connection reads into it.
+    private var buffer: [UInt8]?
+
+    /// The number of bytes that are read at once.
+    static let bufferSize = 65_536
+
+    private init(_ loop: RunLoop) {
+        self.loop = loop
+        loop.addPassEndWork(self)
+    }
+
+    /// The streams of the loop of the calling thread.
+    static func of(_ loop: RunLoop) -> LoopStreams {
+        loop.companion(ObjectIdentifier(LoopStreams.self)) { LoopStreams(loop) }
+    }
+
+    // MARK: - Groups
+
+    /// Returns the group of a mode, which is made if it has none.
+    ///
+    /// - Throws: `SystemError` if the process may open no more descriptors.
+    func group(for mode: RunLoop.Mode, _ origin: SourceLocation) throws(SystemError) -> StreamGroup {
+        if let known = groups[mode] { return known }
+        let group = try StreamGroup(self, mode, origin)
+        groups[mode] = group
+        return group
+    }
+
+    /// The group of a mode, if it has one.
+    func knownGroup(for mode: RunLoop.Mode) -> StreamGroup? { groups[mode] }
+
+    /// Releases a group that has lost its last member.
+    func forget(_ group: StreamGroup) { if groups[group.mode] === group { groups[group.mode] = nil } }
+
+    // MARK: - Listeners
+
+    /// Notes that a listener accepts nothing until one of its connections ends.
+    func awaitRoom(_ listener: Listener) {
+        fullListeners[ObjectIdentifier(listener)] = WeakListener(listener: listener)
+    }
+
+    /// A connection of a listener has ended, which may be gone itself.
+    func listenerHasRoom(_ id: ObjectIdentifier) {
+        guard let known = fullListeners.removeValue(forKey: id) else { return }
+        known.listener?.hasRoom()
+    }
+
+    // MARK: - Bytes
+
+    /// Calls a function with the buffer that connections read into.
+    ///
+    /// A run inside a handler that is given its bytes reads into another one.
+    func withBuffer<Result>(_ body: (inout [UInt8]) -> Result) -> Result {
+        var taken = buffer ?? [UInt8](repeating: 0, count: LoopStreams.bufferSize)
+        buffer = nil
+        defer { buffer = taken }
+        return body(&taken)
+    }
+
+    // MARK: - The end of the pass
+
+    /// Has a connection settled at the end of the pass.
+    func settleLater(_ connection: Connection) { unsettled.append(connection) }
+}
+
+extension LoopStreams: DeferredWork {
+    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool { !unsettled.isEmpty }
+
+    func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
+        if unsettled.isEmpty { return }
+        // Those that are added meanwhile wait for the next time.
+        var now: [Connection] = []
+        swap(&now, &unsettled)
+        for connection in now { connection.settleAtPassEnd() }
+        now.removeAll(keepingCapacity: now.count <= 1024)
+        if unsettled.isEmpty { swap(&now, &unsettled) }
+    }
+
+    func discardWork() {
+        let rest = unsettled
+        unsettled = []
+        for connection in rest { connection.loopEnds() }
+    }
+}

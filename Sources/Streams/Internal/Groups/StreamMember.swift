@@ -1,0 +1,75 @@
+internal import RunLoops
+
+/// Something that a loop's groups watch a descriptor for: a connection, a listener, an attempt to connect.
+///
+/// > Thread safety: the loop's own thread only.
+protocol StreamMember: AnyObject {
+    /// The places of the member in the groups of its modes.
+    var places: MemberPlaces { get set }
+
+    /// The kernel has reported the descriptor, or the member has asked to be served.
+    ///
+    /// - Parameters:
+    ///   - readiness: The kernel's own bits; empty if the member has asked.
+    ///   - loop: The streams of the loop.
+    /// - Returns: True if a handler was called.
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool
+
+    /// The thread of the loop ends.
+    func loopEnds()
+}
+
+/// The places of a member in the groups of its modes, one for each.
+struct MemberPlaces {
+    /// A place in one group.
+    struct Place {
+        let group: StreamGroup
+        let slot: Int
+    }
+
+    private(set) var list: [Place] = []
+
+    /// The readiness that the groups watch for.
+    private(set) var interest: EpollSet.Interest
+
+    init(_ interest: EpollSet.Interest) { self.interest = interest }
+
+    var isEmpty: Bool { list.isEmpty }
+
+    func contains(_ group: StreamGroup) -> Bool { list.contains { $0.group === group } }
+
+    /// Puts a member into a group, unless it is there already.
+    ///
+    /// - Throws: `SystemError` if the kernel cannot watch the descriptor. Nothing has changed then.
+    mutating func join(
+        _ group: StreamGroup, _ member: any StreamMember, _ descriptor: CInt
+    ) throws(SystemError) {
+        if contains(group) { return }
+        list.append(Place(group: group, slot: try group.add(member, descriptor, interest)))
+    }
+
+    /// Takes the member out of a group.
+    mutating func leave(_ group: StreamGroup, _ descriptor: CInt) {
+        guard let index = list.firstIndex(where: { $0.group === group }) else { return }
+        let place = list.remove(at: index)
+        group.remove(place.slot, descriptor)
+    }
+
+    /// Takes the member out of all groups.
+    mutating func leaveAll(_ descriptor: CInt) {
+        while let place = list.popLast() { place.group.remove(place.slot, descriptor) }
+    }
+
+    /// Forgets all places: the groups have ended.
+    mutating func forget() { list = [] }
+
+    /// Has the kernel watch for something else.
+    mutating func watch(for interest: EpollSet.Interest, _ descriptor: CInt) {
+        if interest == self.interest { return }
+        self.interest = interest
+        for place in list { place.group.change(place.slot, descriptor, interest) }
+    }
+
+    /// Has the groups serve the member without a report of the kernel's.
+    func askToBeServed() { for place in list { place.group.serveAgain(place.slot) } }
+}

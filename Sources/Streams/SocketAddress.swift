@@ -1,0 +1,120 @@
+internal import CStreams
+
+/// The address of one end of a connection: an IP address with a port, or the name of a Unix socket.
+///
+/// It holds numbers, not names: a host name is resolved when a connection is made, as ``Endpoint`` describes.
+///
+/// > Thread safety: a value.
+public struct SocketAddress: Hashable, Sendable {
+    /// The address as the kernel has it.
+    let bytes: [UInt8]
+
+    /// Takes over an address of the kernel's.
+    init(kernel bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Makes the address of a numeric host, or nil if the host is a name, or no address at all.
+    ///
+    /// - Parameters:
+    ///   - host: An IPv4 address such as `127.0.0.1`, or an IPv6 address such as `::1` or `fe80::1%eth0`.
+    ///   - port: The port.
+    public init?(host: String, port: UInt16) {
+        guard let bytes = unsafe SocketAddress.filled({ unsafe runloops_ip_address(host, port, $0) }) else {
+            return nil
+        }
+        self.bytes = bytes
+    }
+
+    /// Makes the address of a Unix socket in the file system, or nil if the path is empty, too long, or contains a zero byte.
+    ///
+    /// - Parameter path: The path, of at most 107 bytes.
+    public init?(path: String) { self.init(unixName: path, isAbstract: false) }
+
+    /// Makes the address of a Unix socket outside the file system, as only Linux has it, or nil if the name is empty or too long.
+    ///
+    /// - Parameter name: The name, of at most 107 bytes.
+    public init?(abstractName name: String) { self.init(unixName: name, isAbstract: true) }
+
+    private init?(unixName name: String, isAbstract: Bool) {
+        let name = Array(name.utf8)
+        if !isAbstract && name.contains(0) { return nil }
+        guard
+            let bytes = unsafe SocketAddress.filled({
+                unsafe runloops_unix_address(name, name.count, isAbstract, $0)
+            })
+        else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Lets C fill an address.
+    ///
+    /// - Parameter fill: Writes the address, and returns its length.
+    /// - Returns: The address, or nil if the length is 0.
+    static func filled(_ fill: (UnsafeMutableRawPointer) -> UInt32) -> [UInt8]? {
+        let capacity = runloops_address_capacity
+        // Safe: C writes at most `capacity` bytes, and returns how many.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            count = unsafe Int(fill(UnsafeMutableRawPointer(start)))
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    private var kind: runloops_address_kind { unsafe runloops_kind_of_address(bytes, UInt32(bytes.count)) }
+
+    /// True for an IPv4 address.
+    var isIPv4: Bool { kind == runloops_address_ipv4 }
+
+    /// True for an IP address of either version.
+    var isIP: Bool { isIPv4 || kind == runloops_address_ipv6 }
+
+    /// The numeric IP address; nil for a Unix socket.
+    public var host: String? {
+        guard isIP else { return nil }
+        return unsafe withUnsafeTemporaryAllocation(
+            of: CChar.self, capacity: runloops_address_text
+        ) { text in
+            // Safe: C writes a text that fits, with a zero at its end.
+            guard let start = text.baseAddress,
+                unsafe runloops_host_of_address(bytes, UInt32(bytes.count), start)
+            else { return nil }
+            return unsafe String(cString: start)
+        }
+    }
+
+    /// The port; nil for a Unix socket.
+    public var port: UInt16? { isIP ? unsafe runloops_port_of_address(bytes, UInt32(bytes.count)) : nil }
+
+    /// The path of a Unix socket in the file system; nil for all others.
+    public var path: String? { kind == runloops_address_path ? unixName : nil }
+
+    /// The name of a Unix socket outside the file system; nil for all others.
+    public var abstractName: String? { kind == runloops_address_abstract ? unixName : nil }
+
+    private var unixName: String {
+        var name = bytes.dropFirst(Int(runloops_path_offset()))
+        if kind == runloops_address_abstract {
+            name = name.dropFirst()
+        } else if let end = name.firstIndex(of: 0) {
+            name = name[..<end]
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// The bytes that tell one peer from another: those of the IP address, without the port.
+    ///
+    /// Nil for Unix sockets, whose peers all share one machine.
+    var peerKey: [UInt8]? {
+        var key = [UInt8](repeating: 0, count: 16)
+        return unsafe runloops_peer_key(bytes, UInt32(bytes.count), &key) ? key : nil
+    }
+}
+
+extension SocketAddress: CustomStringConvertible {
+    /// The address as in `127.0.0.1:80`, `[::1]:80`, `/run/server.sock` or `@name`.
+    public var description: String {
+        if let host, let port { return isIPv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }
+        if let path { return path }
+        if let abstractName { return "@\(abstractName)" }
+        return kind == runloops_address_unnamed ? "unnamed Unix socket" : "unknown address"
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import RunLoops
+import Streams
+import TestSupport
+
+/// A connection, and the other end of its socket as a plain descriptor.
+final class Pair {
+    let connection: Connection
+    /// Non-blocking; closed with the pair.
+    private(set) var peer: CInt
+
+    init(_ options: Connection.Options = .init()) throws {
+        let ends = try Pair.sockets()
+        peer = ends.1
+        connection = try Connection(OwnedDescriptor(ends.0), options: options)
+    }
+
+    deinit { closePeer() }
+
+    static func sockets() throws -> (CInt, CInt) {
+        var ends: [CInt] = [0, 0]
+        let flags = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        if unsafe socketpair(AF_UNIX, flags, 0, &ends) != 0 {
+            throw SystemError(call: "socketpair", code: errno)
+        }
+        return (ends[0], ends[1])
+    }
+
+    func send(_ text: String) throws { _ = try Loopback.write(Array(text.utf8), to: peer) }
+
+    /// What the connection has sent; empty at its end, nil if there is nothing.
+    func read() throws -> String? {
+        try Loopback.read(peer, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func endSending() { Loopback.endSending(peer) }
+
+    func closePeer() {
+        if peer >= 0 { close(peer) }
+        peer = -1
+    }
+}
+
+/// What the handlers of a connection have been called with, in order.
+final class Calls {
+    var list: [String] = []
+
+    /// Sets all handlers of a connection; what is received is noted line by line.
+    func watch(_ connection: Connection, limit: Int = 100) {
+        connection.onFrame(.lines(upTo: limit)) { [self] _, line in list.append(text(line)) }
+        connection.onConnect { [self] _ in list.append("connected") }
+        connection.onDrained { [self] _ in list.append("drained") }
+        connection.onEnd { [self] _, reason in list.append("end: \(reason)") }
+    }
+}
+
+func text(_ bytes: RawSpan) -> String {
+    unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+}
