@@ -8,12 +8,12 @@ internal import Synchronization
 /// > Thread safety: a value that has one owner, which may pass it to any thread; ``boxed()`` helps with that.
 public struct AcceptedSocket: ~Copyable, Sendable {
     private var owned: OwnedDescriptor
-    let admission: Admission?
+    let admission: AdmittedConnection?
 
     /// The address of the peer.
     public let peerAddress: SocketAddress
 
-    init(_ owned: consuming OwnedDescriptor, _ peerAddress: SocketAddress, _ admission: Admission) {
+    init(_ owned: consuming OwnedDescriptor, _ peerAddress: SocketAddress, _ admission: AdmittedConnection) {
         self.owned = owned
         self.peerAddress = peerAddress
         self.admission = admission

@@ -41,7 +41,7 @@ public final class Connection {
     /// The streams of its loop, from when it is added for the first time.
     var streams: LoopStreams?
     /// Frees the place of the connection among those of its listener.
-    var admission: Admission?
+    var admission: AdmittedConnection?
     /// Makes the connection; nil once it is made.
     var connecting: Connecting?
     /// Fires for all deadlines; nil as long as there was none.

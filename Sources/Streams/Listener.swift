@@ -27,7 +27,7 @@ public final class Listener {
     public internal(set) var statistics = Statistics()
 
     let origin: SourceLocation
-    let limits = AdmissionLimits()
+    let limits = AdmissionCounts()
     var places = MemberPlaces(.reading)
     var streams: LoopStreams?
     var handler: ((consuming AcceptedSocket) -> Void)?

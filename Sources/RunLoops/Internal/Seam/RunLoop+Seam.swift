@@ -14,7 +14,8 @@ extension RunLoop {
     ///   - origin: The place in the user's code where the handler was given.
     ///   - handler: The call.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
-        core("RunLoop.callHandler", "call it on the thread of the loop").members.handlers.call(origin, handler)
+        core("RunLoop.callHandler", "call it on the thread of the loop").members.handlers.call(
+            origin, handler)
     }
 
     /// True once the loop has ended, as the loop's own thread sees it; false on every other thread.

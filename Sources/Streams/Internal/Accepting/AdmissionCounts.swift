@@ -4,7 +4,7 @@ internal import Synchronization
 /// The connections of one listener that have not ended, counted in all and for each peer.
 ///
 /// > Thread safety: any thread.
-final class AdmissionLimits: Sendable {
+final class AdmissionCounts: Sendable {
     private struct State: Sendable {
         var count = 0
         var countsOfPeers: [[UInt8]: Int] = [:]
@@ -23,7 +23,7 @@ final class AdmissionLimits: Sendable {
     ///   - peer: The address of the peer, without its port; nil for a peer that is not told from others.
     ///   - limit: The most connections that a peer may have; nil for any number.
     /// - Returns: The place of the connection; nil if it is refused.
-    func admit(_ peer: [UInt8]?, limit: Int?) -> Admission? {
+    func admit(_ peer: [UInt8]?, limit: Int?) -> AdmittedConnection? {
         let isAdmitted = state.withLock { state in
             if let peer {
                 let count = state.countsOfPeers[peer, default: 0]
@@ -33,7 +33,7 @@ final class AdmissionLimits: Sendable {
             state.count += 1
             return true
         }
-        return isAdmitted ? Admission(self, peer) : nil
+        return isAdmitted ? AdmittedConnection(self, peer) : nil
     }
 
     /// Has a function called once there are fewer connections than a number; not at all if there are already.
@@ -63,12 +63,12 @@ final class AdmissionLimits: Sendable {
 /// The place of one connection among those of its listener.
 ///
 /// > Thread safety: any thread.
-final class Admission: Sendable {
-    private let limits: AdmissionLimits
+final class AdmittedConnection: Sendable {
+    private let limits: AdmissionCounts
     private let peer: [UInt8]?
     private let isGivenBack = Atomic(false)
 
-    fileprivate init(_ limits: AdmissionLimits, _ peer: [UInt8]?) {
+    fileprivate init(_ limits: AdmissionCounts, _ peer: [UInt8]?) {
         self.limits = limits
         self.peer = peer
     }
