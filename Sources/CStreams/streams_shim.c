@@ -246,6 +246,11 @@ long runloops_receive_bytes(int socket, void *buffer, size_t capacity) {
     return received;
 }
 
+bool runloops_is_at_end(int socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+}
+
 int runloops_end_sending(int socket) { return shutdown(socket, SHUT_WR); }
 
 void runloops_raise_event(int event) { eventfd_write(event, 1); }

@@ -17,6 +17,7 @@ extension Connection: StreamMember {
         if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
         if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
         if !readiness.isDisjoint(with: [.reading, .closed]) && receive(readiness, now) { handled = true }
+        if readiness.contains(.hangUp) { noteEnd() }
         if settle(now) { handled = true }
         return handled
     }
@@ -33,6 +34,14 @@ extension Connection: StreamMember {
     private func noteError() {
         let code = state.socket.takeError()
         if code != 0 { state.machine.end(Connection.reason(code)) }
+    }
+
+    /// The peer has ended its stream: without a handler of what it has sent, this is all that there is to notice.
+    private func noteEnd() {
+        if hasReceiver || !state.machine.isConnected || state.machine.isPaused || !state.socket.isAtEnd {
+            return
+        }
+        state.machine.didEndInput(isComplete: true)
     }
 
     /// The reason that an error of the kernel's stands for.
@@ -249,7 +258,7 @@ extension Connection: StreamMember {
         var interest: EpollSet.Interest = []
         if state.machine.wantsInput(hasReceiver: hasReceiver) { interest.formUnion(.reading) }
         if state.isBlocked { interest.formUnion(.writing) }
-        // Without a wish: a hang-up and an error, which the kernel reports in any case, are to be reported once.
-        places.watch(for: interest.isEmpty ? .edge : interest, state.socket.descriptor)
+        // Without a wish: the end of the stream, and an error, which the kernel reports in any case, are to be reported once.
+        places.watch(for: interest.isEmpty ? [.edge, .hangUp] : interest, state.socket.descriptor)
     }
 }

@@ -67,6 +67,9 @@ struct StreamSocket: ~Copyable {
         return code == EAGAIN ? .nothing : .failed(code)
     }
 
+    /// True if the peer has ended its stream, and nothing is left to receive.
+    var isAtEnd: Bool { runloops_is_at_end(descriptor) }
+
     /// The result of sending.
     enum Sent {
         /// So many bytes; the kernel may take more.

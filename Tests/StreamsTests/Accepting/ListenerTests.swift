@@ -1,0 +1,278 @@
+import Glibc
+import RunLoops
+import Streams
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Connections are accepted on the loop, within the limits, from every kind of address.
+@Suite struct ListenerTests {
+    /// A loop with a listener that answers each line, and what has happened.
+    private final class Server {
+        let loop: RunLoop
+        let listener: Listener
+        var connections: [Connection] = []
+        var ends: [Connection.EndReason] = []
+
+        init(_ loop: RunLoop, _ address: Listener.Address, _ options: Listener.Options = .init()) throws {
+            self.loop = loop
+            listener = try Listener(address, options: options)
+            try loop.add(listener, forMode: .default) { [self] accepted in
+                let connection = Connection(accepted)
+                connection.onFrame(.lines()) { connection, line in
+                    connection.write(line)
+                    connection.write("\n")
+                }
+                connection.onEnd { [self] connection, reason in
+                    ends.append(reason)
+                    connections.removeAll { $0 === connection }
+                }
+                try! loop.add(connection, forMode: .default)
+                connections.append(connection)
+            }
+        }
+
+        /// Runs until something holds.
+        func run(until what: String, _ holds: () -> Bool) {
+            let end = ContinuousClock.Instant.hang
+            while !holds() {
+                loop.run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
+                if ContinuousClock.now > end {
+                    Issue.record("it does not come to be: \(what)")
+                    return
+                }
+            }
+        }
+    }
+
+    private func takes(_ box: AcceptedSocket.Box) -> Bool {
+        switch box.take() {
+        case .some: true
+        case nil: false
+        }
+    }
+
+    /// Connects with the library itself, sends a line, and expects it back.
+    private func echo(_ loop: RunLoop, _ endpoint: Endpoint) throws -> SocketAddress? {
+        let client = Connection.connect(to: endpoint)
+        var answer = ""
+        var peer: SocketAddress?
+        client.onConnect { peer = $0.peerAddress }
+        client.onFrame(.lines()) { connection, line in
+            answer = text(line)
+            connection.close()
+        }
+        var reason: Connection.EndReason?
+        client.onEnd { reason = $1 }
+        client.write("hello\n")
+        try loop.add(client, forMode: .default)
+        let end = ContinuousClock.Instant.hang
+        while reason == nil {
+            loop.run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
+            try #require(ContinuousClock.now < end)
+        }
+        #expect(answer == "hello")
+        #expect(reason == .closed)
+        return peer
+    }
+
+    @Test func `each kind of address takes connections`() throws {
+        try onLoopThread { loop in
+            let four = try Server(loop, .tcp(host: "127.0.0.1", port: 0))
+            let fourPort = try #require(four.listener.localAddress.port)
+            #expect(try echo(loop, .tcp(host: "127.0.0.1", port: fourPort))?.port == fourPort)
+            let all = try Server(loop, .tcp(port: 0))
+            let port = try #require(all.listener.localAddress.port)
+            #expect(try echo(loop, .tcp(host: "127.0.0.1", port: port)) != nil)
+            if all.listener.localAddress.host == "::" {
+                #expect(try echo(loop, .tcp(host: "::1", port: port))?.host == "::1")
+                let six = try Server(loop, .tcp(host: "::1", port: 0))
+                let sixPort = try #require(six.listener.localAddress.port)
+                #expect(try echo(loop, .tcp(host: "::1", port: sixPort)) != nil)
+                six.listener.invalidate()
+            }
+            #expect(try echo(loop, .tcp(host: "localhost", port: port)) != nil)
+            let scratch = try ScratchDirectory()
+            let path = scratch.path + "/server"
+            let unix = try Server(loop, .unix(path: path))
+            #expect(unix.listener.localAddress.path == path)
+            #expect(try echo(loop, .unix(path: path))?.path == path)
+            let name = "run-loops-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+            let abstract = try Server(loop, .abstract(name: name))
+            #expect(try echo(loop, .address(try #require(SocketAddress(abstractName: name)))) != nil)
+            for server in [four, all, unix, abstract] {
+                server.run(until: "all have ended") { server.connections.isEmpty }
+                server.listener.invalidate()
+            }
+            #expect(unsafe access(path, F_OK) == -1, "the file is removed")
+        }
+    }
+
+    @Test func `the file of a listener that is no more is replaced, and that of a living one is not`() throws
+    {
+        try onLoopThread { loop in
+            let scratch = try ScratchDirectory()
+            let path = scratch.path + "/server"
+            let first = try Listener(.unix(path: path))
+            #expect { _ = try Listener(.unix(path: path)) } throws: {
+                ($0 as? SystemError)?.code == EADDRINUSE
+            }
+            // The copy keeps the file; without it the socket is no more.
+            _ = try first.duplicateSocket()
+            first.invalidate()
+            #expect(unsafe access(path, F_OK) == 0)
+            let second = try Server(loop, .unix(path: path))
+            #expect(try echo(loop, .unix(path: path)) != nil)
+            second.listener.invalidate()
+            #expect(unsafe access(path, F_OK) == -1)
+        }
+    }
+
+    @Test func `a place that cannot be listened at is an error that names it`() throws {
+        let taken = try Listener(.tcp(host: "127.0.0.1", port: 0))
+        let port = try #require(taken.localAddress.port)
+        #expect { _ = try Listener(.tcp(host: "127.0.0.1", port: port)) } throws: { error in
+            (error as? SystemError)?.code == EADDRINUSE && "\(error)".contains("127.0.0.1:\(port)")
+        }
+        #expect { _ = try Listener(.tcp(host: "no.address", port: 0)) } throws: {
+            ($0 as? SystemError)?.code == EADDRNOTAVAIL
+        }
+        let long = String(repeating: "x", count: 200)
+        #expect { _ = try Listener(.unix(path: long)) } throws: { ($0 as? SystemError)?.code == ENAMETOOLONG }
+        #expect { _ = try Listener(OwnedDescriptor.eventDescriptor()) } throws: {
+            ($0 as? SystemError)?.code == EPROTOTYPE
+        }
+    }
+
+    @Test func `several listeners may share a port if they say so`() throws {
+        var options = Listener.Options()
+        options.reusesPort = true
+        let first = try Listener(.tcp(host: "127.0.0.1", port: 0), options: options)
+        let port = try #require(first.localAddress.port)
+        let second = try Listener(.tcp(host: "127.0.0.1", port: port), options: options)
+        #expect(second.localAddress == first.localAddress)
+    }
+
+    @Test func `at the limit of connections the others wait until one ends`() throws {
+        try onLoopThread { loop in
+            var options = Listener.Options()
+            options.connectionLimit = 2
+            let server = try Server(loop, .tcp(host: "127.0.0.1", port: 0), options)
+            let port = try #require(server.listener.localAddress.port)
+            let clients = try (0..<4).map { _ in try Loopback.connect(to: port) }
+            defer { for client in clients[1...] { close(client) } }
+            server.run(until: "two are accepted") { server.connections.count == 2 }
+            loop.settle()
+            #expect(server.connections.count == 2)
+            #expect(server.listener.connectionCount == 2)
+            close(clients[0])
+            server.run(until: "a third one is accepted") {
+                server.ends.count == 1 && server.connections.count == 2
+            }
+            #expect(server.listener.statistics.accepted == 3)
+            #expect(server.listener.statistics.timesFull == 2)
+            // An end on another thread makes room, too.
+            let moved = server.connections[0]
+            moved.close()
+            server.run(until: "the fourth one is accepted") { server.listener.statistics.accepted == 4 }
+            server.listener.invalidate()
+        }
+    }
+
+    @Test func `a peer beyond its limit is refused, and others are not`() throws {
+        try onLoopThread { loop in
+            var options = Listener.Options()
+            options.connectionLimitOfPeer = 2
+            let server = try Server(loop, .tcp(port: 0), options)
+            let port = try #require(server.listener.localAddress.port)
+            let clients = try (0..<3).map { _ in try Loopback.connect(to: port) }
+            defer { for client in clients { close(client) } }
+            server.run(until: "one is refused") { server.listener.statistics.refusedPeers == 1 }
+            #expect(server.connections.count == 2)
+            if server.listener.localAddress.host == "::" {
+                #expect(try echo(loop, .tcp(host: "::1", port: port)) != nil, "another address")
+            }
+            server.listener.invalidate()
+        }
+    }
+
+    @Test func `an accepted socket can be sent to another loop`() throws {
+        let worker = try RunLoopThread(name: "worker")
+        let ended = Gate()
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            let port = Port<AcceptedSocket.Box>()
+            worker.runLoop.perform {
+                RunLoop.current.add(port, forMode: .default) { box in
+                    guard let accepted = box.take() else { return }
+                    let connection = Connection(accepted)
+                    connection.onFrame(.lines()) { connection, line in
+                        connection.write("from \(RunLoop.current.name)\n")
+                    }
+                    connection.onEnd { _, _ in ended.open() }
+                    try! RunLoop.current.add(connection, forMode: .default)
+                }
+            }
+            try loop.add(listener, forMode: .default) { accepted in try! port.send(accepted.boxed()) }
+            let client = Connection.connect(to: .address(listener.localAddress))
+            var answer = ""
+            client.onFrame(.lines()) { connection, line in
+                answer = text(line)
+                listener.invalidate()
+                connection.close()
+            }
+            client.write("who\n")
+            try loop.add(client, forMode: .default)
+            loop.run()
+            #expect(answer == "from worker")
+        }
+        #expect(ended.wait())
+        worker.stop()
+        worker.join()
+    }
+
+    @Test func `a socket in a box is taken once, and closed if it is not taken`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            var boxes: [AcceptedSocket.Box] = []
+            try loop.add(listener, forMode: .default) { boxes.append($0.boxed()) }
+            let client = try Loopback.connect(to: try #require(listener.localAddress.port))
+            defer { close(client) }
+            loop.settle()
+            #expect(listener.connectionCount == 1)
+            #expect(takes(boxes[0]))
+            #expect(!takes(boxes[0]))
+            #expect(listener.connectionCount == 0)
+            loop.settle()
+            #expect(try Loopback.read(client) == [])
+            listener.invalidate()
+            #expect(!listener.isValid)
+        }
+    }
+
+    @Test func `out of descriptors, those that wait are closed, and accepting goes on later`() async {
+        await #expect(processExitsWith: .success) {
+            try onLoopThread { loop in
+                let server = try Server(loop, .tcp(host: "127.0.0.1", port: 0))
+                var errors: [CInt] = []
+                server.listener.onPause { _, error in errors.append(error.code) }
+                let port = try #require(server.listener.localAddress.port)
+                loop.settle()
+                let client = try Loopback.connect(to: port)
+                try limitDescriptors(to: Int(client) + 1)
+                server.run(until: "it pauses") { !errors.isEmpty }
+                try #require(errors == [EMFILE])
+                try #require(server.listener.statistics.refusedForDescriptors == 1)
+                try #require(server.listener.statistics.pauses == 1)
+                try #require(try Loopback.read(client) == [])
+                close(client)
+                let again = try Loopback.connect(to: port)
+                try limitDescriptors(to: 900)
+                server.run(until: "it accepts again") { server.connections.count == 1 }
+                close(again)
+                server.run(until: "it ends") { server.ends.count == 1 }
+                server.listener.invalidate()
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import RunLoops
+import RunLoopsTesting
+import Streams
+import TestExpectations
+import TestSupport
+import Testing
+
+/// A connection is made, or ends with the reason for which it cannot be.
+@Suite struct ConnectTests {
+    /// Adds a connection, and runs until it has ended.
+    private func end(_ loop: RunLoop, _ connection: Connection) throws -> (
+        Connection.EndReason, wasConnected: Bool
+    ) {
+        var reason: Connection.EndReason?
+        var wasConnected = false
+        connection.onConnect { _ in wasConnected = true }
+        connection.onEnd { reason = $1 }
+        try loop.add(connection, forMode: .default)
+        loop.run()
+        return (try #require(reason), wasConnected)
+    }
+
+    @Test func `a port at which no process listens refuses`() throws {
+        try onLoopThread { loop in
+            let (socket, port) = try Loopback.listen()
+            close(socket)
+            let connection = Connection.connect(to: .tcp(host: "127.0.0.1", port: port))
+            let (reason, wasConnected) = try end(loop, connection)
+            #expect(reason == .failed(SystemError(call: "connect", code: ECONNREFUSED)))
+            #expect(!wasConnected)
+        }
+    }
+
+    @Test func `a Unix socket that is not there is an error`() throws {
+        try onLoopThread { loop in
+            let (reason, _) = try end(loop, .connect(to: .unix(path: "/no/such/path")))
+            #expect(reason == .failed(SystemError(call: "connect", code: ENOENT)))
+            let long = String(repeating: "x", count: 200)
+            #expect(
+                try end(loop, .connect(to: .unix(path: long))).0
+                    == .failed(SystemError(call: "connect", code: ENAMETOOLONG)))
+        }
+    }
+
+    @Test func `a name that no server knows is an error that names it`() throws {
+        try onLoopThread { loop in
+            var options = Connection.Options()
+            options.connectTimeout = nil
+            let (reason, _) = try end(
+                loop, .connect(to: .tcp(host: "no such name.invalid", port: 1), options: options))
+            guard case .unresolved(let error) = reason else {
+                Issue.record("\(reason)")
+                return
+            }
+            #expect(error.host == "no such name.invalid")
+            #expect("\(reason)".contains("no such name.invalid"))
+        }
+    }
+
+    @Test func `the addresses of a host are tried until one answers`() throws {
+        try onLoopThread { loop in
+            // Only one of the two families of this name has a listener.
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            let port = try #require(listener.localAddress.port)
+            try loop.add(listener, forMode: .default) { accepted in
+                _ = accepted.release()
+                listener.invalidate()
+            }
+            let connection = Connection.connect(to: .tcp(host: "localhost", port: port))
+            let (reason, wasConnected) = try end(loop, connection)
+            #expect(wasConnected)
+            #expect(reason == .peerClosed || reason == .reset)
+        }
+    }
+
+    @Test func `a connection that is not made in time ends`() throws {
+        try LoopSimulation.run(seed: 1) { simulation in
+            // A listener whose backlog is full answers nobody.
+            let (socket, port) = try Loopback.listen()
+            defer { close(socket) }
+            listen(socket, 0)
+            let fill = try (0..<4).map { _ in try Loopback.connect(to: port) }
+            defer { for socket in fill { close(socket) } }
+            var options = Connection.Options()
+            options.connectTimeout = .seconds(7)
+            let connection = Connection.connect(to: .tcp(host: "127.0.0.1", port: port), options: options)
+            let calls = Calls()
+            calls.watch(connection)
+            try RunLoop.current.add(connection, forMode: .default)
+            simulation.advance(by: .milliseconds(6900))
+            #expect(calls.list == [])
+            simulation.advance(by: .milliseconds(100))
+            #expect(calls.list == ["end: \(Connection.EndReason.timedOut(.connect))"])
+        }
+    }
+
+    @Test func `a connection may be closed while it is being made`() throws {
+        try onLoopThread { loop in
+            for endpoint in [Endpoint.tcp(host: "127.0.0.1", port: 1), .tcp(host: "localhost", port: 1)] {
+                let connection = Connection.connect(to: endpoint)
+                let calls = Calls()
+                calls.watch(connection)
+                try loop.add(connection, forMode: .default)
+                connection.close()
+                loop.run()
+                #expect(calls.list == ["end: \(Connection.EndReason.closed)"])
+            }
+        }
+    }
+
+    @Test func `closing after writing waits for the connection to be made`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            var received = ""
+            try loop.add(listener, forMode: .default) { accepted in
+                let connection = Connection(accepted)
+                connection.onReceive { _, bytes in
+                    received += text(bytes)
+                    return bytes.byteCount
+                }
+                connection.onEnd { _, _ in listener.invalidate() }
+                try! loop.add(connection, forMode: .default)
+            }
+            let connection = Connection.connect(to: .address(listener.localAddress))
+            connection.write("all of it")
+            connection.closeAfterWriting()
+            let (reason, wasConnected) = try end(loop, connection)
+            #expect(reason == .closed)
+            #expect(!wasConnected, "a connection that closes calls no handler but that of its end")
+            #expect(received == "all of it")
+        }
+    }
+
+    @Test func `a connection is made in its mode only`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            let connection = Connection.connect(to: .address(listener.localAddress))
+            var isConnected = false
+            connection.onConnect { _ in isConnected = true }
+            let mode = RunLoop.Mode("other")
+            try loop.add(connection, forMode: mode)
+            loop.pass()
+            #expect(!isConnected)
+            loop.run(in: mode, until: .now + .seconds(60), returnAfterSourceHandled: true)
+            while !isConnected {
+                loop.run(in: mode, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
+            }
+            connection.close()
+            loop.run()
+            listener.invalidate()
+        }
+    }
+}
