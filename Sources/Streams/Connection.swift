@@ -44,6 +44,8 @@ public final class Connection {
     var admission: AdmittedConnection?
     /// Makes the connection; nil once it is made.
     var connecting: Connecting?
+    /// The tasks that wait for something to happen.
+    var waitingTasks: [OneShot<WakeUp>] = []
     /// Fires for all deadlines; nil as long as there was none.
     var timer: Timer?
     /// The moment for which the timer is set.
@@ -65,6 +67,8 @@ public final class Connection {
         /// Returns the number of bytes that it has consumed.
         case bytes((Connection, RawSpan) -> Int)
         case frames((Connection, RawSpan) -> Void)
+        /// A task that reads when it waits.
+        case task(FrameReader)
     }
 
     /// Takes over a connection that a listener has accepted.

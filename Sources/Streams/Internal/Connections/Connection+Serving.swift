@@ -38,7 +38,8 @@ extension Connection: StreamMember {
 
     /// The peer has ended its stream: without a handler of what it has sent, this is all that there is to notice.
     private func noteEnd() {
-        if hasReceiver || !state.machine.isConnected || state.machine.isPaused || !state.socket.isAtEnd {
+        guard case .none = handlers.receiver else { return }
+        if !state.machine.isConnected || state.machine.isPaused || !state.socket.isAtEnd {
             return
         }
         state.machine.didEndInput(isComplete: true)
@@ -59,6 +60,7 @@ extension Connection: StreamMember {
         switch handlers.receiver {
         case .none: false
         case .bytes, .frames: true
+        case .task(let reader): reader.wantsInput(stored: state.input.count)
         }
     }
 
@@ -84,7 +86,11 @@ extension Connection: StreamMember {
                     // All is read that was there, unless the end of the stream was reported with it.
                     if count < buffer.count && !readiness.contains(.hangUp) { return handled }
                 case .end:
-                    state.machine.didEndInput(isComplete: state.input.isEmpty)
+                    if case .task(let reader) = handlers.receiver, state.machine.closing == nil {
+                        readerSeesEnd(reader)
+                    } else {
+                        state.machine.didEndInput(isComplete: state.input.isEmpty)
+                    }
                     return handled
                 case .nothing: return handled
                 case .failed(let code):
@@ -134,6 +140,9 @@ extension Connection: StreamMember {
             let rest = bytes.extracting(droppingFirst: consumed)
             switch handlers.receiver {
             case .none: return (consumed, handled)
+            case .task:
+                wakeReader()
+                return (consumed, true)
             case .bytes(let handler):
                 var count = 0
                 call { count = handler(self, rest) }
@@ -205,6 +214,7 @@ extension Connection: StreamMember {
     }
 
     private func tell(_ notice: ConnectionMachine.Notice) {
+        wakeTasks()
         switch notice {
         case .connected: if let handler = handlers.connected { call { handler(self) } }
         case .inputEnded: if let handler = handlers.inputEnded { call { handler(self) } }

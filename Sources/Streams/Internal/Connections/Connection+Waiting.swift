@@ -1,0 +1,144 @@
+internal import RunLoops
+
+// Tasks that wait for something to happen to a connection. They run on the thread of its loop, and look again each time that
+// they are woken.
+
+/// The side of a connection that a task reads from.
+///
+/// > Thread safety: the loop's own thread only.
+final class FrameReader {
+    /// Cuts the input into frames; nil for pieces as they arrive.
+    var scanner: FrameScanner?
+    /// The task that waits for input.
+    var waiting: OneShot<WakeUp>?
+    /// The peer has ended its stream; the connection notes it when all frames before that were taken.
+    var hasSeenEnd = false
+
+    /// The number of bytes that are received although no task waits for them.
+    private static let readAhead = 65_536
+
+    init(_ scanner: FrameScanner?) { self.scanner = scanner }
+
+    /// True if more is received, beside the bytes that are stored.
+    func wantsInput(stored: Int) -> Bool {
+        !hasSeenEnd && (stored < FrameReader.readAhead || waiting?.isDecided == false)
+    }
+}
+
+/// The event that ends the wait of a task.
+enum WakeUp: Sendable {
+    case something
+    case cancelled
+}
+
+extension Connection {
+    /// Has a task read from now on, instead of a handler.
+    func reader(_ scanner: FrameScanner?) -> FrameReader {
+        requireOwnThread("Connection.frames")
+        let reader = FrameReader(scanner)
+        if !isOpen { return reader }
+        handlers.receiver = .task(reader)
+        state.scanner = nil
+        // The task sees the end of the input after the last frame, and closes the connection itself.
+        state.machine.handlesInputEnd = true
+        settleLater()
+        return reader
+    }
+
+    /// Takes the next frame out of the input.
+    ///
+    /// - Returns: The frame; nil if none is complete.
+    func takeFrame(for reader: FrameReader) -> [UInt8]? {
+        requireOwnThread("Connection.frames")
+        guard isOpen, case .task(let current) = handlers.receiver, current === reader else { return nil }
+        let frame = state.input.isEmpty ? nil : cutFrame(for: reader)
+        if frame == nil && reader.hasSeenEnd && isOpen {
+            state.machine.didEndInput(isComplete: state.input.isEmpty)
+        }
+        // The input has more room now; or the connection has come to its end.
+        settleLater()
+        return frame
+    }
+
+    private func cutFrame(for reader: FrameReader) -> [UInt8]? {
+        guard var scanner = reader.scanner else {
+            let piece = state.input.withBytes { Connection.copy($0) }
+            state.input.consume(piece.count)
+            return piece
+        }
+        let (finding, frame) = state.input.withBytes { bytes -> (FrameScanner.Finding, [UInt8]?) in
+            let finding = scanner.next(in: bytes)
+            guard case .frame(let range, _) = finding else { return (finding, nil) }
+            return (finding, Connection.copy(bytes.extracting(range)))
+        }
+        reader.scanner = scanner
+        switch finding {
+        case .frame(_, let consumed): state.input.consume(consumed)
+        case .tooLong: end(.frameTooLong(limit: scanner.framing.limit))
+        case .incomplete: break
+        }
+        return frame
+    }
+
+    /// The peer has ended its stream.
+    func readerSeesEnd(_ reader: FrameReader) {
+        reader.hasSeenEnd = true
+        if state.input.isEmpty { state.machine.didEndInput(isComplete: true) }
+        reader.waiting?.decide(.something)
+    }
+
+    private static func copy(_ bytes: RawSpan) -> [UInt8] {
+        // Safe: the bytes are copied while the span lives.
+        unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    }
+
+    /// Receives for a task that waits.
+    func await(_ reader: FrameReader, _ task: OneShot<WakeUp>) {
+        if reader.waiting != nil {
+            misuse("Connection.frames: two tasks await frames of the \(self); let one task iterate over them")
+        }
+        reader.waiting = task
+        settleLater()
+    }
+
+    /// Suspends the task until the connection has news.
+    ///
+    /// - Parameters:
+    ///   - isolation: The isolation of the caller.
+    ///   - begin: Stores the wait where the news come from.
+    func wait(isolation: isolated (any Actor)?, _ begin: (OneShot<WakeUp>) -> Void) async {
+        let task = OneShot<WakeUp>()
+        let news = await task.value(
+            before: .never, timedOut: .cancelled, cancelled: .cancelled, isolation: isolation
+        ) { begin(task) }
+        if case .task(let reader) = handlers.receiver, reader.waiting === task { reader.waiting = nil }
+        waitingTasks.removeAll { $0 === task }
+        // If the task had been cancelled before, the wait has not begun.
+        if case .cancelled = news { end(.cancelled) }
+    }
+
+    /// Suspends the task until something holds.
+    ///
+    /// - Throws: `ConnectionEndedError` if the connection has ended first.
+    nonisolated(nonsending) func wait(
+        until holds: (Connection) -> Bool
+    ) async throws(ConnectionEndedError) {
+        requireOwnThread("Connection.drained")
+        while true {
+            if let reason = state.machine.ended { throw ConnectionEndedError(reason: reason) }
+            if holds(self) { return }
+            await wait(isolation: #isolation) { waitingTasks.append($0) }
+        }
+    }
+
+    /// Wakes the tasks that wait: something has happened that they may wait for.
+    func wakeTasks() {
+        for task in waitingTasks { task.decide(.something) }
+        if case .task(let reader) = handlers.receiver { reader.waiting?.decide(.something) }
+    }
+
+    /// Wakes the task that reads, if there is input for it.
+    func wakeReader() {
+        if case .task(let reader) = handlers.receiver { reader.waiting?.decide(.something) }
+    }
+}
