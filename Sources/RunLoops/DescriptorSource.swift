@@ -30,8 +30,32 @@ public final class DescriptorSource {
     /// The descriptor that the source watches.
     public let descriptor: CInt
 
-    /// The events that the source watches the descriptor for.
-    public let interest: Interest
+    /// The events that the source watches the descriptor for; at least one.
+    ///
+    /// You may change it at any time, also in the handler and while the source is in no loop. The kernel gets the change before
+    /// the loop next asks it for what is ready: only the last one of several counts, and setting the same interest again costs
+    /// nothing. Readiness that the source is not interested in any more is not reported, also if the kernel has reported it
+    /// before. An edge-triggered source reports once more what is ready after a change.
+    ///
+    /// If the kernel refuses the change, ``onWatchRefused`` is called. Setting the interest of an invalid source does nothing.
+    ///
+    /// - Precondition: Not empty. To pause a source, remove it from its loop.
+    public var interest: Interest {
+        get { wanted }
+        set {
+            _ = membership.loop?.requireCurrent("DescriptorSource.interest")
+            if newValue.isEmpty {
+                misuse(
+                    "DescriptorSource.interest: no interest; remove the source from its loop to pause it, or invalidate it"
+                )
+            }
+            if !isValid || newValue == wanted { return }
+            wanted = newValue
+            interestDidChange()
+        }
+    }
+
+    private var wanted: Interest
 
     /// The condition on which the handler is called.
     public let trigger: Trigger
@@ -39,7 +63,8 @@ public final class DescriptorSource {
     /// False for good once the source was invalidated.
     public private(set) var isValid = true
 
-    /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode.
+    /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode, or to
+    /// watch it for another ``interest``.
     ///
     /// The kernel refuses if it has no memory (`ENOMEM`), or if its user has too many descriptors watched (`ENOSPC`). While a
     /// mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second. Nothing is lost: the
@@ -82,7 +107,7 @@ public final class DescriptorSource {
     ) {
         if interest.isEmpty { misuse("DescriptorSource.init: no interest; use .read, .write or both") }
         self.descriptor = descriptor
-        self.interest = interest
+        wanted = interest
         self.trigger = trigger
         self.closesDescriptor = closesDescriptor
         self.origin = SourceLocation(fileID, line)
@@ -105,7 +130,7 @@ public final class DescriptorSource {
         handler: @escaping (DescriptorSource, Readiness) -> Bool
     ) {
         self.descriptor = descriptor
-        self.interest = interest
+        wanted = interest
         trigger = .level
         closesDescriptor = false
         self.origin = origin

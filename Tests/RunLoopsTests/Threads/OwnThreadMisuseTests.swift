@@ -129,6 +129,7 @@ enum InputMember: String, Codable, CaseIterable {
     case fire = "Timer.fire"
     case invalidateTimer = "Timer.invalidate"
     case invalidateObserver = "Observer.invalidate"
+    case interest = "DescriptorSource.interest"
     case invalidateDescriptor = "DescriptorSource.invalidate"
     case invalidateManual = "ManualSource.invalidate"
 
@@ -151,11 +152,11 @@ enum InputMember: String, Codable, CaseIterable {
             let source = ManualSource {}
             loop.add(source, forMode: .default)
             return { source.invalidate() }
-        case .invalidateDescriptor:
+        case .invalidateDescriptor, .interest:
             do {
                 let source = DescriptorSource(try Wire.pipe().near, interest: .read) { _, _ in }
                 try loop.add(source, forMode: .default)
-                return { source.invalidate() }
+                return self == .interest ? { source.interest = .write } : { source.invalidate() }
             } catch {
                 Issue.record(error)
                 return {}

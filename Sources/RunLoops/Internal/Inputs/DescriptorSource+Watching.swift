@@ -25,6 +25,10 @@ extension DescriptorSource {
         var list: LoopDescriptors?
         /// Exists while the source is in a loop.
         var event: Event?
+        /// The interest that the event is made for.
+        var interest = Interest()
+        /// In the loop's list of changes that the kernel has not got.
+        var isChanged = false
         /// In the kernel's set.
         var isOn = false
         /// In the loop's list of ready descriptors.
@@ -57,23 +61,34 @@ extension DescriptorSource: LoopInput {
     }
 
     private func startWatching(_ poller: Poller) throws(SystemError) {
-        var flags = trigger == .edge ? EV_ET : 0
-        if interest.contains(.read) { flags |= EV_READ }
-        if interest.contains(.write) { flags |= EV_WRITE }
-        // Safe: the event is freed with this object, or before.
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let event = try unsafe Event(poller.base, descriptor, flags, context: context) { _, _, context in
-            guard let context = unsafe context else { return }
-            unsafe Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue().noteReady()
-        }
+        let event = try Event(poller.base)
+        prepare(event, poller)
         try event.watch()
         watch.event = consume event
+        watch.interest = interest
         watch.isOn = true
         poller.watchCount += 1
     }
 
+    /// Makes an event that is not watched stand for the descriptor and the interest.
+    private func prepare(_ event: borrowing Event, _ poller: Poller) {
+        var flags = trigger == .edge ? EV_ET : 0
+        if interest.contains(.read) { flags |= EV_READ }
+        if interest.contains(.write) { flags |= EV_WRITE }
+        // Safe: the event is freed, or made to stand for another source, before this object is destroyed.
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe event.assign(poller.base, descriptor, flags, context: context) { _, _, context in
+            guard let context = unsafe context else { return }
+            unsafe Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue().noteReady()
+        }
+    }
+
     func didLeave(_ loop: LoopMembers) {
         guard let list = watch.list else { return }
+        if watch.isChanged {
+            watch.isChanged = false
+            list.forgetChange(of: self)
+        }
         setWatched(false, in: list)
         watch.event = nil
         watch.list = nil
@@ -109,6 +124,37 @@ extension DescriptorSource: LoopInput {
         }
         watch.isOn = wanted
         list.poller.watchCount += wanted ? 1 : -1
+    }
+
+    /// Puts the source in line for a change that the kernel is to get.
+    func interestDidChange() {
+        guard let list = watch.list, !watch.isChanged else { return }
+        watch.isChanged = true
+        list.noteChange(of: self)
+    }
+
+    /// Has the kernel watch the descriptor for the interest of now.
+    ///
+    /// The new event is added before the old one is removed, for which one call of the kernel is enough in most cases.
+    func makeChange(in list: LoopDescriptors) {
+        watch.isChanged = false
+        if watch.interest == interest { return }
+        // Otherwise libevent would add the file that has the number now.
+        if watch.isOn && !list.stillHolds(descriptor) { endForClosedDescriptor() }
+        let next = list.takeSpareEvent()
+        prepare(next, list.poller)
+        var refusal: SystemError?
+        if watch.isOn { do throws(SystemError) { try next.watch() } catch { refusal = error } }
+        if let event = watch.event.take() {
+            event.unwatch()
+            list.keepSpareEvent(event)
+        }
+        watch.event = consume next
+        watch.interest = interest
+        guard let refusal else { return }
+        watch.isOn = false
+        list.poller.watchCount -= 1
+        wasRefused(refusal, in: list)
     }
 
     /// The kernel reports the descriptor.

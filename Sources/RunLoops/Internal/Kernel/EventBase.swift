@@ -75,18 +75,33 @@ struct EventBase: ~Copyable {
 struct Event: ~Copyable {
     private let pointer: OpaquePointer
 
+    /// Makes an event that stands for no descriptor yet.
+    init(_ base: borrowing EventBase) throws(SystemError) {
+        guard let base = unsafe base.pointer else {
+            preconditionFailure("an event is made before its base ends")
+        }
+        guard let event = unsafe event_new(base, -1, 0, { _, _, _ in }, nil) else {
+            throw SystemError(call: "event_new", code: ENOMEM)
+        }
+        unsafe pointer = event
+    }
+
     init(
         _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
         callback: event_callback_fn
     ) throws(SystemError) {
+        try self.init(base)
+        unsafe assign(base, descriptor, interest, context: context, callback: callback)
+    }
+
+    /// Makes an event that is not watched stand for a descriptor.
+    func assign(
+        _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
+        callback: event_callback_fn
+    ) {
         let flags = Int16(interest | EV_PERSIST)
-        guard let base = unsafe base.pointer else {
-            preconditionFailure("an event is made before its base ends")
-        }
-        guard let event = unsafe event_new(base, descriptor, flags, callback, context) else {
-            throw SystemError(call: "event_new", code: ENOMEM)
-        }
-        unsafe pointer = event
+        let result = unsafe event_assign(pointer, base.pointer, descriptor, flags, callback, context)
+        precondition(result == 0, "libevent takes an interest in reading and writing")
     }
 
     deinit { unsafe event_free(pointer) }
