@@ -85,6 +85,8 @@ public final class DescriptorSource {
     var onInvalidation: (() -> Void)?
     /// Called instead of the handler, for an input that looks at its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
+    /// True if the source represents another input, whose handler finds out itself what is ready.
+    let standsForInput: Bool
     /// The state that the loop reads at each report of the kernel; `DescriptorSource+Watching` names its parts.
     let state = ExclusivityUnchecked(State())
 
@@ -111,6 +113,7 @@ public final class DescriptorSource {
         self.trigger = trigger
         self.closesDescriptor = closesDescriptor
         self.origin = SourceLocation(fileID, line)
+        standsForInput = false
         self.handler = { source, readiness in
             handler(source, readiness)
             return true
@@ -133,8 +136,25 @@ public final class DescriptorSource {
         wanted = interest
         trigger = .level
         closesDescriptor = false
+        standsForInput = false
         self.origin = origin
         self.handler = handler
+    }
+
+    /// Makes a source that represents an input with a set of descriptors in a loop, and keeps no mode alive.
+    ///
+    /// - Parameters:
+    ///   - set: The descriptor of the set.
+    ///   - origin: The place where the other input was made.
+    ///   - handler: Serves that input, also when no descriptor of the set is ready. Returns true if there was anything to serve.
+    init(set: CInt, origin: SourceLocation, handler: @escaping () -> Bool) {
+        descriptor = set
+        wanted = .read
+        trigger = .level
+        closesDescriptor = false
+        standsForInput = true
+        self.origin = origin
+        self.handler = { _, _ in handler() }
     }
 
     deinit { if closesDescriptor && isValid { close(descriptor) } }

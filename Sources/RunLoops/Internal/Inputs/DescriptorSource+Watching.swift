@@ -37,6 +37,8 @@ extension DescriptorSource {
         var isServing = false
         /// The kernel reported it again while the handler was on the stack.
         var becameReadyMeanwhile = false
+        /// Asked to be served again when the handler has returned.
+        var isToBeServed = false
         /// The kernel's refusal to put it into its set, if there was one.
         var refusal = Refusal.none
         /// The position of the source in the loop's list of descriptors.
@@ -45,7 +47,7 @@ extension DescriptorSource {
 }
 
 extension DescriptorSource: LoopInput {
-    var keepsModeAlive: Bool { true }
+    var keepsModeAlive: Bool { !standsForInput }
 
     func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
         guard isValid, !list.members.hasEnded else { return }
@@ -184,7 +186,7 @@ extension DescriptorSource: LoopInput {
             return false
         }
         guard let handler else { return false }
-        let readiness = currentReadiness()
+        let readiness = standsForInput ? .readable : currentReadiness()
         if readiness.isEmpty {
             // Another handler has emptied it; or the number is another file's by now, and the kernel reports the one that
             // the source watched, because a copy of it is open.
@@ -203,6 +205,10 @@ extension DescriptorSource: LoopInput {
             }
         }
         watch.becameReadyMeanwhile = false
+        if watch.isToBeServed {
+            watch.isToBeServed = false
+            becomeReady()
+        }
         return handled
     }
 
@@ -222,6 +228,18 @@ extension DescriptorSource: LoopInput {
         if events & (POLLHUP | runloops_poll_hang_up) != 0 { readiness.insert(.hangUp) }
         if events & POLLERR != 0 { readiness.insert(.error) }
         return readiness
+    }
+
+    /// Puts the source in line to be served, even if the kernel reports nothing; while its handler is on the stack, when that
+    /// has returned.
+    func becomeReady() {
+        guard let list = watch.list, !watch.isReady else { return }
+        if watch.isServing {
+            watch.isToBeServed = true
+            return
+        }
+        watch.isReady = true
+        list.append(ready: self)
     }
 
     /// Ends the program: the loop has found that the source watches nothing any more, or what it must not.

@@ -55,8 +55,7 @@ final class LoopTimers {
             // An earlier one of these may have cancelled or postponed it; then it is stale.
             guard let mode = members.currentMode, let timer = plan.value.queue.remove(fire) else { continue }
             if timer.membership.contains(mode) {
-                members.handle.counters.timerFires.add()
-                timer.fireAsPlanned(by: members.handlers)
+                timer.fireAsPlanned(in: members)
             } else {
                 timer.becomeOverdue(overdue.count)
                 overdue.append(timer)
