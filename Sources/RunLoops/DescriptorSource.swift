@@ -16,8 +16,10 @@ internal import Glibc
 /// Several sources of one loop may watch the same descriptor if they have the same trigger, because the kernel keeps one
 /// trigger for each descriptor.
 ///
-/// The reported readiness is true when the handler is called: if another handler of the same pass has emptied the descriptor,
-/// it is not reported any more. While the handler runs, a run inside it does not call it again.
+/// The reported readiness is the kernel's answer in the same pass. If another handler of the pass has emptied the descriptor
+/// since, a read answers `EAGAIN`. If several sources of the loop watch the descriptor, the kernel is asked again before each
+/// handler, so what one of them has read is not reported to the others. While the handler runs, a run inside it does not call it
+/// again.
 ///
 /// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
 /// descriptor is closed: if the loop comes across a descriptor that was closed, it ends the program, because the number may be

@@ -97,7 +97,10 @@ import Testing
             defer { wire.close() }
             let source = DescriptorSource(wire.near, interest: .read) { _, _ in }
             try loop.add(source, forMode: .default)
+            // With its first report, the loop looks if the descriptor was closed.
+            wire.send()
             loop.pass()
+            wire.drain()
             let before = Faults.watchCalls
             source.interest = .read
             loop.pass()

@@ -174,6 +174,9 @@ final class LoopDescriptors {
     /// Keeps an event that a source has given back.
     func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
 
+    /// True if several sources of the loop watch a descriptor.
+    func isShared(_ descriptor: CInt) -> Bool { files.isShared(descriptor) }
+
     /// Puts a source that is ready in line.
     func append(ready source: DescriptorSource) { ready.value.append(source) }
 

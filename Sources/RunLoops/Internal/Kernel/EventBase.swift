@@ -74,6 +74,8 @@ struct EventBase: ~Copyable {
 @safe
 struct Event: ~Copyable {
     private let pointer: OpaquePointer
+    /// What libevent knows that the event asks for.
+    private var interest: Int16 = 0
 
     /// Makes an event that stands for no descriptor yet.
     init(_ base: borrowing EventBase) throws(SystemError) {
@@ -95,25 +97,31 @@ struct Event: ~Copyable {
     }
 
     /// Makes an event that is not watched stand for a descriptor.
-    func assign(
+    ///
+    /// The callback gets all of what the kernel reports; `runloops_watch_event` says why.
+    mutating func assign(
         _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
         callback: event_callback_fn
     ) {
-        let flags = Int16(interest | EV_PERSIST)
-        let result = unsafe event_assign(pointer, base.pointer, descriptor, flags, callback, context)
+        self.interest = Int16(interest | EV_PERSIST)
+        let result = unsafe event_assign(
+            pointer, base.pointer, descriptor, self.interest, callback, context)
         precondition(result == 0, "libevent takes an interest in reading and writing")
     }
 
-    deinit { unsafe event_free(pointer) }
+    deinit {
+        unwatch()
+        unsafe event_free(pointer)
+    }
 
     /// Adds the descriptor to the kernel's set.
     func watch() throws(SystemError) {
         errno = 0
-        if unsafe event_add(pointer, nil) != 0 {
+        if unsafe runloops_watch_event(pointer) != 0 {
             throw SystemError(call: "epoll_ctl", code: errno == 0 ? EINVAL : errno)
         }
     }
 
     /// Removes the descriptor from the kernel's set.
-    func unwatch() { unsafe event_del(pointer) }
+    func unwatch() { unsafe runloops_unwatch_event(pointer, interest) }
 }
