@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <event2/event_struct.h>
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -39,4 +40,18 @@ struct event_base *runloops_make_event_base(const struct event_config *config, b
     struct event_base *base = event_base_new_with_config(config);
     way_out = NULL;
     return base;
+}
+
+// What an event asks for is read when it is added, when it is deleted, and as a mask for what its callback gets. Only the mask is
+// to be another one.
+
+int runloops_watch_event(struct event *event) {
+    int result = event_add(event, NULL);
+    if (result == 0) event->ev_events |= EV_READ | EV_WRITE | EV_CLOSED;
+    return result;
+}
+
+void runloops_unwatch_event(struct event *event, short interest) {
+    event->ev_events = interest;
+    event_del(event);
 }

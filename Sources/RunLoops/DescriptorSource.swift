@@ -16,8 +16,10 @@ internal import Glibc
 /// Several sources of one loop may watch the same descriptor if they have the same trigger, because the kernel keeps one
 /// trigger for each descriptor.
 ///
-/// The reported readiness is true when the handler is called: if another handler of the same pass has emptied the descriptor,
-/// it is not reported any more. While the handler runs, a run inside it does not call it again.
+/// The reported readiness is the kernel's answer in the same pass. If another handler of the pass has emptied the descriptor
+/// since, a read answers `EAGAIN`. If several sources of the loop watch the descriptor, the kernel is asked again before each
+/// handler, so what one of them has read is not reported to the others. While the handler runs, a run inside it does not call it
+/// again.
 ///
 /// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
 /// descriptor is closed: if the loop comes across a descriptor that was closed, it ends the program, because the number may be
@@ -30,8 +32,32 @@ public final class DescriptorSource {
     /// The descriptor that the source watches.
     public let descriptor: CInt
 
-    /// The events that the source watches the descriptor for.
-    public let interest: Interest
+    /// The events that the source watches the descriptor for; at least one.
+    ///
+    /// You may change it at any time, also in the handler and while the source is in no loop. The kernel gets the change before
+    /// the loop next asks it for what is ready: only the last one of several counts, and setting the same interest again costs
+    /// nothing. Readiness that the source is not interested in any more is not reported, also if the kernel has reported it
+    /// before. An edge-triggered source reports once more what is ready after a change.
+    ///
+    /// If the kernel refuses the change, ``onWatchRefused`` is called. Setting the interest of an invalid source does nothing.
+    ///
+    /// - Precondition: Not empty. To pause a source, remove it from its loop.
+    public var interest: Interest {
+        get { wanted }
+        set {
+            _ = membership.loop?.requireCurrent("DescriptorSource.interest")
+            if newValue.isEmpty {
+                misuse(
+                    "DescriptorSource.interest: no interest; remove the source from its loop to pause it, or invalidate it"
+                )
+            }
+            if !isValid || newValue == wanted { return }
+            wanted = newValue
+            interestDidChange()
+        }
+    }
+
+    private var wanted: Interest
 
     /// The condition on which the handler is called.
     public let trigger: Trigger
@@ -39,7 +65,8 @@ public final class DescriptorSource {
     /// False for good once the source was invalidated.
     public private(set) var isValid = true
 
-    /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode.
+    /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode, or to
+    /// watch it for another ``interest``.
     ///
     /// The kernel refuses if it has no memory (`ENOMEM`), or if its user has too many descriptors watched (`ENOSPC`). While a
     /// mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second. Nothing is lost: the
@@ -60,6 +87,8 @@ public final class DescriptorSource {
     var onInvalidation: (() -> Void)?
     /// Called instead of the handler, for an input that looks at its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
+    /// True if the source represents another input, whose handler finds out itself what is ready.
+    let standsForInput: Bool
     /// The state that the loop reads at each report of the kernel; `DescriptorSource+Watching` names its parts.
     let state = ExclusivityUnchecked(State())
 
@@ -82,10 +111,11 @@ public final class DescriptorSource {
     ) {
         if interest.isEmpty { misuse("DescriptorSource.init: no interest; use .read, .write or both") }
         self.descriptor = descriptor
-        self.interest = interest
+        wanted = interest
         self.trigger = trigger
         self.closesDescriptor = closesDescriptor
         self.origin = SourceLocation(fileID, line)
+        standsForInput = false
         self.handler = { source, readiness in
             handler(source, readiness)
             return true
@@ -105,11 +135,28 @@ public final class DescriptorSource {
         handler: @escaping (DescriptorSource, Readiness) -> Bool
     ) {
         self.descriptor = descriptor
-        self.interest = interest
+        wanted = interest
         trigger = .level
         closesDescriptor = false
+        standsForInput = false
         self.origin = origin
         self.handler = handler
+    }
+
+    /// Makes a source that represents an input with a set of descriptors in a loop, and keeps no mode alive.
+    ///
+    /// - Parameters:
+    ///   - set: The descriptor of the set.
+    ///   - origin: The place where the other input was made.
+    ///   - handler: Serves that input, also when no descriptor of the set is ready. Returns true if there was anything to serve.
+    init(set: CInt, origin: SourceLocation, handler: @escaping () -> Bool) {
+        descriptor = set
+        wanted = .read
+        trigger = .level
+        closesDescriptor = false
+        standsForInput = true
+        self.origin = origin
+        self.handler = { _, _ in handler() }
     }
 
     deinit { if closesDescriptor && isValid { close(descriptor) } }

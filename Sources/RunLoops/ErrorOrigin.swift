@@ -15,6 +15,7 @@ public struct ErrorOrigin: Sendable {
         case source(descriptor: CInt, SourceLocation)
         case signal(CInt, SourceLocation)
         case process(CInt, SourceLocation)
+        case library(SourceLocation)
         case file(String)
         case named(StaticString, String, SourceLocation)
         case unnamed(StaticString, any CustomStringConvertible & Sendable)
@@ -47,6 +48,8 @@ public struct ErrorOrigin: Sendable {
     static func process(_ processID: CInt, _ place: SourceLocation) -> ErrorOrigin {
         ErrorOrigin(.process(processID, place))
     }
+
+    static func library(_ place: SourceLocation) -> ErrorOrigin { ErrorOrigin(.library(place)) }
 
     package static func file(_ path: String) -> ErrorOrigin { ErrorOrigin(.file(path)) }
 
@@ -105,6 +108,7 @@ extension ErrorOrigin: CustomStringConvertible {
         case .source(let descriptor, let place): "source of descriptor \(descriptor) made at \(place)"
         case .signal(let signal, let place): "source of \(SignalNumber(signal)) made at \(place)"
         case .process(let processID, let place): "source of process \(processID) made at \(place)"
+        case .library(let place): "library source made at \(place)"
         case .file(let path): path
         case .named(let kind, let name, let place): "\(kind) \"\(name)\" made at \(place)"
         case .unnamed(let relation, let thing): "\(relation) \(thing)"

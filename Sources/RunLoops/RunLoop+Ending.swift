@@ -15,12 +15,16 @@ extension RunLoop {
     /// The main thread's loop usually lasts as long as the process, and its handlers are not called then. If the loop has
     /// ended, the handler is released at once.
     ///
+    /// An object that ends before its thread takes its handler back with ``EndHandler/cancel()``.
+    ///
     /// - Parameter handler: The handler.
+    /// - Returns: The handle that takes the handler back.
     ///
     /// > Thread safety: the loop's own thread only.
-    public func addEndHandler(_ handler: @escaping () -> Void) {
+    @discardableResult
+    public func addEndHandler(_ handler: @escaping () -> Void) -> EndHandler {
         let core = core("RunLoop.addEndHandler", "perform a block on the loop and add the handler there")
-        if core.members.hasEnded { return }
-        core.ending.addHandler(handler)
+        if core.members.hasEnded { return EndHandler() }
+        return core.ending.add(handler, of: core.members)
     }
 }

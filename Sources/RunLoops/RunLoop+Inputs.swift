@@ -156,6 +156,38 @@ extension RunLoop {
         source.leave(core.descriptors, mode)
     }
 
+    /// Adds the source of a library's descriptors to a mode.
+    ///
+    /// What is ready already is served, too, and so is a deadline that has passed. The loop holds the source until it is removed
+    /// from its last mode or becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
+    ///
+    /// - Parameters:
+    ///   - source: The source. It must be in no other loop.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(_ source: LibrarySource, forMode mode: Mode) throws(SystemError) {
+        let core = core("RunLoop.add(source)", "perform a block on the loop and add the source there")
+        do { try source.join(core.descriptors, core.timers, mode) } catch {
+            throw error.about(.library(source.origin))
+        }
+    }
+
+    /// Takes the source of a library's descriptors out of a mode.
+    ///
+    /// The source keeps its descriptors and its deadline.
+    ///
+    /// - Parameters:
+    ///   - source: The source. If it is not in the mode, nothing happens.
+    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ source: LibrarySource, forMode mode: Mode) {
+        let core = core("RunLoop.remove(source)", "perform a block on the loop and remove the source there")
+        source.leave(core.descriptors, mode)
+    }
+
     /// Adds an observer to a mode.
     ///
     /// The loop holds the observer until it is removed from its last mode or becomes invalid. If the observer is in the mode

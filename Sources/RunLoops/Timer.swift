@@ -53,6 +53,12 @@ public final class Timer {
     private var dateWasSet = false
     private let origin: SourceLocation
 
+    /// The input whose date this timer keeps; nil for a timer of the user's.
+    ///
+    /// `unowned(unsafe)`: it owns this timer, and lives as long as the timer is in a loop.
+    private unowned(unsafe) let dated: (any DatedInput)?
+    private(set) var keepsModeAlive = true
+
     private static let shortestInterval: Int64 = 100_000
 
     /// Makes a timer that first fires one interval from now.
@@ -97,35 +103,20 @@ public final class Timer {
         self.date = Timer.firstFire(from: date, interval: self.interval)
         self.origin = origin
         self.handler = handler
+        unsafe dated = nil
+    }
+
+    /// Makes a timer that keeps a date for another input, and has none yet.
+    init(of input: any DatedInput, _ origin: SourceLocation) {
+        interval = 0
+        date = .never
+        self.origin = origin
+        unsafe dated = input
     }
 
     /// The next fire of a timer whose date is set; for a grid that began in the past, the last date that has passed.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
         interval == 0 ? date : FireGrid.latest(from: date, interval: interval, now: Moment.now())
-    }
-
-    /// Makes a timer and adds it to the current loop in the default mode.
-    ///
-    /// - Parameters:
-    ///   - interval: The time to the first fire, and between fires, as in ``init(timeInterval:repeats:fileID:line:block:)``.
-    ///   - repeats: True if it goes on after the first fire.
-    ///   - fileID: The file of the call, for diagnostics.
-    ///   - line: The line of the call, for diagnostics.
-    ///   - block: Called on this thread with the timer.
-    /// - Returns: The timer.
-    ///
-    /// > Thread safety: any thread; the loop is the calling thread's.
-    @available(
-        *, noasync, message: "the thread may change at any await; perform a block on the loop you want"
-    )
-    @discardableResult
-    public static func scheduledTimer(
-        withTimeInterval interval: Duration, repeats: Bool, fileID: StaticString = #fileID, line: Int = #line,
-        block: @escaping (Timer) -> Void
-    ) -> Timer {
-        let timer = Timer(timeInterval: interval, repeats: repeats, fileID: fileID, line: line, block: block)
-        RunLoop.current.add(timer, forMode: .default)
-        return timer
     }
 
     /// The date of the next fire.
@@ -190,6 +181,7 @@ public final class Timer {
         let released = handler
         handler = nil
         loop?.remove(self)
+        unsafe dated?.loopHasEnded()
         // Released last, when all state is in order: a deinit of what the handler holds may call back into this timer.
         withExtendedLifetime(released) {}
     }
@@ -206,8 +198,6 @@ extension Timer: CustomStringConvertible {
 }
 
 extension Timer: LoopInput {
-    var keepsModeAlive: Bool { true }
-
     func join(_ timers: LoopTimers, of loop: LoopMembers, _ mode: RunLoop.Mode) {
         guard isValid else { return }
         if let other = membership.loop, other !== loop {
@@ -230,7 +220,7 @@ extension Timer: LoopInput {
     func plan() {
         guard let timers = unsafe timers else { return }
         leaveOverdue()
-        guard plannedFire == nil, isValid, !isFiring else { return }
+        guard plannedFire == nil, isValid, !isFiring, unsafe dated == nil || date != .never else { return }
         plannedFire = timers.add(self, date: date, tolerance: toleranceNanoseconds, sequence: sequence)
     }
 
@@ -259,13 +249,32 @@ extension Timer: LoopInput {
         unsafe timers?.removeOverdue(at: position)
     }
 
+    /// Keeps another date of the input that the timer belongs to, or none.
+    func keep(_ moment: Moment?) {
+        unplan()
+        date = moment ?? .never
+        plan()
+    }
+
+    /// Has the modes of the timer kept alive by it, or no longer.
+    func setKeepsModesAlive(_ keeps: Bool) {
+        if keeps == keepsModeAlive { return }
+        keepsModeAlive = keeps
+        membership.loop?.countAgain(self)
+    }
+
     /// The queue has taken the planned fire out: makes it, and plans the next one.
-    func fireAsPlanned(by handlers: HandlerCaller) {
+    func fireAsPlanned(in loop: LoopMembers) {
         plannedFire = nil
+        if let dated = unsafe dated {
+            date = .never
+            return dated.dateHasCome()
+        }
         guard let handler else { return }
+        loop.handle.counters.timerFires.add()
         let fired = date
         isFiring = true
-        handlers.call(origin, as: .timer) { handler(self) }
+        loop.handlers.call(origin, as: .timer) { handler(self) }
         isFiring = false
         if interval == 0 && !dateWasSet {
             invalidate()

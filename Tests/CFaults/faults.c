@@ -34,11 +34,15 @@ bool faults_bear_cancelling(void) {
 // A program's own definitions come before the C library's, so these look first and hand on.
 
 static __thread int refusal __attribute__((tls_model("initial-exec")));
+static __thread int change_refusal __attribute__((tls_model("initial-exec")));
+static __thread unsigned watch_calls __attribute__((tls_model("initial-exec")));
 static __thread int listen_refusal __attribute__((tls_model("initial-exec")));
 static __thread int pipe_refusal __attribute__((tls_model("initial-exec")));
 static __thread unsigned uses __attribute__((tls_model("initial-exec")));
 
 void faults_refuse_watches(int code) { refusal = code; }
+void faults_refuse_changes(int code) { change_refusal = code; }
+unsigned faults_watch_calls(void) { return watch_calls; }
 void faults_refuse_listens(int code) { listen_refusal = code; }
 void faults_refuse_pipes(int code) { pipe_refusal = code; }
 unsigned faults_wall_clock_uses(void) { return uses; }
@@ -56,6 +60,12 @@ int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event)
     // A descriptor that is in a set has its memory and its place: the kernel refuses only new ones.
     if (refusal != 0 && operation == EPOLL_CTL_ADD) {
         errno = refusal;
+        return -1;
+    }
+    watch_calls += 1;
+    // A change to no events only asks if the descriptor is in the set.
+    if (change_refusal != 0 && operation == EPOLL_CTL_MOD && event->events != 0) {
+        errno = change_refusal;
         return -1;
     }
     NEXT(epoll_ctl);

@@ -22,6 +22,10 @@
 static __thread unsigned left[faults_call_count] __attribute__((tls_model("initial-exec")));
 static __thread int codes[faults_call_count] __attribute__((tls_model("initial-exec")));
 
+static __thread unsigned counts[faults_call_count] __attribute__((tls_model("initial-exec")));
+
+unsigned faults_calls(enum faults_call call) { return counts[call]; }
+
 void faults_refuse(enum faults_call call, int code, unsigned times) { codes[call] = code, left[call] = times; }
 void faults_interrupt(enum faults_call call, unsigned times) { faults_refuse(call, EINTR, times); }
 unsigned faults_interruptions_left(enum faults_call call) { return left[call]; }
@@ -36,6 +40,7 @@ void faults_hold_write(int reached, int released) {
 }
 
 static bool refuses(enum faults_call call) {
+    counts[call] += 1;
     if (left[call] == 0) return false;
     left[call] -= 1;
     errno = codes[call];

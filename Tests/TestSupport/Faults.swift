@@ -21,6 +21,22 @@ public enum Faults {
         return try body()
     }
 
+    /// Has the kernel refuse to watch descriptors for other events, while something is done.
+    ///
+    /// - Parameters:
+    ///   - code: The error code.
+    ///   - body: The closure that meets the refusals.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body.
+    public static func refusingChanges<Result>(_ code: CInt, _ body: () throws -> Result) rethrows -> Result {
+        faults_refuse_changes(code)
+        defer { faults_refuse_changes(0) }
+        return try body()
+    }
+
+    /// The number of times that the calling thread has told the kernel what to watch, or has asked if it watches something.
+    public static var watchCalls: Int { Int(faults_watch_calls()) }
+
     /// Has the kernel refuse every pipe and every pair of sockets, while something is done.
     ///
     /// - Parameters:

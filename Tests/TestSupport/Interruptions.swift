@@ -20,6 +20,14 @@ extension Faults {
         faults_interrupt(faults_call(rawValue: call.rawValue), UInt32(times))
     }
 
+    /// The number of calls of a kind that the calling thread has made.
+    ///
+    /// - Parameter call: Which.
+    /// - Returns: The number.
+    public static func calls(_ call: Call) -> Int {
+        Int(faults_calls(faults_call(rawValue: call.rawValue)))
+    }
+
     /// The number of calls of a kind by the calling thread that are still to be interrupted.
     ///
     /// - Parameter call: Which.

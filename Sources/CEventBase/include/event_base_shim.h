@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+struct event;
 struct event_base;
 struct event_config;
 
@@ -10,3 +11,15 @@ struct event_config;
 /// Returns NULL with `errno` if the base cannot be made. `*was_left` is true if libevent would have ended the process: the
 /// epoll set and the memory that it had by then are leaked.
 struct event_base *runloops_make_event_base(const struct event_config *config, bool *was_left);
+
+/// Adds an event of a descriptor to its base, as `event_add` does, with all of what the kernel reports for its callback.
+///
+/// libevent makes reading and writing of an error, and of a hang-up, and gives a callback only the part that its event asks
+/// for. So an event for reading could not tell an error from data. From now on the callback gets both parts; the kernel is asked
+/// for no more than before.
+int runloops_watch_event(struct event *event);
+
+/// Removes an event from its base, as `event_del` does.
+///
+/// `interest` is what the event was made for: libevent counts with it what the kernel is still to be asked for.
+void runloops_unwatch_event(struct event *event, short interest);

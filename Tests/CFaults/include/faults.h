@@ -13,6 +13,13 @@ bool faults_bear_cancelling(void);
 /// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor; 0 for as the kernel likes.
 void faults_refuse_watches(int code);
 
+/// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor for other events; 0 for as the
+/// kernel likes.
+void faults_refuse_changes(int code);
+
+/// The number of times that the calling thread has called `epoll_ctl`.
+unsigned faults_watch_calls(void);
+
 /// From now on `listen` refuses the calling thread with this errno; 0 for as the kernel likes.
 void faults_refuse_listens(int code);
 

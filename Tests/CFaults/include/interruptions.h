@@ -29,6 +29,9 @@ void faults_interrupt(enum faults_call call, unsigned times);
 /// The next so many calls of a kind by the calling thread answer another errno.
 void faults_refuse(enum faults_call call, int code, unsigned times);
 
+/// The number of calls of a kind that the calling thread has made.
+unsigned faults_calls(enum faults_call call);
+
 /// The number of interruptions that are still to come.
 unsigned faults_interruptions_left(enum faults_call call);
 

@@ -197,34 +197,6 @@ import Testing
             #expect(read == [1, 2])
         }
     }
-
-    @Test func `what another handler of the same pass has read is not reported any more`() throws {
-        for trigger in [DescriptorSource.Trigger.level, .edge] {
-            try onLoopThread { loop in
-                let (one, other) = (try Wire.pipe(), try Wire.pipe())
-                defer {
-                    one.close()
-                    other.close()
-                }
-                one.send()
-                other.send()
-                var calls = 0
-                for wire in [one, other] {
-                    let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { _, _ in
-                        calls += 1
-                        one.drain()
-                        other.drain()
-                    }
-                    try loop.add(source, forMode: .default)
-                }
-                for _ in 0..<3 { loop.run(until: .now) }
-                #expect(calls == 1)
-                other.send()
-                loop.run(until: .now)
-                #expect(calls == 2)
-            }
-        }
-    }
 }
 
 /// Runs until a source has been served, in a pass of its own.

@@ -94,6 +94,79 @@ import Testing
         #expect(log.entries == [])
     }
 
+    @Test func `an end handler that was taken back is not called, and is released at once`() throws {
+        let log = Log<String>()
+        try BareThread {
+            let loop = RunLoop.current
+            var handles = (0..<5).map { number in
+                loop.addEndHandler { [canary = Canary { log.add("released \(number)") }] in
+                    canary.sing()
+                    log.add("called \(number)")
+                }
+            }
+            for number in [3, 1, 3] { handles[number].cancel() }
+            #expect(log.entries == ["released 3", "released 1"])
+            // The loop holds the handlers that are left.
+            handles = []
+        }.join()
+        #expect(
+            log.entries.dropFirst(2) == [
+                "called 4", "released 4", "called 2", "released 2", "called 0", "released 0",
+            ])
+    }
+
+    @Test func `an end handler may take back another one, and itself`() throws {
+        let log = Log<String>()
+        try BareThread {
+            let loop = RunLoop.current
+            let first = loop.addEndHandler { log.add("first") }
+            var handles = [first]
+            handles.append(
+                loop.addEndHandler {
+                    log.add("second")
+                    for handle in handles { handle.cancel() }
+                    let late = loop.addEndHandler { log.add("late") }
+                    late.cancel()
+                })
+        }.join()
+        #expect(log.entries == ["second"])
+    }
+
+    @Test func `a loop keeps no more handles than twice the handlers that wait`() throws {
+        try onLoopThread { loop in
+            let ending = loop.core("EndHandlerTests", "").ending
+            let kept = (0..<10).map { _ in loop.addEndHandler {} }
+            for _ in 0..<1_000 {
+                loop.addEndHandler {}.cancel()
+                #expect(ending.count <= 21)
+            }
+            for handle in kept { handle.cancel() }
+            #expect(ending.count <= 1)
+        }
+    }
+
+    @Test func `a handle whose handler was called, or never taken, does nothing`() throws {
+        try BareThread {
+            let loop = RunLoop.current
+            var handle: RunLoop.EndHandler?
+            handle = loop.addEndHandler { handle?.cancel() }
+            loop.perform { [canary = Canary { loop.addEndHandler {}.cancel() }] in canary.sing() }
+        }.join()
+    }
+
+    @Test func `an end handler is taken back on the loop's own thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try onLoopThread { loop in
+                // Safe, as far as the misuse is caught: this thread waits for the other one.
+                nonisolated(unsafe) let handle = loop.addEndHandler {}
+                try BareThread { unsafe handle.cancel() }.join()
+            }
+        }
+        #expect(
+            result?.message.contains("RunLoop.EndHandler.cancel: called outside the thread of the loop")
+                == true)
+    }
+
     @Test func `an end handler is added on the loop's own thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "worker")

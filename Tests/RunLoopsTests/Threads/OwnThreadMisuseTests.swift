@@ -129,8 +129,13 @@ enum InputMember: String, Codable, CaseIterable {
     case fire = "Timer.fire"
     case invalidateTimer = "Timer.invalidate"
     case invalidateObserver = "Observer.invalidate"
+    case interest = "DescriptorSource.interest"
     case invalidateDescriptor = "DescriptorSource.invalidate"
     case invalidateManual = "ManualSource.invalidate"
+    case libraryInterest = "LibrarySource.setInterest"
+    case libraryDeadline = "LibrarySource.deadline"
+    case libraryModes = "LibrarySource.keepsModesAlive"
+    case invalidateLibrary = "LibrarySource.invalidate"
 
     /// Adds an input to a loop.
     ///
@@ -151,15 +156,33 @@ enum InputMember: String, Codable, CaseIterable {
             let source = ManualSource {}
             loop.add(source, forMode: .default)
             return { source.invalidate() }
-        case .invalidateDescriptor:
+        case .libraryInterest, .libraryDeadline, .libraryModes, .invalidateLibrary:
             do {
-                let source = DescriptorSource(try Wire.pipe().near, interest: .read) { _, _ in }
+                let source = try LibrarySource { _ in }
                 try loop.add(source, forMode: .default)
-                return { source.invalidate() }
+                return { use(source) }
             } catch {
                 Issue.record(error)
                 return {}
             }
+        case .invalidateDescriptor, .interest:
+            do {
+                let source = DescriptorSource(try Wire.pipe().near, interest: .read) { _, _ in }
+                try loop.add(source, forMode: .default)
+                return self == .interest ? { source.interest = .write } : { source.invalidate() }
+            } catch {
+                Issue.record(error)
+                return {}
+            }
+        }
+    }
+
+    private func use(_ source: LibrarySource) {
+        switch self {
+        case .libraryInterest: source.setInterest(.read, of: 0)
+        case .libraryDeadline: source.deadline = .now
+        case .libraryModes: source.keepsModesAlive = false
+        default: source.invalidate()
         }
     }
 }

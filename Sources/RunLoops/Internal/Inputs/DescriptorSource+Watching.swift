@@ -25,6 +25,10 @@ extension DescriptorSource {
         var list: LoopDescriptors?
         /// Exists while the source is in a loop.
         var event: Event?
+        /// The interest that the event is made for.
+        var interest = Interest()
+        /// In the loop's list of changes that the kernel has not got.
+        var isChanged = false
         /// In the kernel's set.
         var isOn = false
         /// In the loop's list of ready descriptors.
@@ -33,6 +37,13 @@ extension DescriptorSource {
         var isServing = false
         /// The kernel reported it again while the handler was on the stack.
         var becameReadyMeanwhile = false
+        /// What libevent has reported, and how often the kernel had been asked then; no events if that does not count.
+        var events: CInt = 0
+        var asks: UInt64 = 0
+        /// The number of reports before the descriptor is looked at again: its number may be another file's by now.
+        var reportsUntilCheck = 0
+        /// Asked to be served again when the handler has returned.
+        var isToBeServed = false
         /// The kernel's refusal to put it into its set, if there was one.
         var refusal = Refusal.none
         /// The position of the source in the loop's list of descriptors.
@@ -41,7 +52,7 @@ extension DescriptorSource {
 }
 
 extension DescriptorSource: LoopInput {
-    var keepsModeAlive: Bool { true }
+    var keepsModeAlive: Bool { !standsForInput }
 
     func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
         guard isValid, !list.members.hasEnded else { return }
@@ -57,23 +68,36 @@ extension DescriptorSource: LoopInput {
     }
 
     private func startWatching(_ poller: Poller) throws(SystemError) {
-        var flags = trigger == .edge ? EV_ET : 0
-        if interest.contains(.read) { flags |= EV_READ }
-        if interest.contains(.write) { flags |= EV_WRITE }
-        // Safe: the event is freed with this object, or before.
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let event = try unsafe Event(poller.base, descriptor, flags, context: context) { _, _, context in
-            guard let context = unsafe context else { return }
-            unsafe Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue().noteReady()
-        }
+        var event = try Event(poller.base)
+        prepare(&event, poller)
         try event.watch()
         watch.event = consume event
+        watch.interest = interest
+        watch.reportsUntilCheck = 0
         watch.isOn = true
         poller.watchCount += 1
     }
 
+    /// Makes an event that is not watched stand for the descriptor and the interest.
+    private func prepare(_ event: inout Event, _ poller: Poller) {
+        var flags = trigger == .edge ? EV_ET : 0
+        if interest.contains(.read) { flags |= EV_READ | EV_CLOSED }
+        if interest.contains(.write) { flags |= EV_WRITE }
+        // Safe: the event is freed, or made to stand for another source, before this object is destroyed.
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe event.assign(poller.base, descriptor, flags, context: context) { _, events, context in
+            guard let context = unsafe context else { return }
+            unsafe Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue().noteReady(
+                CInt(events))
+        }
+    }
+
     func didLeave(_ loop: LoopMembers) {
         guard let list = watch.list else { return }
+        if watch.isChanged {
+            watch.isChanged = false
+            list.forgetChange(of: self)
+        }
         setWatched(false, in: list)
         watch.event = nil
         watch.list = nil
@@ -111,18 +135,54 @@ extension DescriptorSource: LoopInput {
         list.poller.watchCount += wanted ? 1 : -1
     }
 
+    /// Puts the source in line for a change that the kernel is to get.
+    func interestDidChange() {
+        guard let list = watch.list, !watch.isChanged else { return }
+        watch.isChanged = true
+        list.noteChange(of: self)
+    }
+
+    /// Has the kernel watch the descriptor for the interest of now.
+    ///
+    /// The new event is added before the old one is removed, for which one call of the kernel is enough in most cases.
+    func makeChange(in list: LoopDescriptors) {
+        watch.isChanged = false
+        if watch.interest == interest { return }
+        // Otherwise libevent would add the file that has the number now.
+        if watch.isOn && !list.stillHolds(descriptor) { endForClosedDescriptor() }
+        var next = list.takeSpareEvent()
+        prepare(&next, list.poller)
+        var refusal: SystemError?
+        if watch.isOn { do throws(SystemError) { try next.watch() } catch { refusal = error } }
+        if let event = watch.event.take() {
+            event.unwatch()
+            list.keepSpareEvent(event)
+        }
+        watch.event = consume next
+        watch.interest = interest
+        guard let refusal else { return }
+        watch.isOn = false
+        list.poller.watchCount -= 1
+        wasRefused(refusal, in: list)
+    }
+
     /// The kernel reports the descriptor.
     ///
     /// Inside libevent: only note it.
-    private func noteReady() {
+    ///
+    /// - Parameter events: libevent's report; 0 if it does not count any more.
+    private func noteReady(_ events: CInt) {
         guard let list = watch.list else { return }
         if watch.isServing {
             watch.becameReadyMeanwhile = true
-            setWanted(watch.isOn, in: list)
-        } else if !watch.isReady {
-            watch.isReady = true
-            list.append(ready: self)
+            return setWanted(watch.isOn, in: list)
         }
+        // Each report is about all that the descriptor is ready for, also one of an edge.
+        watch.events = events
+        watch.asks = list.poller.asks
+        if watch.isReady { return }
+        watch.isReady = true
+        list.append(ready: self)
     }
 
     /// Calls the handler, if the descriptor is ready still.
@@ -138,13 +198,9 @@ extension DescriptorSource: LoopInput {
             return false
         }
         guard let handler else { return false }
-        let readiness = currentReadiness()
-        if readiness.isEmpty {
-            // Another handler has emptied it; or the number is another file's by now, and the kernel reports the one that
-            // the source watched, because a copy of it is open.
-            if !list.stillHolds(descriptor) { endForClosedDescriptor() }
-            return false
-        }
+        if !standsForInput { checkSometimes(in: list) }
+        let readiness = standsForInput ? .readable : readiness(in: list)
+        if readiness.isEmpty { return false }
         watch.isServing = true
         var handled = false
         list.members.handlers.call(origin, as: .descriptor) { handled = handler(self, readiness) }
@@ -153,29 +209,27 @@ extension DescriptorSource: LoopInput {
             watch.becameReadyMeanwhile = false
             switch trigger {
             case .level: update()
-            case .edge: noteReady()
+            case .edge: noteReady(0)
             }
         }
         watch.becameReadyMeanwhile = false
+        if watch.isToBeServed {
+            watch.isToBeServed = false
+            becomeReady()
+        }
         return handled
     }
 
-    /// Asks the kernel what the descriptor is ready for now: another handler may have emptied it since it was
-    /// reported, and libevent folds hang-ups and errors into reading and writing.
-    private func currentReadiness() -> Readiness {
-        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
-        if interest.contains(.read) { entry.events |= Int16(POLLIN | runloops_poll_hang_up) }
-        if interest.contains(.write) { entry.events |= Int16(POLLOUT) }
-        // Safe: the kernel reads and fills our own value.
-        while unsafe poll(&entry, 1, 0) == -1 && errno == EINTR {}
-        let events = CInt(entry.revents)
-        if events & POLLNVAL != 0 { endForClosedDescriptor() }
-        var readiness: Readiness = []
-        if events & POLLIN != 0 { readiness.insert(.readable) }
-        if events & POLLOUT != 0 { readiness.insert(.writable) }
-        if events & (POLLHUP | runloops_poll_hang_up) != 0 { readiness.insert(.hangUp) }
-        if events & POLLERR != 0 { readiness.insert(.error) }
-        return readiness
+    /// Puts the source in line to be served, even if the kernel reports nothing; while its handler is on the stack, when that
+    /// has returned.
+    func becomeReady() {
+        guard let list = watch.list, !watch.isReady else { return }
+        if watch.isServing {
+            watch.isToBeServed = true
+            return
+        }
+        watch.isReady = true
+        list.append(ready: self)
     }
 
     /// Ends the program: the loop has found that the source watches nothing any more, or what it must not.

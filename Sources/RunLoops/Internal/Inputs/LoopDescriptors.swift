@@ -18,6 +18,14 @@ final class LoopDescriptors {
     /// The mode whose descriptors the kernel watches; nil if that must be looked at again.
     private(set) var watchedMode: RunLoop.Mode?
 
+    /// Inputs with changes that the kernel gets before it is next asked.
+    ///
+    /// Looked at in each pass: without the checks that a class's properties cost, as ``ready``.
+    private let changed = ExclusivityUnchecked([any KernelChanging]())
+
+    /// An event that no source has; exists while the loop has sources.
+    private var spareEvent: Event?
+
     /// Sources that were ready when the kernel was last asked, and have not been served.
     ///
     /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
@@ -30,8 +38,8 @@ final class LoopDescriptors {
 
     // MARK: - The pass's side
 
-    /// True if the kernel watches the descriptors of the current mode.
-    var isUpToDate: Bool { watchedMode == members.currentMode }
+    /// True if the kernel watches the descriptors of the current mode, and has all changes.
+    var isUpToDate: Bool { watchedMode == members.currentMode && changed.value.isEmpty }
 
     /// The moment at which the loop tries again to watch descriptors that the kernel has refused; `never` if there are none.
     var nextRetry: Moment { retry.moment }
@@ -44,11 +52,13 @@ final class LoopDescriptors {
         !ready.value.isEmpty && ready.value.contains { $0.membership.contains(mode) }
     }
 
-    /// Makes the kernel watch the descriptors of the current mode, and only those.
+    /// Makes the kernel watch the descriptors of the current mode, and only those, for what their sources want.
     ///
-    /// Between two waits in one mode this is one comparison, unless the kernel has refused some.
+    /// Between two waits in one mode this is two comparisons, unless there are changes, or the kernel has refused some.
     func watch() {
         if isUpToDate { return }
+        while let input = changed.value.popLast() { input.makeChange(in: self) }
+        if watchedMode == members.currentMode { return }
         watchedMode = members.currentMode
         guard let mode = members.currentMode else { return }
         retry.beginLook()
@@ -88,7 +98,10 @@ final class LoopDescriptors {
     func end() { ready.value.removeAll() }
 
     /// Closes the descriptors that the loop has opened for its sources.
-    func close() { files.end() }
+    func close() {
+        spareEvent = nil
+        files.end()
+    }
 
     // MARK: - The source's side
 
@@ -111,7 +124,10 @@ final class LoopDescriptors {
             }
             other.endForClosedDescriptor()
         }
-        do { try startWatching() } catch {
+        do throws(SystemError) {
+            if spareEvent == nil { spareEvent = try Event(poller.base) }
+            try startWatching()
+        } catch {
             _ = files.leave(source.descriptor)
             throw error
         }
@@ -140,6 +156,26 @@ final class LoopDescriptors {
 
     /// True if a source's descriptor stands for the file that it stood for when the source joined.
     func stillHolds(_ descriptor: CInt) -> Bool { files.holds(descriptor) }
+
+    /// Notes an input with a change that the kernel has not got.
+    func noteChange(of input: any KernelChanging) { changed.value.append(input) }
+
+    /// Forgets the change of an input that leaves the loop.
+    func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
+
+    /// Takes the event that no source has, for a source that gives another one back.
+    func takeSpareEvent() -> Event {
+        guard let event = spareEvent.take() else {
+            preconditionFailure("a loop with a source has a spare event")
+        }
+        return event
+    }
+
+    /// Keeps an event that a source has given back.
+    func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
+
+    /// True if several sources of the loop watch a descriptor.
+    func isShared(_ descriptor: CInt) -> Bool { files.isShared(descriptor) }
 
     /// Puts a source that is ready in line.
     func append(ready source: DescriptorSource) { ready.value.append(source) }

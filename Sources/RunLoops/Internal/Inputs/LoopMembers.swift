@@ -90,6 +90,14 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
+    /// Counts the modes of an input again, which now keeps them alive, or no longer does.
+    func countAgain(_ input: any LoopInput) {
+        guard input.membership.loop === self else { return }
+        for mode in input.membership.modes {
+            table.value.countInput(in: mode, by: input.keepsModeAlive ? 1 : -1)
+        }
+    }
+
     /// Takes an input out of a mode, or out of all modes that are common.
     func remove(_ input: any LoopInput, from mode: RunLoop.Mode) {
         guard input.membership.loop === self else { return }

@@ -8,6 +8,8 @@ final class LoopTimers {
         var queue = TimerQueue<Timer>()
         /// Empty, with room: the list of the fires that are due in one pass.
         var due: [TimerQueue<Timer>.Fire] = []
+        /// A fire was planned since the last ``takeNews()``.
+        var hasNews = false
     }
 
     /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
@@ -27,6 +29,17 @@ final class LoopTimers {
 
     // MARK: - The pass's side
 
+    /// True if a fire was planned since the last call, at a date that the pass's clock may be too old for.
+    ///
+    /// The pass reads the clock when it asks the kernel. A handler that runs later may plan a fire at a date that has passed
+    /// by then, and that is later than the reading.
+    @inline(__always)
+    func takeNews() -> Bool {
+        if !plan.value.hasNews { return false }
+        plan.value.hasNews = false
+        return true
+    }
+
     /// Fires the timers that were due when the step began, in order.
     ///
     /// - Parameters:
@@ -42,8 +55,7 @@ final class LoopTimers {
             // An earlier one of these may have cancelled or postponed it; then it is stale.
             guard let mode = members.currentMode, let timer = plan.value.queue.remove(fire) else { continue }
             if timer.membership.contains(mode) {
-                members.handle.counters.timerFires.add()
-                timer.fireAsPlanned(by: members.handlers)
+                timer.fireAsPlanned(in: members)
             } else {
                 timer.becomeOverdue(overdue.count)
                 overdue.append(timer)
@@ -70,7 +82,8 @@ final class LoopTimers {
     func add(
         _ timer: Timer, date: Moment, tolerance: Int64, sequence: UInt64
     ) -> TimerQueue<Timer>.Fire {
-        plan.value.queue.add(timer, date: date, tolerance: tolerance, sequence: sequence)
+        plan.value.hasNews = true
+        return plan.value.queue.add(timer, date: date, tolerance: tolerance, sequence: sequence)
     }
 
     /// Takes a planned fire out, unless it is stale.

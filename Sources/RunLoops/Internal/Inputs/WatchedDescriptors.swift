@@ -18,6 +18,9 @@ struct WatchedDescriptors {
 
     private var entries: [CInt: Entry] = [:]
 
+    /// The number of descriptors that several sources watch; mostly 0, so that asking for one costs no look-up.
+    private var shared = 0
+
     /// Each descriptor from when its first source joins the loop until its last one leaves, whatever the mode.
     ///
     /// Made with the loop's first source.
@@ -52,6 +55,7 @@ struct WatchedDescriptors {
             }
             guard let known, known.trigger != trigger else {
                 entries[descriptor, default: Entry(trigger: trigger, sources: 0)].sources += 1
+                if known?.sources == 1 { shared += 1 }
                 return .admitted
             }
             return .otherTrigger
@@ -60,6 +64,9 @@ struct WatchedDescriptors {
         entries[descriptor] = Entry(trigger: trigger, sources: 1)
         return .admitted
     }
+
+    /// True if several sources watch a descriptor.
+    func isShared(_ descriptor: CInt) -> Bool { shared > 0 && (entries[descriptor]?.sources ?? 0) > 1 }
 
     /// True if the number of a source's descriptor stands for the file that it stood for when the source joined.
     func holds(_ descriptor: CInt) -> Bool {
@@ -75,6 +82,7 @@ struct WatchedDescriptors {
         guard let known = entries[descriptor] else { return true }
         if known.sources > 1 {
             entries[descriptor]?.sources -= 1
+            if known.sources == 2 { shared -= 1 }
             return holds(descriptor)
         }
         entries[descriptor] = nil
@@ -84,6 +92,7 @@ struct WatchedDescriptors {
     /// Closes the descriptor that it has opened: the loop ends.
     mutating func end() {
         entries = [:]
+        shared = 0
         files = nil
     }
 }

@@ -74,31 +74,54 @@ struct EventBase: ~Copyable {
 @safe
 struct Event: ~Copyable {
     private let pointer: OpaquePointer
+    /// What libevent knows that the event asks for.
+    private var interest: Int16 = 0
 
-    init(
-        _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
-        callback: event_callback_fn
-    ) throws(SystemError) {
-        let flags = Int16(interest | EV_PERSIST)
+    /// Makes an event that stands for no descriptor yet.
+    init(_ base: borrowing EventBase) throws(SystemError) {
         guard let base = unsafe base.pointer else {
             preconditionFailure("an event is made before its base ends")
         }
-        guard let event = unsafe event_new(base, descriptor, flags, callback, context) else {
+        guard let event = unsafe event_new(base, -1, 0, { _, _, _ in }, nil) else {
             throw SystemError(call: "event_new", code: ENOMEM)
         }
         unsafe pointer = event
     }
 
-    deinit { unsafe event_free(pointer) }
+    init(
+        _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
+        callback: event_callback_fn
+    ) throws(SystemError) {
+        try self.init(base)
+        unsafe assign(base, descriptor, interest, context: context, callback: callback)
+    }
+
+    /// Makes an event that is not watched stand for a descriptor.
+    ///
+    /// The callback gets all of what the kernel reports; `runloops_watch_event` says why.
+    mutating func assign(
+        _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
+        callback: event_callback_fn
+    ) {
+        self.interest = Int16(interest | EV_PERSIST)
+        let result = unsafe event_assign(
+            pointer, base.pointer, descriptor, self.interest, callback, context)
+        precondition(result == 0, "libevent takes an interest in reading and writing")
+    }
+
+    deinit {
+        unwatch()
+        unsafe event_free(pointer)
+    }
 
     /// Adds the descriptor to the kernel's set.
     func watch() throws(SystemError) {
         errno = 0
-        if unsafe event_add(pointer, nil) != 0 {
+        if unsafe runloops_watch_event(pointer) != 0 {
             throw SystemError(call: "epoll_ctl", code: errno == 0 ? EINVAL : errno)
         }
     }
 
     /// Removes the descriptor from the kernel's set.
-    func unwatch() { unsafe event_del(pointer) }
+    func unwatch() { unsafe runloops_unwatch_event(pointer, interest) }
 }

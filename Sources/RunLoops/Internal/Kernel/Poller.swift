@@ -20,6 +20,9 @@ final class Poller {
     /// Then libevent's call has not returned, so libevent cannot be called again.
     private(set) var isInKernel = false
 
+    /// The number of times that the kernel was asked: a report is of the last time if this has not changed since.
+    private(set) var asks: UInt64 = 0
+
     /// The number of sources' descriptors in the kernel's set.
     var watchCount = 0
 
@@ -73,6 +76,7 @@ final class Poller {
 
     private func askKernel(blocking: Bool) {
         isInKernel = true
+        asks &+= 1
         ownBase.value.wait(blocking: blocking)
         isInKernel = false
     }

@@ -134,6 +134,7 @@ extension LoopCore {
         if !runs.requests.isEmpty || !blocks.isEmpty { return false }
         if readyInputs.holdsInput(in: mode) || descriptors.holdsReady(in: mode) { return false }
         if mainQueueIsReady || deferredWork.isReadyAtPassEnd { return false }
+        if timers.takeNews() { now = Moment.now() }
         if deadline <= now { return false }
         // A block or an observer of this pass may have removed the last input: then the run ends, and nothing would end a
         // sleep.

@@ -108,11 +108,11 @@ final class LoopCore {
 
     /// The date of the next timer of a mode, `never` if it has none, nil if the mode holds nothing.
     func nextFire(in mode: RunLoop.Mode) -> Moment? {
-        var next: Moment?
+        guard holdsAnything(in: mode, isCommon: members.modes.isCommon(mode)) else { return nil }
+        var next = Moment.never
         for case let timer as Timer in members.inputs where timer.membership.contains(mode) {
-            next = min(next ?? .never, timer.date)
+            next = min(next, timer.date)
         }
-        if let next { return next }
-        return holdsAnything(in: mode, isCommon: members.modes.isCommon(mode)) ? .never : nil
+        return next
     }
 }

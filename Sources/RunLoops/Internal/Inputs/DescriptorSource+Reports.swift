@@ -1,0 +1,76 @@
+internal import CLibEvent
+internal import Glibc
+
+// The kernel's reports, and the cases in which it is asked again.
+
+extension DescriptorSource {
+    /// The readiness to report to the handler.
+    ///
+    /// It is what the kernel has reported in this pass, which costs no system call. The kernel is asked again if the report is
+    /// of an earlier time, as for what a run inside a handler has left; if other sources of the loop watch the descriptor, whose
+    /// handlers may have read it since; and if libevent's report may stand for an error or a hang-up.
+    func readiness(in list: LoopDescriptors) -> Readiness {
+        if watch.asks == list.poller.asks, !list.isShared(descriptor),
+            let reported = Readiness(libevent: watch.events, for: interest)
+        {
+            return reported
+        }
+        let readiness = currentReadiness()
+        // Another handler has emptied it; or the number is another file's by now, and the kernel reports the one that the
+        // source watched, because a copy of it is open.
+        if readiness.isEmpty && !list.stillHolds(descriptor) { endForClosedDescriptor() }
+        return readiness
+    }
+
+    /// Ends the program if the descriptor was closed, or its number is another file's: at the first report, and at some later
+    /// ones.
+    ///
+    /// The kernel goes on reporting a descriptor that was closed while a copy of it is open. A check at each report would take a
+    /// system call.
+    func checkSometimes(in list: LoopDescriptors) {
+        if watch.reportsUntilCheck > 0 {
+            watch.reportsUntilCheck -= 1
+            return
+        }
+        watch.reportsUntilCheck = DescriptorSource.reportsBetweenChecks
+        if !list.stillHolds(descriptor) { endForClosedDescriptor() }
+    }
+
+    /// The number of reports of a descriptor between two that look if it was closed.
+    static var reportsBetweenChecks: Int { 31 }
+
+    /// Asks the kernel what the descriptor is ready for now.
+    private func currentReadiness() -> Readiness {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        if interest.contains(.read) { entry.events |= Int16(POLLIN | runloops_poll_hang_up) }
+        if interest.contains(.write) { entry.events |= Int16(POLLOUT) }
+        // Safe: the kernel reads and fills our own value.
+        while unsafe poll(&entry, 1, 0) == -1 && errno == EINTR {}
+        let events = CInt(entry.revents)
+        if events & POLLNVAL != 0 { endForClosedDescriptor() }
+        var readiness: Readiness = []
+        if events & POLLIN != 0 { readiness.insert(.readable) }
+        if events & POLLOUT != 0 { readiness.insert(.writable) }
+        if events & (POLLHUP | runloops_poll_hang_up) != 0 { readiness.insert(.hangUp) }
+        if events & POLLERR != 0 { readiness.insert(.error) }
+        return readiness
+    }
+}
+
+extension DescriptorSource.Readiness {
+    /// Makes the readiness that a report of libevent stands for; nil if that is not certain.
+    ///
+    /// libevent makes reading and writing, and nothing else, of an error, and of a hang-up of both directions.
+    ///
+    /// - Parameters:
+    ///   - events: The report.
+    ///   - interest: What the only source of the descriptor is interested in.
+    init?(libevent events: CInt, for interest: DescriptorSource.Interest) {
+        let parts = events & (EV_READ | EV_WRITE | EV_CLOSED)
+        if parts == 0 || parts == EV_READ | EV_WRITE { return nil }
+        self = []
+        if parts & EV_READ != 0 && interest.contains(.read) { insert(.readable) }
+        if parts & EV_WRITE != 0 && interest.contains(.write) { insert(.writable) }
+        if parts & EV_CLOSED != 0 && interest.contains(.read) { insert(.hangUp) }
+    }
+}

@@ -1,0 +1,263 @@
+internal import CLibEvent
+internal import DequeModule
+
+extension LibrarySource {
+    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    struct State: ~Copyable {
+        /// The kernel's set; nil once the source is invalid, and while the kernel refuses a new one.
+        var set: EpollSet?
+        /// Represents the set where the loop watches descriptors, in the modes of `timer`; nil before the source joins its
+        /// first loop, and while there is no set.
+        var watch: DescriptorSource?
+        /// Keeps the deadline, and the modes of the source; nil before the source joins its first loop.
+        var timer: Timer?
+        /// The list of descriptors of the loop; nil while the source is in none.
+        var list: LoopDescriptors?
+        /// The loop's hold on the source: the source itself while it is in a loop.
+        var hold: LibrarySource?
+
+        var group = DescriptorGroup()
+        /// What the service may take out; of use inside it only.
+        var reports: Deque<EpollSet.Report> = []
+        /// The number of reports that the service may still take out.
+        var reportsLeft = 0
+
+        var deadline: ContinuousClock.Instant?
+        /// The deadline has come, and the service has not been called since.
+        var isDue = false
+        var deadlineHasPassed = false
+        var keepsModesAlive = true
+        /// The service is on the stack.
+        var isServing = false
+        /// In the loop's list of changes.
+        var isChanged = false
+        /// The set has reported a descriptor that was closed, or the kernel has refused a new set.
+        var needsNewSet = false
+        /// The moment at which a new set is tried again; `never` if none was refused.
+        var retry = Moment.never
+        var pause = ExponentialBackoff.rewatching
+    }
+
+    /// The inputs of the loop that the source is in; nil while it is in none.
+    var loop: LoopMembers? { state.value.timer?.membership.loop }
+
+    // MARK: - Joining and leaving
+
+    func join(_ list: LoopDescriptors, _ timers: LoopTimers, _ mode: RunLoop.Mode) throws(SystemError) {
+        guard isValid, !list.members.hasEnded else { return }
+        if let other = loop, other !== list.members {
+            misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
+        }
+        if loop == nil || state.value.watch != nil { try joinWatch(list, mode) }
+        let timer = state.value.timer ?? makeTimer()
+        state.value.timer = timer
+        state.value.list = list
+        state.value.hold = self
+        timer.join(timers, of: list.members, mode)
+        if state.value.isDue || state.value.group.hasRefused { becomeReady() }
+        if state.value.group.hasChanges || state.value.needsNewSet { noteChange() }
+    }
+
+    func leave(_ list: LoopDescriptors, _ mode: RunLoop.Mode) {
+        guard state.value.list === list, let timer = state.value.timer else { return }
+        if let watch = state.value.watch { list.remove(watch, from: mode) }
+        list.members.remove(timer, from: mode)
+        if timer.membership.loop == nil { leaveLoop() }
+    }
+
+    private func joinWatch(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
+        if state.value.set == nil { state.value.set = try EpollSet() }
+        guard let set = state.value.set else { preconditionFailure("the set was made") }
+        let watch =
+            state.value.watch
+            ?? DescriptorSource(set: set.descriptor, origin: origin) { [unowned self] in serve() }
+        try watch.join(list, mode)
+        state.value.watch = watch
+    }
+
+    private func makeTimer() -> Timer {
+        let timer = Timer(of: self, origin)
+        timer.setKeepsModesAlive(state.value.keepsModesAlive)
+        keepDates(in: timer)
+        return timer
+    }
+
+    /// Forgets the loop.
+    private func leaveLoop() {
+        if state.value.isChanged { state.value.list?.forgetChange(of: self) }
+        state.value.isChanged = false
+        state.value.list = nil
+        let hold = state.value.hold
+        state.value.hold = nil
+        withExtendedLifetime(hold) {}
+    }
+
+    /// Releases everything: the source is invalid.
+    func takeApart() {
+        let (watch, timer) = (state.value.watch, state.value.timer)
+        (state.value.watch, state.value.timer) = (nil, nil)
+        watch?.invalidate()
+        timer?.invalidate()
+        state.value.set = nil
+        state.value.group = DescriptorGroup()
+        state.value.reports = []
+        state.value.deadline = nil
+        state.value.deadlineHasPassed = false
+        leaveLoop()
+    }
+
+    // MARK: - What the library wants
+
+    /// Has the loop ask for the changes before it asks the kernel.
+    func noteChange() {
+        guard !state.value.isChanged, let list = state.value.list else { return }
+        state.value.isChanged = true
+        list.noteChange(of: self)
+    }
+
+    func setDeadline(_ deadline: ContinuousClock.Instant?) {
+        state.value.deadline = deadline
+        state.value.isDue = deadline.map { Moment($0) <= Moment.now() } ?? false
+        if let timer = state.value.timer { keepDates(in: timer) }
+        if state.value.isDue { becomeReady() }
+    }
+
+    func setKeepsModesAlive(_ keeps: Bool) {
+        state.value.keepsModesAlive = keeps
+        state.value.timer?.setKeepsModesAlive(keeps)
+    }
+
+    /// Has the timer keep the deadline, unless it has come, and the moment of the next try.
+    private func keepDates(in timer: Timer) {
+        var next = state.value.retry
+        if let deadline = state.value.deadline, !state.value.isDue { next = min(next, Moment(deadline)) }
+        timer.keep(next == .never ? nil : next)
+    }
+
+    /// Puts the source in line to be served.
+    private func becomeReady() { state.value.watch?.becomeReady() }
+
+    // MARK: - Serving
+
+    /// Calls the service with what is ready.
+    ///
+    /// - Returns: False if nothing is.
+    private func serve() -> Bool {
+        if state.value.isServing { return false }
+        fetch()
+        let isDue = state.value.isDue
+        if state.value.reports.isEmpty && !isDue && !state.value.group.hasRefused { return false }
+        state.value.deadlineHasPassed = isDue
+        if isDue {
+            state.value.isDue = false
+            state.value.deadline = nil
+        }
+        state.value.reportsLeft = LibrarySource.mostReports
+        state.value.isServing = true
+        callService()
+        state.value.isServing = false
+        state.value.deadlineHasPassed = false
+        state.value.reports.removeAll(keepingCapacity: true)
+        if state.value.group.hasRefused { becomeReady() }
+        if state.value.needsNewSet { noteChange() }
+        return true
+    }
+
+    /// The most reports that one call of the service gets.
+    private static var mostReports: Int { 64 }
+
+    /// Takes over what the kernel reports now.
+    private func fetch() {
+        state.value.set?.report(to: &state.value.reports)
+        for report in state.value.reports where !state.value.group.isKnown(report.token) {
+            state.value.needsNewSet = true
+        }
+        if state.value.needsNewSet {
+            state.value.reports.removeAll { !state.value.group.isKnown($0.token) }
+            noteChange()
+        }
+    }
+
+    func takeReport() -> Report? {
+        guard state.value.isServing, state.value.reportsLeft > 0 else { return nil }
+        if state.value.group.hasRefused, let refused = state.value.group.takeRefused() {
+            state.value.reportsLeft -= 1
+            return Report(descriptor: refused, readiness: .error)
+        }
+        while let report = state.value.reports.popFirst() {
+            guard let (descriptor, interest) = state.value.group.descriptor(of: report.token) else {
+                continue
+            }
+            let readiness = report.readiness.readiness(of: interest)
+            if readiness.isEmpty { continue }
+            state.value.reportsLeft -= 1
+            return Report(descriptor: descriptor, readiness: readiness)
+        }
+        return nil
+    }
+}
+
+extension LibrarySource: DatedInput {
+    func dateHasCome() {
+        let now = Moment.now()
+        if now >= state.value.retry {
+            state.value.retry = .never
+            noteChange()
+        }
+        if let deadline = state.value.deadline, !state.value.isDue, Moment(deadline) <= now {
+            state.value.isDue = true
+            becomeReady()
+        }
+        if let timer = state.value.timer { keepDates(in: timer) }
+    }
+
+    func loopHasEnded() { invalidate() }
+}
+
+extension LibrarySource: KernelChanging {
+    func makeChange(in list: LoopDescriptors) {
+        state.value.isChanged = false
+        // Not while the service is on the stack: its watch knows that, and is not reported for ever; a new one would be.
+        if state.value.needsNewSet && state.value.retry == .never && !state.value.isServing {
+            renewSet(in: list)
+        }
+        makeChanges()
+        if state.value.group.hasRefused { becomeReady() }
+    }
+
+    /// Has the kernel's set be what the library wants.
+    private func makeChanges() {
+        guard let set = state.value.set else { return }
+        while let change = state.value.group.nextChange() {
+            var next: DescriptorGroup.Change? = change
+            while let change = next { next = state.value.group.note(set.make(change), to: change) }
+        }
+    }
+
+    /// Closes the set, and makes a new one with all descriptors.
+    ///
+    /// The old one is closed first, so that its descriptor is free for the new one. If the kernel refuses all the same, the
+    /// loop tries again after a pause. Nothing is lost: what is ready is reported then.
+    private func renewSet(in list: LoopDescriptors) {
+        guard let timer = state.value.timer else { return }
+        let watch = state.value.watch
+        state.value.watch = nil
+        watch?.invalidate()
+        state.value.set = nil
+        state.value.group.restore()
+        do throws(SystemError) {
+            for mode in timer.membership.modes { try joinWatch(list, mode) }
+            if timer.membership.followsCommon { try joinWatch(list, .common) }
+            state.value.needsNewSet = false
+            state.value.pause.reset()
+            if state.value.isDue { becomeReady() }
+        } catch {
+            let watch = state.value.watch
+            state.value.watch = nil
+            watch?.invalidate()
+            state.value.set = nil
+            state.value.retry = Moment.now().advanced(by: state.value.pause.begin().nanosecondsRoundedUp)
+            keepDates(in: timer)
+        }
+    }
+}
