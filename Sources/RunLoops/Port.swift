@@ -77,7 +77,7 @@ public final class Port<Message: Sendable>: Sendable {
 
     /// Sends a message before a deadline.
     ///
-    /// The same as ``send(_:)-swift.method``, but waits for room only until the deadline.
+    /// The same as `send` without a deadline, but waits for room only until the deadline.
     ///
     /// - Parameters:
     ///   - message: The message; it belongs to the receiver then.
@@ -95,7 +95,7 @@ public final class Port<Message: Sendable>: Sendable {
 
     /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
     ///
-    /// If the port is full, the call blocks as ``send(_:before:)`` does.
+    /// If the port is full, the call blocks as `send` of one message does.
     ///
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.

@@ -19,6 +19,7 @@ public struct PortSendError<Message: Sendable>: Error {
             case .timedOut: .timedOut
             case .invalid: .invalid
             case .wouldDeadlock: .wouldDeadlock
+            case .cancelled: .cancelled
             }
         self.messages = messages
     }
@@ -34,6 +35,8 @@ public enum PortSendRefusal: Hashable, Sendable {
     case invalid
     /// The port is full, and its receiver's thread is this one, or waits for this one: the wait would never end.
     case wouldDeadlock
+    /// The port is full, and the task that sends was cancelled.
+    case cancelled
 }
 
 extension PortSendError: CustomStringConvertible {
@@ -48,6 +51,7 @@ extension PortSendRefusal: CustomStringConvertible {
         case .timedOut: "the port stayed full until the deadline"
         case .invalid: "the port has ended"
         case .wouldDeadlock: "the port is full, and its receiver is this thread, or waits for it"
+        case .cancelled: "the port is full, and the task was cancelled"
         }
     }
 }

@@ -26,7 +26,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends a message.
     ///
-    /// The same as ``Port/send(_:)-swift.method``.
+    /// The same as the blocking `send` of ``Port``.
     ///
     /// - Parameter message: The message; it belongs to the receiver then.
     /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
@@ -42,7 +42,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends a message before a deadline.
     ///
-    /// The same as ``Port/send(_:before:)``.
+    /// The same as the blocking `send` of ``Port`` with a deadline.
     ///
     /// - Parameters:
     ///   - message: The message; it belongs to the receiver then.
@@ -61,7 +61,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
     ///
-    /// The same as ``Port/send(contentsOf:before:)``.
+    /// The same as the blocking `send(contentsOf:before:)` of ``Port``.
     ///
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.

@@ -33,6 +33,60 @@ import Testing
         #expect(print.lines == ["done: tea", "done: toast", "nobody orders any more"])
     }
 
+    /// What the handler of the article pauses.
+    private final class Producer {
+        private(set) var kept: [String] = []
+        private(set) var isPaused = false
+        private let onResume: () -> Void
+
+        init(onResume: @escaping () -> Void) { self.onResume = onResume }
+
+        func pause(keeping order: String) {
+            isPaused = true
+            kept.append(order)
+        }
+
+        func resume() {
+            isPaused = false
+            onResume()
+        }
+    }
+
+    @Test func `a handler pauses what it reads from while the port is full, and a task receives`()
+        async throws
+    {
+        let orders = Port<String>(queueLimit: 1)
+        let worker = try RunLoopThread(name: "worker")
+        defer { worker.stop() }
+        let resumed = Gate()
+        try await worker.runLoop.performAndWait {
+            let source = Producer { resumed.open() }
+            func forward(_ order: String) {
+                do {
+                    try orders.send(order, before: .distantPast)
+                } catch {
+                    source.pause(keeping: order)
+                    orders.onRoom { source.resume() }
+                }
+            }
+            forward("tea")
+            #expect(!source.isPaused)
+            forward("toast")
+            #expect(source.isPaused && source.kept == ["toast"])
+        }
+        let served = Log<String>()
+        func serve(_ order: String) async {
+            served.add(order)
+            if served.entries.count == 2 { orders.invalidate() }
+        }
+        let sending = Task { try await orders.send("jam") }
+        await yieldUntil("the task waits") { waitingSenders(at: orders) == 2 }
+        for await order in orders.messages { await serve(order) }
+        try await sending.value
+        #expect(served.entries == ["tea", "jam"])
+        #expect(resumed.wait())
+    }
+
     @Test(arguments: [true, false]) func `a question is answered, or is known not to be`(isKnown: Bool) throws
     {
         @Sendable func ask(_ question: String, _ answer: consuming SendOnceRight<String>) {

@@ -8,6 +8,7 @@ import Testing
 private final class Server {
     private var listener: DescriptorSource?
     private var clients: [CInt: Client] = [:]
+    private var onDone: (() -> Void)?
 
     func start(on listening: CInt) throws {
         // Owns the socket from here on, even if adding the source fails.
@@ -46,14 +47,15 @@ private final class Server {
         loop.add(retry, forMode: .common)
     }
 
-    func stop() {
+    func stop(whenDone: @escaping () -> Void) {
         listener?.invalidate()
         listener = nil
+        onDone = whenDone
         endIfDone()
     }
 
     private func endIfDone() {
-        if listener == nil && clients.isEmpty { RunLoop.current.stop() }
+        if clients.isEmpty { onDone?() }
     }
 }
 
@@ -137,13 +139,10 @@ private func serve(on listening: CInt) throws {
     let server = Server()
     try server.start(on: listening)
 
-    let terminate = try SignalSource(SIGTERM) { source, _ in
-        // From now on a second SIGTERM ends the program at once.
-        source.invalidate()
-        server.stop()
-        RunLoop.current.perform(after: .seconds(10)) { RunLoop.current.stop() }
+    let stop = try GracefulStop(deadline: .seconds(10)) { stop in
+        server.stop { stop.finish() }
     }
-    try RunLoop.current.add(terminate, forMode: .common)
+    try RunLoop.current.add(stop, forMode: .common)
     RunLoop.current.run()
 }
 
@@ -211,7 +210,9 @@ private func exchange(with port: UInt16, sending count: Int, _ log: Log<Int>) th
                 }
                 loop.add(look, forMode: .default)
                 #expect(loop.run(in: .default, until: .hang) == .stopped)
-                server.stop()
+                var isDone = false
+                server.stop { isDone = true }
+                while !isDone { loop.run(until: .now + .milliseconds(1)) }
             }
             #expect(served.entries == [10])
         }

@@ -139,7 +139,7 @@ import Testing
         let counter = Counter(on: worker.runLoop)
         let numbers = Port<Int>()
         await counter.count(numbers)
-        try numbers.send(contentsOf: [20, 22])
+        try await numbers.send(contentsOf: [20, 22])
         while await counter.current() < 42 { await Task.yield() }
         #expect(await counter.current() == 42)
         counter.reset()

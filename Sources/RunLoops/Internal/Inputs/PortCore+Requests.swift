@@ -102,12 +102,7 @@ extension PortCore {
             case .closed, .refused: end()
             }
         }
-        let isInLine = queue.changeLine { line, pump in
-            if isClosed { return false }
-            queue.append(sender, to: &line, &pump)
-            return true
-        }
-        if isInLine {
+        if joinLine(sender) {
             queue.lookForRoomAgain()
             return sender
         }
@@ -122,7 +117,9 @@ extension PortCore {
     private func withdraw(_ sender: WaitingSenders.Sender) {
         switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: break
-        case .closed, .refused, nil: destroyUnsent(sender.chain.newest)
+        case .closed, .refused, nil:
+            guard let chain = sender.chain else { preconditionFailure("a request waits with its message") }
+            destroyUnsent(chain.newest)
         }
     }
 

@@ -61,6 +61,13 @@ extension PortCore {
         }
     }
 
+    /// Joins the line of senders, and leaves it again if there is no room for the chain at once.
+    ///
+    /// - Returns: Nil once the chain is queued. Otherwise the reason why it was not; the nodes are still the caller's.
+    func sendOnceInLine(_ chain: Mailbox.Chain) -> Refusal? {
+        waitForRoom(chain, Moment(.distantPast))
+    }
+
     /// A sender's wait for the receiver, which lasts as long as the sender is in the line.
     private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {
         ThreadWait(

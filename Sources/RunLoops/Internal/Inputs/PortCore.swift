@@ -72,6 +72,7 @@ final class PortCore: Sendable {
         case timedOut
         case invalid
         case wouldDeadlock
+        case cancelled
     }
 
     /// Gives back a node that was emptied again.

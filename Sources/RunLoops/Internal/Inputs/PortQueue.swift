@@ -190,9 +190,16 @@ struct PortQueue: ~Copyable, Sendable {
     private func serveLine() { changeLine { serve(&$0, &$1) } }
 
     /// Queues the messages of the senders in the line, first come, first served, while there is room.
+    ///
+    /// A handler that waits for room is taken out when its turn comes and there is room for a message.
     func serve(_ line: inout WaitingSenders, _ pump: inout Pump) {
         while let first = line.first {
-            switch mailbox.pushIfRoom(first.chain) {
+            guard let chain = first.chain else {
+                if mailbox.current.room == 0 && !bringRoomUpToDateLocked() { return }
+                takeOutFirst(&line, &pump)
+                continue
+            }
+            switch mailbox.pushIfRoom(chain) {
             case .queued: break
             case .queuedToArmed(let signal): pump.add(signal)
             case .full:
@@ -200,9 +207,13 @@ struct PortQueue: ~Copyable, Sendable {
                 return
             case .closed, .raced: return
             }
-            pump.add(line.firstWasSent())
-            storeCount(of: line)
+            takeOutFirst(&line, &pump)
         }
+    }
+
+    private func takeOutFirst(_ line: inout WaitingSenders, _ pump: inout Pump) {
+        pump.add(line.firstWasSent())
+        storeCount(of: line)
     }
 }
 

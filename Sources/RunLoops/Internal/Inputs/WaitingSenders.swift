@@ -2,11 +2,12 @@
 ///
 /// Each operation takes constant time and allocates nothing.
 struct WaitingSenders {
-    /// A waiting thread or task, with the messages that it wants to send.
+    /// A waiting thread or task, with the messages that it wants to send; or a handler that is called when there is room.
     ///
     /// `@unchecked Sendable`: the lock of the line guards `state`; the links belong to the ``List`` that the sender is in.
     final class Sender: @unchecked Sendable {
-        let chain: Mailbox.Chain
+        /// The messages; nil for a handler, which takes no room.
+        let chain: Mailbox.Chain?
         /// Called without a lock once another thread has taken the sender out of the line.
         let notify: @Sendable (Outcome) -> Void
 
@@ -14,7 +15,7 @@ struct WaitingSenders {
         fileprivate var previous: Sender?
         fileprivate var next: Sender?
 
-        init(_ chain: Mailbox.Chain, notify: @escaping @Sendable (Outcome) -> Void) {
+        init(_ chain: Mailbox.Chain?, notify: @escaping @Sendable (Outcome) -> Void) {
             self.chain = chain
             self.notify = notify
         }
@@ -49,7 +50,7 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// Takes out the first sender, whose messages have been queued.
+    /// Takes out the first sender, whose messages have been queued, or the first handler, for which there is room.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")

@@ -1,0 +1,139 @@
+// Senders that suspend their task until a port has room.
+//
+// The isolation of the functions that suspend is the caller's, and a parameter, as in
+// ``OneShot/value(before:timedOut:cancelled:isolation:_:)``.
+
+extension PortCore {
+    @inlinable
+    func postAwaiting<Message: Sendable>(
+        _ message: consuming Message, before deadline: ContinuousClock.Instant?,
+        isolation: isolated (any Actor)?
+    ) async throws(PortSendError<Message>) {
+        if Message.self == Void.self { return try post(message) }
+        let node = Node.make()
+        node.store(message)
+        if let refusal = await sendAwaiting(node, before: deadline, isolation: isolation) {
+            throw takeBack(node, refusal)
+        }
+    }
+
+    @inlinable
+    func postAwaiting<Message: Sendable>(
+        contentsOf messages: some Collection<Message>, before deadline: ContinuousClock.Instant?,
+        isolation: isolated (any Actor)?
+    ) async throws(PortSendError<Message>) {
+        if Message.self == Void.self { return try post(contentsOf: messages, before: deadline) }
+        // Iterated once, and never asked for its count, for the reason given in `post(contentsOf:before:)`.
+        var rest = messages.makeIterator()
+        var room = 0
+        while room == 0 {
+            let most = roomAtOnce()
+            room = most
+            var newest: Node?
+            while let node = Node.packing(&rest, within: &room) {
+                node.next = newest
+                newest = node
+            }
+            if let refusal = await sendAwaiting(newest, most - room, before: deadline, isolation: isolation) {
+                throw PortSendError(self, refusal, PortCore.takeBack(newest) + IteratorSequence(rest))
+            }
+        }
+    }
+
+    /// Queues one message, and suspends the task until there is room for it or the deadline passes.
+    ///
+    /// - Returns: Nil once the message is queued. Otherwise the reason why it was not; the node is still the caller's.
+    @usableFromInline
+    func sendAwaiting(
+        _ node: Node, before deadline: ContinuousClock.Instant?, isolation: isolated (any Actor)?
+    ) async -> Refusal? {
+        await sendAwaiting(Mailbox.Chain(node), before: deadline, isolation: isolation)
+    }
+
+    /// Queues several messages at once, linked newest to oldest: all or none.
+    @usableFromInline
+    func sendAwaiting(
+        _ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?,
+        isolation: isolated (any Actor)?
+    ) async -> Refusal? {
+        guard let newest else { return nil }
+        return await sendAwaiting(
+            Mailbox.Chain(newest: newest, count: count), before: deadline, isolation: isolation)
+    }
+
+    private func sendAwaiting(
+        _ chain: Mailbox.Chain, before deadline: ContinuousClock.Instant?, isolation: isolated (any Actor)?
+    ) async -> Refusal? {
+        Fork.check("Port.send")
+        switch trySend(chain) {
+        case .sent: return nil
+        case .closed: return .invalid
+        case .full:
+            return await awaitRoom(chain, deadline.map(Moment.init) ?? .never, isolation: isolation)
+        }
+    }
+
+    /// The reason why a task that waits for room goes on.
+    private enum Wake: Sendable {
+        /// Another thread has taken the sender out of the line.
+        case takenOut
+        /// The port had ended when the sender was about to join the line.
+        case closed
+        case timedOut
+        case cancelled
+    }
+
+    /// Joins the line of senders, and suspends the task until there is room for the chain.
+    ///
+    /// If the deadline has passed, or the task was cancelled, the sender tries once and does not suspend.
+    @inline(never)
+    private func awaitRoom(
+        _ chain: Mailbox.Chain, _ deadline: Moment, isolation: isolated (any Actor)?
+    ) async -> Refusal? {
+        let wasCancelled = Task.isCancelled
+        if wasCancelled || deadline != .never && deadline <= Moment.now() {
+            let refusal = sendOnceInLine(chain)
+            return wasCancelled && refusal == .timedOut ? .cancelled : refusal
+        }
+        let outcome = OneShot<Wake>()
+        let sender = WaitingSenders.Sender(chain) { _ in outcome.decide(.takenOut) }
+        let wake = await outcome.value(
+            before: deadline, timedOut: .timedOut, cancelled: .cancelled, isolation: isolation
+        ) {
+            if joinLine(sender) { queue.lookForRoomAgain() } else { outcome.decide(.closed) }
+        }
+        // The line decides: another thread may have queued the messages since the task was cancelled or its deadline passed.
+        switch queue.leaveLine({ $0.leave(sender) }) {
+        case .sent: return nil
+        case .closed: return .invalid
+        case .refused: return .wouldDeadlock
+        case nil: break
+        }
+        switch wake {
+        case .closed: return .invalid
+        case .timedOut: return .timedOut
+        case .cancelled: return .cancelled
+        case .takenOut: preconditionFailure("a sender that was taken out of the line knows the outcome")
+        }
+    }
+
+    /// Has a loop call a handler once a message could be sent without waiting, or the port has ended.
+    func onRoom(_ watcher: EndWatcher) {
+        Fork.check("Port.onRoom")
+        // Without a limit there is always room.
+        if queue.limit == 0 || isSignalPort { return watcher.tell() }
+        let sender = WaitingSenders.Sender(nil) { _ in watcher.tell() }
+        if joinLine(sender) { queue.lookForRoomAgain() } else { watcher.tell() }
+    }
+
+    /// Puts a sender at the end of the line.
+    ///
+    /// - Returns: False if the port has ended.
+    func joinLine(_ sender: WaitingSenders.Sender) -> Bool {
+        queue.changeLine { line, pump in
+            if isClosed { return false }
+            queue.append(sender, to: &line, &pump)
+            return true
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// The blocks of one loop that run at the end of a pass.
+///
+/// In the list of deferred work only while there are blocks, so that it costs the other passes nothing.
+///
+/// > Thread safety: the loop's own thread only.
+final class PassEndBlocks: DeferredWork {
+    private var blocks: [() -> Void] = []
+    /// The list that asks for the blocks; nil while there are none.
+    private var list: DeferredWorkList?
+
+    func add(_ block: @escaping () -> Void, to list: DeferredWorkList) {
+        blocks.append(block)
+        if self.list != nil { return }
+        self.list = list
+        list.append(atPassEnd: self)
+    }
+
+    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool { !blocks.isEmpty }
+
+    func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
+        // A block may run the loop, which then does not find those that run already.
+        var running: [() -> Void] = []
+        swap(&running, &blocks)
+        for block in running { block() }
+        guard blocks.isEmpty else { return }
+        list?.remove(self)
+        list = nil
+    }
+
+    func discardWork() {
+        let released = blocks
+        blocks = []
+        list = nil
+        withExtendedLifetime(released) {}
+    }
+}
