@@ -1,6 +1,7 @@
-import RunLoops
 import TestSupport
 import Testing
+
+@testable import RunLoops
 
 /// Runs inside the handlers of descriptor sources.
 @Suite struct DescriptorSourceNestingTests {
@@ -111,6 +112,36 @@ import Testing
                 loop.run(in: .default, until: .now)
                 #expect(calls == [0, 2, 1])
             }
+        }
+    }
+
+    @Test func `a descriptor that an inner run leaves ready keeps only runs in its modes awake`() throws {
+        try onLoopThread { [custom] loop in
+            let wire = try Wire.pipe()
+            defer { wire.close() }
+            let descriptors = loop.core("test", "test").descriptors
+            var calls = 0
+            let source = DescriptorSource(wire.near, interest: .read) { _, _ in
+                calls += 1
+                wire.drain()
+            }
+            try loop.add(source, forMode: .default)
+            try loop.add(source, forMode: custom)
+            wire.send()
+            // Timers fire after the kernel has reported the descriptor, and before its handler is called.
+            let timer = Timer(fireAt: .now, interval: .zero, repeats: false) { _ in
+                #expect(descriptors.holdsReady)
+                loop.remove(source, forMode: custom)
+                #expect(!descriptors.holdsReady)
+            }
+            loop.add(timer, forMode: custom)
+            let observer = RunLoop.Observer(activities: .beforeSources, repeats: false) { _, _ in
+                loop.run(in: custom, until: .now)
+                #expect(calls == 0 && descriptors.holdsReady)
+            }
+            loop.add(observer, forMode: .default)
+            #expect(loop.run(mode: .default, before: .hang))
+            #expect(calls == 1 && !descriptors.holdsReady)
         }
     }
 }

@@ -42,9 +42,11 @@ import Testing
         for number in 0..<29 { modes.countInput(in: RunLoop.Mode("\(number)"), by: -number - 1) }
         #expect(modes.count == 2)
         #expect(modes.isAlive(RunLoop.Mode("29")) && modes.isCommon(.default))
+        #expect(modes.runningIsAlive == true)
         modes.countInput(in: RunLoop.Mode("29"), by: -29)
-        #expect(modes.isAlive(RunLoop.Mode("29")) == true)
+        #expect(modes.isAlive(RunLoop.Mode("29")) && modes.runningIsAlive)
         modes.countInput(in: RunLoop.Mode("29"), by: -1)
+        #expect(!modes.isAlive(RunLoop.Mode("29")) && !modes.runningIsAlive)
         modes.run(in: nil)
         #expect(modes.count == 1)
     }

@@ -48,7 +48,7 @@ final class HandlerCaller {
     private func callNoted(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, _ handler: () -> Void
     ) {
-        let isNoted = handle.handlers.begin(kind, origin, nextTimer: timers.nextWake ?? .never)
+        let isNoted = handle.handlers.begin(kind, origin, nextTimer: timers.nextWake)
         if measures { callTimed(origin, handler) } else { handler() }
         if isNoted { handle.handlers.end() }
     }
@@ -69,6 +69,6 @@ final class HandlerCaller {
 
     /// Notes that the run has returned.
     func resume(_ paused: HandlerRecord.Paused) {
-        handle.handlers.resume(paused, nextTimer: timers.nextWake ?? .never)
+        handle.handlers.resume(paused, nextTimer: timers.nextWake)
     }
 }

@@ -13,10 +13,16 @@ final class LoopDescriptors {
     /// The sources, each at its `watch.position`.
     private var sources: [DescriptorSource] = []
     private var files = WatchedDescriptors()
-    private var retry = WatchRetry()
+    /// Read before each sleep: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let retry = ExclusivityUnchecked(WatchRetry())
 
     /// The mode whose descriptors the kernel watches; nil if that must be looked at again.
-    private(set) var watchedMode: RunLoop.Mode?
+    private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
+
+    /// True if the kernel watches the descriptors of the current mode, and has all changes.
+    ///
+    /// Kept, because each pass asks: the names of the two modes are compared when one of them changes.
+    private(set) var isUpToDate = true
 
     /// Inputs with changes that the kernel gets before it is next asked.
     ///
@@ -38,32 +44,40 @@ final class LoopDescriptors {
 
     // MARK: - The pass's side
 
-    /// True if the kernel watches the descriptors of the current mode, and has all changes.
-    var isUpToDate: Bool { watchedMode == members.currentMode && changed.value.isEmpty }
+    /// Notes that another mode runs, or none.
+    func modeDidChange() { isUpToDate = watchedMode == members.currentMode && changed.value.isEmpty }
 
     /// The moment at which the loop tries again to watch descriptors that the kernel has refused; `never` if there are none.
-    var nextRetry: Moment { retry.moment }
+    var nextRetry: Moment { retry.value.moment }
 
     /// The number of sources that are ready, in any mode.
     var readyCount: Int { ready.value.count }
 
-    /// True if a source in this mode is ready.
-    func holdsReady(in mode: RunLoop.Mode) -> Bool {
-        !ready.value.isEmpty && ready.value.contains { $0.membership.contains(mode) }
+    /// True if a source in the current mode is ready.
+    var holdsReady: Bool { @inline(__always) get { !ready.value.isEmpty && holdsReadyInMode } }
+
+    private var holdsReadyInMode: Bool {
+        @inline(never) get {
+            guard let mode = members.currentMode else { return false }
+            return ready.value.contains { $0.membership.contains(mode) }
+        }
     }
 
     /// Makes the kernel watch the descriptors of the current mode, and only those, for what their sources want.
     ///
-    /// Between two waits in one mode this is two comparisons, unless there are changes, or the kernel has refused some.
-    func watch() {
-        if isUpToDate { return }
+    /// Between two waits in one mode this is one look at ``isUpToDate``, unless there are changes, or the kernel has refused some.
+    @inline(__always)
+    func watch() { if !isUpToDate { watchCurrentMode() } }
+
+    private func watchCurrentMode() {
         while let input = changed.value.popLast() { input.makeChange(in: self) }
-        if watchedMode == members.currentMode { return }
+        modeDidChange()
+        if isUpToDate { return }
         watchedMode = members.currentMode
         guard let mode = members.currentMode else { return }
-        retry.beginLook()
+        retry.value.beginLook()
         for source in sources { source.setWanted(source.membership.contains(mode), in: self) }
-        if retry.endLook() { watchedMode = nil }
+        if retry.value.endLook() { watchedMode = nil }
     }
 
     /// Looks again at what the kernel is to watch: the common modes are others, or the kernel has refused a descriptor.
@@ -72,9 +86,11 @@ final class LoopDescriptors {
     /// Calls the handlers of the descriptors that were ready when the step began.
     ///
     /// - Returns: True if a handler had anything to serve.
-    func serve() -> Bool {
+    @inline(__always)
+    func serve() -> Bool { !ready.value.isEmpty && serveReady() }
+
+    private func serveReady() -> Bool {
         var rest = ready.value.count
-        if rest == 0 { return false }
         var handled = false
         while rest > 0, !ready.value.isEmpty, let mode = members.currentMode {
             rest -= 1
@@ -158,7 +174,10 @@ final class LoopDescriptors {
     func stillHolds(_ descriptor: CInt) -> Bool { files.holds(descriptor) }
 
     /// Notes an input with a change that the kernel has not got.
-    func noteChange(of input: any KernelChanging) { changed.value.append(input) }
+    func noteChange(of input: any KernelChanging) {
+        changed.value.append(input)
+        isUpToDate = false
+    }
 
     /// Forgets the change of an input that leaves the loop.
     func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
@@ -182,14 +201,14 @@ final class LoopDescriptors {
 
     /// True if this look at all sources tries those again that the kernel has refused; otherwise notes that one is left out.
     func retriesNow() -> Bool {
-        if retry.isDue { return true }
-        retry.leaveOut()
+        if retry.value.isDue { return true }
+        retry.value.leaveOut()
         return false
     }
 
     /// Notes that the kernel has refused to watch a descriptor: each pass looks again.
     func wasRefused() {
-        retry.wasRefused()
+        retry.value.wasRefused()
         lookAgain()
     }
 }

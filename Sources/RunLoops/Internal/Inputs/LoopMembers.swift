@@ -22,6 +22,11 @@ final class LoopMembers {
     /// True if that mode is one of the common ones.
     private(set) var modeIsCommon = false
 
+    /// True if that mode holds an input that can become ready.
+    ///
+    /// Each pass asks for this twice, so it compares no names of modes.
+    var modeIsAlive: Bool { @inline(__always) get { modes.runningIsAlive } }
+
     /// True once the thread ends: nothing can be added any more.
     private(set) var hasEnded = false
 

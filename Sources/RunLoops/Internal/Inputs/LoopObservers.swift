@@ -15,8 +15,12 @@ final class LoopObservers {
     var activities: RunLoop.Activity { list.value.activities }
 
     /// Calls the observers of the current mode that want this moment of the pass.
+    @inline(__always)
     func notify(_ activity: RunLoop.Activity) {
-        if list.value.activities.isDisjoint(with: activity) { return }
+        if !list.value.activities.isDisjoint(with: activity) { notifyWanted(activity) }
+    }
+
+    private func notifyWanted(_ activity: RunLoop.Activity) {
         guard let mode = members.currentMode else { return }
         // The list is the one of now: an observer that is added meanwhile is called from the next moment on, also if it was
         // removed before.

@@ -19,13 +19,15 @@ final class LoopTimers {
     private(set) var overdue: [Timer] = []
 
     /// True if no fire is planned.
-    var isEmpty: Bool { plan.value.queue.isEmpty }
+    var isEmpty: Bool { @inline(__always) get { plan.value.queue.isEmpty } }
 
     /// The number of planned fires.
     var count: Int { plan.value.queue.count }
 
-    /// The latest moment to wake at so that no timer fires later than it may; nil if no fire is planned.
-    var nextWake: Moment? { plan.value.queue.nextWake }
+    /// The latest moment to wake at so that no timer fires later than it may; `never` if no fire is planned.
+    var nextWake: Moment {
+        @inline(__always) get { isEmpty ? .never : plan.value.queue.nextWake ?? .never }
+    }
 
     // MARK: - The pass's side
 
@@ -45,8 +47,10 @@ final class LoopTimers {
     /// - Parameters:
     ///   - now: The moment.
     ///   - members: The inputs of the loop.
-    func fire(at now: Moment, in members: LoopMembers) {
-        if isEmpty { return }
+    @inline(__always)
+    func fire(at now: Moment, in members: LoopMembers) { if !isEmpty { fireDue(at: now, in: members) } }
+
+    private func fireDue(at now: Moment, in members: LoopMembers) {
         // Taken out: a run inside a handler makes a list of its own.
         var due: [TimerQueue<Timer>.Fire] = []
         swap(&due, &plan.value.due)

@@ -55,6 +55,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     }
 
     /// The handler that is called in a mode: its own before the common one.
+    @inline(__always)
     package func handler(for mode: RunLoop.Mode) -> Handler? {
         modes.place(of: mode).map { single[$0] } ?? common
     }

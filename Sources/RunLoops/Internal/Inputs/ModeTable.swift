@@ -35,6 +35,9 @@ struct ModeTable: ~Copyable {
 
     func isCommon(_ mode: RunLoop.Mode) -> Bool { entry(mode)?.isCommon ?? false }
 
+    /// True if the running mode holds an input that can become ready.
+    var runningIsAlive: Bool { @inline(__always) get { entries[running].liveInputs > 0 } }
+
     /// True if the mode holds an input that can become ready.
     func isAlive(_ mode: RunLoop.Mode) -> Bool { (entry(mode)?.liveInputs ?? 0) > 0 }
 

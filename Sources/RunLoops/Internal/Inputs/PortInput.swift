@@ -64,7 +64,7 @@ final class PortInput: SignalledInput {
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
         defer { if hadLeftAMode { hasLeftAMode = true } }
-        return serveMessages(signal, handler.deliver, loop, mode, &budget)
+        return serveMessages(signal, handler.deliver, loop, &budget)
     }
 
     private func serveRing(
@@ -122,8 +122,7 @@ final class PortInput: SignalledInput {
     }
 
     private func serveMessages(
-        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode,
-        _ budget: inout Budget
+        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ budget: inout Budget
     ) -> Served {
         _ = core.takeMail()
         var calledHandler = false

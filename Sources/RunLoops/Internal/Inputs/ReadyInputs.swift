@@ -24,31 +24,41 @@ final class ReadyInputs {
 
     /// Notes that a signalled input is to be served.
     func becameReady(_ signal: ReadyNode) {
-        switch signal.input?.step {
+        // It may have left the loop since.
+        if signal.input == nil { return }
+        switch signal.step {
         case .manualSources: manualSources.append(signal)
         case .ports: ports.append(signal)
-        case nil: break  // It has left the loop since.
+        case nil: preconditionFailure("a loop gets the nodes of its own inputs")
         }
     }
 
     /// Puts the ports in line whose handlers are on the stack: a run inside a handler goes on with the port's next message.
     func runBegins() { for signal in serving.value { ports.append(signal) } }
 
-    /// True if an input in this mode waits to be served.
-    func holdsInput(in mode: RunLoop.Mode) -> Bool {
-        !manualSources.isEmpty && manualSources.holdsInput(in: mode)
-            || !ports.isEmpty && ports.holdsInput(in: mode)
+    /// True if an input in the current mode waits to be served.
+    var holdsInput: Bool {
+        @inline(__always) get { !(manualSources.isEmpty && ports.isEmpty) && holdsInputInMode }
+    }
+
+    private var holdsInputInMode: Bool {
+        @inline(never) get {
+            guard let mode = members.currentMode else { return false }
+            return manualSources.holdsInput(in: mode) || ports.holdsInput(in: mode)
+        }
     }
 
     /// Serves the manual sources that were signalled when the step began.
     ///
     /// - Returns: True if a handler was called.
-    func serveManualSources() -> Bool { serve(manualSources) }
+    @inline(__always)
+    func serveManualSources() -> Bool { !manualSources.isEmpty && serve(manualSources) }
 
     /// Serves the ports that had messages when the step began.
     ///
     /// - Returns: True if a handler was called.
-    func servePorts() -> Bool { serve(ports) }
+    @inline(__always)
+    func servePorts() -> Bool { !ports.isEmpty && serve(ports) }
 
     /// Serves the inputs of one step, each once, as far as the step's budget goes.
     ///
@@ -59,9 +69,8 @@ final class ReadyInputs {
         var handled = false
         var rest = queue.count
         guard rest > 0, let mode = members.currentMode else { return false }
-        while rest > 0, !budget.isSpent, let signal = queue.next(in: mode) {
+        while rest > 0, !budget.isSpent, let (signal, input) = queue.next(in: mode) {
             rest -= 1
-            guard let input = signal.input else { continue }
             let served = input.serve(in: self, &budget)
             if served.calledHandler { handled = true }
             if !served.hasMore { continue }

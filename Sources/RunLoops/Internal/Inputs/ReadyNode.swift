@@ -28,6 +28,9 @@ final class ReadyNode: @unchecked Sendable {
         let handle: Unmanaged<LoopHandle>?
     }
 
+    /// The step of the pass that serves the input; nil if the receiver is not a loop.
+    let step: SignalledStep?
+
     /// The input that becomes ready; nil once it has left the loop.
     ///
     /// The loop's thread only.
@@ -45,14 +48,15 @@ final class ReadyNode: @unchecked Sendable {
     private(set) var isOut = false
 
     convenience init(handle: LoopHandle, input: any SignalledInput) {
-        self.init(.loop(handle))
+        self.init(.loop(handle), step: input.step)
         self.input = input
     }
 
-    convenience init(to receiver: any SignalReceiver) { self.init(.other(receiver)) }
+    convenience init(to receiver: any SignalReceiver) { self.init(.other(receiver), step: nil) }
 
-    private init(_ destination: Destination) {
+    private init(_ destination: Destination, step: SignalledStep?) {
         self.destination = destination
+        self.step = step
         let memory = UnsafeMutableRawPointer.allocate(byteCount: Node.stride, alignment: Node.stride)
         precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")
         node = unsafe Node(memory)

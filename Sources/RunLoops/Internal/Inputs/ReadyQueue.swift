@@ -11,7 +11,7 @@ final class ReadyQueue {
         var setAside = Deque<ReadyNode>()
     }
 
-    var isEmpty: Bool { lines.value.queued.isEmpty }
+    var isEmpty: Bool { @inline(__always) get { lines.value.queued.isEmpty } }
     var count: Int { lines.value.queued.count }
 
     /// Puts a signal in line, unless it is there.
@@ -28,16 +28,18 @@ final class ReadyQueue {
         lines.value.queued.prepend(signal)
     }
 
-    /// The next input in this mode.
-    func next(in mode: RunLoop.Mode) -> ReadyNode? {
+    /// The next input in this mode, with its signal.
+    func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
-            if let input = signal.input, !input.isIn(mode) {
+            // Read once: each reading counts the references, which takes some 50 instructions.
+            let input = signal.input
+            if let input, !input.isIn(mode) {
                 lines.value.setAside.append(signal)
                 continue
             }
             signal.isQueued = false
-            if signal.input != nil { return signal }
+            if let input { return (signal, input) }
         }
         return nil
     }

@@ -1,6 +1,6 @@
 /// An input that is served because another thread has made it ready.
 protocol SignalledInput: LoopInput {
-    /// The place in a pass at which the input is served.
+    /// The place in a pass at which the input is served, always the same one.
     var step: SignalledStep { get }
 
     /// Serves the messages or signals that are there, as far as the budget goes.

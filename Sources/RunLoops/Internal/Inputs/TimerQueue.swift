@@ -36,11 +36,15 @@ struct TimerQueue<Payload> {
     var isEmpty: Bool { exact.isEmpty && lenient.isEmpty }
 
     /// The latest moment to wake at so that no timer fires later than it may.
+    ///
+    /// Inlined, because a call copies the whole queue, twice in each pass.
     var nextWake: Moment? {
-        switch (exact.first?.date, lenientLatest.first?.date) {
-        case (let exact?, let latest?): min(exact, latest)
-        case (let date?, nil), (nil, let date?): date
-        case (nil, nil): nil
+        @inline(__always) get {
+            switch (exact.first?.date, lenientLatest.first?.date) {
+            case (let exact?, let latest?): min(exact, latest)
+            case (let date?, nil), (nil, let date?): date
+            case (nil, nil): nil
+            }
         }
     }
 

@@ -37,11 +37,20 @@ struct BlockQueue {
 
     mutating func append(_ node: Node) { queued.append(node) }
 
-    /// Returns the node with the next block for a mode; nil if there is none before `end`.
-    mutating func next(in mode: RunLoop.Mode, isCommon: Bool, before end: Int) -> Node? {
+    /// Takes the node with the next block for a mode.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode. Read only if a block names its modes: to copy a name costs some 50 instructions.
+    ///   - isCommon: True if the mode is common.
+    ///   - end: The count at which the sweep ends.
+    /// - Returns: The node; nil if there is none before `end`.
+    @inline(__always)
+    mutating func next(
+        in mode: @autoclosure () -> RunLoop.Mode?, isCommon: Bool, before end: Int
+    ) -> Node? {
         while examined < end, let node = queued.popFirst() {
             examined += 1
-            if matches(node, mode, isCommon) { return node }
+            if matches(node, mode(), isCommon) { return node }
             if isInsideJob && node.kind == .job { holdsJobsBack = true }
             setAside.append(node)
         }
@@ -97,17 +106,20 @@ struct BlockQueue {
         return queued.removeAll()
     }
 
-    private func matches(_ node: Node, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
+    @inline(__always)
+    private func matches(
+        _ node: Node, _ mode: @autoclosure () -> RunLoop.Mode?, _ isCommon: Bool
+    ) -> Bool {
         switch node.kind {
         case .block, .parcel, .preferredJob: isCommon
         case .job: isCommon && !isInsideJob
-        case .blockInModes: node.withBlock { matches($0.modes, mode, isCommon) }
-        case .parcelInModes: node.withParcel { matches($0.modes, mode, isCommon) }
+        case .blockInModes: node.withBlock { matches($0.modes, mode(), isCommon) }
+        case .parcelInModes: node.withParcel { matches($0.modes, mode(), isCommon) }
         case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
         }
     }
 
-    private func matches(_ modes: [RunLoop.Mode]?, _ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
+    private func matches(_ modes: [RunLoop.Mode]?, _ mode: RunLoop.Mode?, _ isCommon: Bool) -> Bool {
         guard let modes else { return isCommon }
         return modes.isEmpty || modes.contains { $0 == mode || isCommon && $0 == .common }
     }

@@ -28,8 +28,12 @@ final class DeferredWorkList {
     /// True if work for the moment before a sleep is there in the current mode.
     var isReadyWhenIdle: Bool { holdsWork(lists.value.whenIdle) }
 
-    private func holdsWork(_ works: [any DeferredWork]) -> Bool {
-        guard !works.isEmpty, let mode = members.currentMode else { return false }
+    @inline(__always)
+    private func holdsWork(_ works: [any DeferredWork]) -> Bool { !works.isEmpty && holdsWorkInMode(works) }
+
+    @inline(never)
+    private func holdsWorkInMode(_ works: [any DeferredWork]) -> Bool {
+        guard let mode = members.currentMode else { return false }
         return works.contains { $0.holdsWork(for: mode, isCommon: members.modeIsCommon) }
     }
 
@@ -46,8 +50,12 @@ final class DeferredWorkList {
     /// Does the work for the moment before a sleep.
     func performWhenIdle() { perform(lists.value.whenIdle) }
 
-    private func perform(_ works: [any DeferredWork]) {
-        guard !works.isEmpty, let mode = members.currentMode else { return }
+    @inline(__always)
+    private func perform(_ works: [any DeferredWork]) { if !works.isEmpty { performInMode(works) } }
+
+    @inline(never)
+    private func performInMode(_ works: [any DeferredWork]) {
+        guard let mode = members.currentMode else { return }
         for work in works {
             members.handlers.call(.deferredWork, as: .deferredWork) {
                 work.performWork(for: mode, isCommon: members.modeIsCommon)

@@ -45,28 +45,30 @@ final class LoopBlocks {
     // MARK: - Running
 
     /// Runs the blocks, parcels and jobs for the current mode that were there when the step began, as far as the budget goes.
-    func perform(_ budget: inout Budget) {
-        if queue.isEmpty { return }
-        // Runs inside a block put the mode back, so it is the same for all of them.
-        guard let mode = members.currentMode else { return }
-        let handlers = members.handlers
+    @inline(__always)
+    func perform(_ budget: inout Budget) { if !queue.isEmpty { performQueued(&budget) } }
+
+    private func performQueued(_ budget: inout Budget) {
         let end = queue.end
         var releaser = NodeReleaser()
+        // The mode is read for each block: runs inside a block put it back.
         while queue.examined < end, budget.spend(),
-            let node = queue.next(in: mode, isCommon: members.modeIsCommon, before: end)
+            let node = queue.next(in: members.currentMode, isCommon: members.modeIsCommon, before: end)
         {
             // Before the call: the receiver of a block's answer finds the block counted.
             members.handle.counters.messages.add()
             switch node.kind {
             case .parcel, .parcelInModes:
-                handlers.call(.delivery, as: .delivery) { node.endParcel(hasArrived: true, &releaser) }
+                members.handlers.call(.delivery, as: .delivery) {
+                    node.endParcel(hasArrived: true, &releaser)
+                }
             case .job, .preferredJob:
                 let job = node.takeJob(&releaser)
-                handlers.call(.job, as: .job) { run(job) }
+                members.handlers.call(.job, as: .job) { run(job) }
             case .block, .blockInModes:
                 let message = node.move(BlockMessage.self)
                 releaser.release(node)
-                handlers.call(message.origin, message.body)
+                members.handlers.call(message.origin, message.body)
             case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
             }
         }

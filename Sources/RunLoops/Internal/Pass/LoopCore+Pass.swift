@@ -1,4 +1,9 @@
 // One pass, and the run that repeats it. The steps of a pass have the names that the article "One pass" uses.
+//
+// A pass asks every part, and most parts have nothing to do. So each part inlines the look that finds this out, mostly at an
+// empty list, and leaves the rest to a function of its own; and no look compares the names of modes. Without that, a hop
+// between two sleeping loops took 3,084 instructions instead of 2,202, and one through a port 3,545 instead of 2,657.
+// `.ci/instructions` counts them.
 
 extension LoopCore {
     /// The parameters of one run.
@@ -93,6 +98,7 @@ extension LoopCore {
     }
 
     /// Runs the blocks that are there, as far as the budget goes.
+    @inline(__always)
     private func performBlocks(_ budget: inout Budget) {
         takeMail()
         blocks.perform(&budget)
@@ -101,6 +107,7 @@ extension LoopCore {
     /// Returns the reason for the run to end after this pass, or nil if it goes on.
     ///
     /// The order of the reasons is Core Foundation's.
+    @inline(__always)
     private func exitCheck(_ activation: Activation, handledSource: Bool) -> RunLoop.RunResult? {
         // A handler has forked, and has returned in the child.
         Fork.check("RunLoop.run")
@@ -115,8 +122,14 @@ extension LoopCore {
 
     /// True if the current mode can never become ready again, and nothing waits in it.
     private var isFinished: Bool {
-        guard let mode = members.currentMode, !members.hasEnded else { return true }
-        return !holdsAnything(in: mode, isCommon: members.modeIsCommon)
+        @inline(__always) get { members.hasEnded || !members.modeIsAlive && !holdsAnythingButInputs }
+    }
+
+    private var holdsAnythingButInputs: Bool {
+        @inline(never) get {
+            guard let mode = members.currentMode else { return false }
+            return holdsAnything(in: mode, isCommon: members.modeIsCommon)
+        }
     }
 
     /// True if a run in this mode would have something to serve or to wait for.
@@ -129,16 +142,15 @@ extension LoopCore {
 
     /// True if the current mode has no work before `deadline`.
     func isQuiet(until deadline: Moment) -> Bool {
-        guard let mode = members.currentMode else { return false }
         takeMail()
         if !runs.requests.isEmpty || !blocks.isEmpty { return false }
-        if readyInputs.holdsInput(in: mode) || descriptors.holdsReady(in: mode) { return false }
+        if readyInputs.holdsInput || descriptors.holdsReady { return false }
         if mainQueueIsReady || deferredWork.isReadyAtPassEnd { return false }
         if timers.takeNews() { now = Moment.now() }
         if deadline <= now { return false }
         // A block or an observer of this pass may have removed the last input: then the run ends, and nothing would end a
         // sleep.
-        return (timers.nextWake ?? .never) > now && !isFinished
+        return timers.nextWake > now && !isFinished
     }
 
     /// Looks at the kernel without sleeping, in a pass that has other work.
@@ -156,6 +168,8 @@ extension LoopCore {
     /// Looks again at everything that depends on the mode.
     private func changeMode(to mode: RunLoop.Mode?) {
         // If the mode is the same, everything was put aside for this very mode: nothing of it is in line again.
-        if members.run(in: mode) { lookAgain() }
+        if !members.run(in: mode) { return }
+        descriptors.modeDidChange()
+        lookAgain()
     }
 }

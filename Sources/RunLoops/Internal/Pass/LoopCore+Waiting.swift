@@ -21,7 +21,7 @@ extension LoopCore {
             // Observers or idle work have added work: only look at the kernel.
             pollNow()
         } else {
-            let wake = min(deadline, timers.nextWake ?? .never, descriptors.nextRetry)
+            let wake = min(deadline, timers.nextWake, descriptors.nextRetry)
             if let driver = ThreadDriver.current {
                 beDriven(by: driver, until: wake)
             } else if !spin(until: wake) {

@@ -76,6 +76,7 @@ final class LoopCore {
         sortMail()
     }
 
+    @inline(never)
     private func sortMail() {
         var mail = handle.mailbox.take()
         // A message that was sent after another thread began to watch is watched, also in a pass that was under way then.
