@@ -2,6 +2,7 @@ import Glibc
 import RunLoops
 import Streams
 import TestSupport
+import Testing
 
 /// A connection, and the other end of its socket as a plain descriptor.
 final class Pair {
@@ -56,4 +57,13 @@ final class Calls {
 
 func text(_ bytes: RawSpan) -> String {
     unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+}
+
+/// Calls a function in a handler, which cannot throw: an error is an issue of the test.
+@discardableResult
+func recorded<Result>(_ body: () throws -> Result) -> Result? {
+    do { return try body() } catch {
+        Issue.record(error)
+        return nil
+    }
 }

@@ -27,7 +27,7 @@ import Testing
                     ends.append(reason)
                     connections.removeAll { $0 === connection }
                 }
-                try! loop.add(connection, forMode: .default)
+                recorded { try loop.add(connection, forMode: .default) }
                 connections.append(connection)
             }
         }
@@ -210,10 +210,13 @@ import Testing
                         connection.write("from \(RunLoop.current.name)\n")
                     }
                     connection.onEnd { _, _ in ended.open() }
-                    try! RunLoop.current.add(connection, forMode: .default)
+                    recorded { try RunLoop.current.add(connection, forMode: .default) }
                 }
             }
-            try loop.add(listener, forMode: .default) { accepted in try! port.send(accepted.boxed()) }
+            try loop.add(listener, forMode: .default) { accepted in
+                let box = accepted.boxed()
+                recorded { try port.send(box) }
+            }
             let client = Connection.connect(to: .address(listener.localAddress))
             var answer = ""
             client.onFrame(.lines()) { connection, line in

@@ -120,7 +120,7 @@ import Testing
                     return bytes.byteCount
                 }
                 connection.onEnd { _, _ in listener.invalidate() }
-                try! loop.add(connection, forMode: .default)
+                recorded { try loop.add(connection, forMode: .default) }
             }
             let connection = Connection.connect(to: .address(listener.localAddress))
             connection.write("all of it")

@@ -173,7 +173,7 @@ import Testing
             try loop.add(listener, forMode: .default) { accepted in
                 let connection = Connection(accepted)
                 calls.watch(connection)
-                try! loop.add(connection, forMode: .default)
+                recorded { try loop.add(connection, forMode: .default) }
             }
             let client = try Loopback.connect(to: try #require(listener.localAddress.port))
             loop.settle()
