@@ -98,6 +98,16 @@ extension Connection {
         end(.closed)
     }
 
+    /// Resets the connection at once; unsent bytes are discarded, also those that the kernel has taken.
+    ///
+    /// The peer gets an error instead of the end of the stream, so it does not take what it has received for the whole. Over a Unix
+    /// socket it is the end of the stream. Otherwise as ``close()``.
+    public func reset() {
+        requireOwnThread("Connection.reset")
+        state.socket.resetWhenClosed()
+        end(.closed)
+    }
+
     /// Stops receiving: the peer has to wait when the kernel's buffers are full.
     ///
     /// Frames that were received already wait, too.

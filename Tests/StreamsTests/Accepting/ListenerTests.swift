@@ -261,14 +261,16 @@ import Testing
                 server.listener.onPause { _, error in errors.append(error.code) }
                 let port = try #require(server.listener.localAddress.port)
                 loop.settle()
-                let client = try Loopback.connect(to: port)
-                try limitDescriptors(to: Int(client) + 1)
+                let clients = try (0..<3).map { _ in try Loopback.connect(to: port) }
+                try limitDescriptors(to: Int(clients[2]) + 1)
                 server.run(until: "it pauses") { !errors.isEmpty }
                 try #require(errors == [EMFILE])
-                try #require(server.listener.statistics.refusedForDescriptors == 1)
+                try #require(server.listener.statistics.refusedForDescriptors == 3)
                 try #require(server.listener.statistics.pauses == 1)
-                try #require(try Loopback.read(client) == [])
-                close(client)
+                for client in clients {
+                    try #require(try Loopback.read(client) == [])
+                    close(client)
+                }
                 let again = try Loopback.connect(to: port)
                 try limitDescriptors(to: 900)
                 server.run(until: "it accepts again") { server.connections.count == 1 }

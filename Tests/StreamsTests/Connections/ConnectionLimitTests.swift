@@ -185,4 +185,23 @@ import Testing
             listener.invalidate()
         }
     }
+
+    @Test func `a connection that is reset gives its peer an error`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            let calls = Calls()
+            try loop.add(listener, forMode: .default) { accepted in
+                let connection = Connection(accepted)
+                calls.watch(connection)
+                recorded { try loop.add(connection, forMode: .default) }
+                connection.reset()
+            }
+            let client = try Loopback.connect(to: try #require(listener.localAddress.port))
+            defer { close(client) }
+            loop.settle()
+            #expect(calls.list == ["end: \(Connection.EndReason.closed)"])
+            #expect(throws: SystemError(call: "recv", code: ECONNRESET)) { _ = try Loopback.read(client) }
+            listener.invalidate()
+        }
+    }
 }

@@ -25,7 +25,7 @@ extension Listener: StreamMember {
             switch code {
             case EAGAIN: return handled
             case EMFILE, ENFILE:
-                refuseOne(descriptor)
+                refuseWaiting(descriptor)
                 if pause(SystemError(call: "accept4", code: code), loop) { handled = true }
             case ENOBUFS, ENOMEM, EINVAL, EBADF:
                 if pause(SystemError(call: "accept4", code: code), loop) { handled = true }
@@ -86,14 +86,16 @@ extension Listener: StreamMember {
         updateInterest()
     }
 
-    /// Accepts one connection with the descriptor in reserve, and closes it: its peer learns that it is not served.
-    private func refuseOne(_ descriptor: CInt) {
+    /// Accepts connections with the descriptor in reserve, one after the other, and closes them: their peers learn that they are
+    /// not served.
+    private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)
         var length: UInt32 = 0
-        // Safe: C fills our own values.
-        let refused = unsafe runloops_accept_stream(descriptor, &address, &length)
-        if refused >= 0 {
+        for _ in 0..<Listener.mostAccepts {
+            // Safe: C fills our own values.
+            let refused = unsafe runloops_accept_stream(descriptor, &address, &length)
+            if refused < 0 { break }
             close(refused)
             statistics.refusedForDescriptors += 1
         }

@@ -100,6 +100,9 @@ struct StreamSocket: ~Copyable {
     /// An error means that the connection has ended: the next call that receives tells the reason.
     func endOutput() { _ = runloops_end_sending(descriptor) }
 
+    /// Has closing the socket reset the connection.
+    func resetWhenClosed() { if descriptor >= 0 { runloops_reset_when_closed(descriptor) } }
+
     /// The address of this end; nil if there is none.
     var localAddress: SocketAddress? { unsafe address(runloops_own_address) }
 
