@@ -66,6 +66,7 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CForking", path: "Tests/CForking"),
         .target(name: "CFaults", path: "Tests/CFaults"),
+        .target(name: "CLines", path: "Tests/CLines"),
         .target(
             name: "TestSupport", dependencies: ["RunLoops", "CAllocations", "CForking", "CFaults"],
             path: "Tests/TestSupport",
@@ -102,7 +103,9 @@ let package = Package(
             path: "Tests/Programs/Soak", swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTests",
-            dependencies: ["RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations", "CSQLite"],
+            dependencies: [
+                "RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations", "CSQLite", "CLines",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "MessagePortsTests",

@@ -111,29 +111,6 @@ private final class Client {
     }
 }
 
-/// The descriptors of a C library in the current loop.
-private final class LibraryDescriptors {
-    private var sources: [CInt: DescriptorSource] = [:]
-
-    // The library calls this when it wants a descriptor watched, watched for other events, or no longer watched.
-    func watch(_ descriptor: CInt, for interest: DescriptorSource.Interest) throws {
-        sources.removeValue(forKey: descriptor)?.invalidate()
-        if interest.isEmpty { return }
-        let source = DescriptorSource(descriptor, interest: interest) { source, readiness in
-            process(source.descriptor, readiness)
-        }
-        try RunLoop.current.add(source, forMode: .common)
-        sources[descriptor] = source
-    }
-}
-
-private let processed = Log<CInt>()
-
-/// Stands in for the library's function.
-private func process(_ descriptor: CInt, _ readiness: DescriptorSource.Readiness) {
-    if readiness.contains(.readable) { processed.add(descriptor) }
-}
-
 /// The program of the article.
 private func serve(on listening: CInt) throws {
     let server = Server()
@@ -236,21 +213,5 @@ private func exchange(with port: UInt16, sending count: Int, _ log: Log<Int>) th
         #expect(try !submit(Job()))
         jobs.invalidate()
         #expect(throws: PortSendError<Job>.self) { try submit(Job()) }
-    }
-
-    @Test func `a library's descriptors are watched for as long as the library wants`() throws {
-        try onLoopThread { loop in
-            let (pipe, other) = (ReadablePipe(), ReadablePipe())
-            let library = LibraryDescriptors()
-            try library.watch(pipe.readingEnd, for: .read)
-            try library.watch(other.readingEnd, for: .read)
-            try library.watch(other.readingEnd, for: [])
-            pipe.fill()
-            other.fill()
-            loop.run(in: .default, until: .distantPast)
-            try library.watch(pipe.readingEnd, for: [])
-            #expect(processed.entries == [pipe.readingEnd])
-            #expect(loop.run(in: .default) == .finished)
-        }
     }
 }

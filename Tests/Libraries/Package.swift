@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the tests of RunLoops need no libcurl, no hiredis and no Redis.
+let package = Package(
+    name: "libraries",
+    dependencies: [.package(name: "swift-run-loops", path: "../..")],
+    targets: [
+        .systemLibrary(
+            name: "CCurl", path: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        // Without pkg-config, whose flags for it SwiftPM refuses.
+        .systemLibrary(name: "CHiredis", path: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        .testTarget(
+            name: "LibraryTests",
+            dependencies: ["CCurl", "CHiredis", .product(name: "RunLoops", package: "swift-run-loops")],
+            path: "LibraryTests"),
+    ],
+    swiftLanguageModes: [.v6]
+)
