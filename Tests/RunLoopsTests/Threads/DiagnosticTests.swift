@@ -54,6 +54,7 @@ import Testing
 
     @Test func `a standard error that does not block is waited for, and gets each line whole`() async throws {
         try await #require(processExitsWith: .success) {
+            Child.endThisIfItHangs(seconds: 30)
             let wire = try Wire.pipe()
             let filler = try fill(wire)
             try withStandardError(wire.far) {
