@@ -128,22 +128,14 @@ extension RemotePort {
 extension RemoteConnection {
     /// Waits, in a task, until a request is decided: by its reply, the deadline, or the task's cancellation.
     fileprivate func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) async {
-        let end = deadline.map { Moment($0) } ?? .never
-        let alarm: Task<Void, Never>? =
-            end == .never
-            ? nil
-            : Task {
-                do { try await Task.sleep(until: end.instant, clock: .continuous) } catch { return }
-                abandon(request, .timedOut)
-            }
-        defer { alarm?.cancel() }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                let waits = state.withLock { _ in request.attach(.task { continuation.resume() }) }
-                if !waits { continuation.resume() }
-            }
-        } onCancel: {
-            abandon(request, .cancelled)
+        // Decided with nil by the end of the request; otherwise with the reason to give up.
+        let wake = OneShot<MessagePortError?>()
+        let reason = await wake.value(
+            before: deadline.map { Moment($0) } ?? .never, timedOut: .timedOut, cancelled: .cancelled
+        ) {
+            let waits = state.withLock { _ in request.attach(.task { wake.decide(nil) }) }
+            if !waits { wake.decide(nil) }
         }
+        if let reason { abandon(request, reason) }
     }
 }

@@ -163,13 +163,9 @@ public final class Timer {
     /// ``fireDate``. Does nothing on an invalid timer, and in the timer's own handler.
     public func fire() {
         let loop = membership.loop?.requireCurrent("Timer.fire")
-        guard isValid, !isFiring, let handler else { return }
+        guard isValid, !isFiring else { return }
         unplan()
-        isFiring = true
-        if let loop { loop.handlers.call(origin, as: .timer) { handler(self) } } else { handler(self) }
-        isFiring = false
-        if interval == 0 && !dateWasSet { invalidate() } else { plan() }
-        dateWasSet = false
+        callHandler(loop?.handlers)
     }
 
     /// Takes the timer out of its loop for good, and releases its handler.
@@ -270,22 +266,27 @@ extension Timer: LoopInput {
             date = .never
             return dated.dateHasCome()
         }
-        guard let handler else { return }
         loop.handle.counters.timerFires.add()
-        let fired = date
+        callHandler(loop.handlers, planned: date)
+    }
+
+    /// Calls the handler, then plans the next fire or ends the timer.
+    ///
+    /// - Parameters:
+    ///   - handlers: The handlers of the loop that the timer is in; nil if it is in none.
+    ///   - planned: The planned fire that this is, so that a repeating timer goes on to its next date; nil for an extra one.
+    private func callHandler(_ handlers: HandlerCaller?, planned: Moment? = nil) {
+        guard let handler else { return }
         isFiring = true
-        loop.handlers.call(origin, as: .timer) { handler(self) }
+        if let handlers { handlers.call(origin, as: .timer) { handler(self) } } else { handler(self) }
         isFiring = false
-        if interval == 0 && !dateWasSet {
-            invalidate()
-        } else if isValid {
-            if !dateWasSet {
-                let next = FireGrid.next(after: fired, interval: interval, now: Moment.now())
-                date = next.date
-                missedFireCount += next.missed
-            }
-            dateWasSet = false
-            plan()
+        if interval == 0 && !dateWasSet { return invalidate() }
+        if let planned, isValid, !dateWasSet {
+            let next = FireGrid.next(after: planned, interval: interval, now: Moment.now())
+            date = next.date
+            missedFireCount += next.missed
         }
+        dateWasSet = false
+        plan()
     }
 }

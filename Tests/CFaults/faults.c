@@ -23,6 +23,8 @@ bool faults_are_slow(void) {
 #endif
 }
 
+bool faults_bear_forks(void) { return faults_bear_cancelling(); }
+
 bool faults_bear_cancelling(void) {
 #if __has_feature(thread_sanitizer)
     return false;

@@ -8,6 +8,9 @@ public enum Faults {
     /// True if threads can be cancelled; false under the thread sanitizer.
     public static var bearCancelling: Bool { faults_bear_cancelling() }
 
+    /// True if a child that is forked by a process with busy threads can use Swift; false under the thread sanitizer.
+    public static var bearForks: Bool { faults_bear_forks() }
+
     /// Has the kernel refuse to watch any more descriptors, while something is done.
     ///
     /// - Parameters:

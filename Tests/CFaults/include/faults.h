@@ -10,6 +10,12 @@ bool faults_are_slow(void);
 /// True if threads can be cancelled; false under the thread sanitizer.
 bool faults_bear_cancelling(void);
 
+/// True if a child that is forked by a process with busy threads can use Swift; false under the thread sanitizer.
+///
+/// There, the Swift runtime takes a lock for a moment each time that a global or the metadata of a generic type is used, not only
+/// the first time. If another thread has it at the fork, the child waits for it for ever.
+bool faults_bear_forks(void);
+
 /// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor; 0 for as the kernel likes.
 void faults_refuse_watches(int code);
 

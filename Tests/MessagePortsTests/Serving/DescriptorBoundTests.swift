@@ -110,8 +110,7 @@ import Testing
         #expect(server.port.statistics.unclosablePeers == 0 && server.port.statistics.connections == 2)
     }
 
-    // A child hangs in a Swift global that another thread was making at the fork: rare, but not where all is slow.
-    @Test(.enabled(if: !Faults.areSlow))
+    @Test(.enabled(if: Faults.bearForks))
     func `a peer whose descriptors cannot be closed in time is cut off, and its next connection is refused`()
         async throws
     {

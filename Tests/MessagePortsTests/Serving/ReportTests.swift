@@ -30,6 +30,8 @@ import Testing
         async throws
     {
         try await #require(processExitsWith: .success) {
+            // A report that blocks the loop blocks it for ever.
+            Child.endThisIfItHangs(seconds: 60)
             let stage = try HostileStage()
             let wire = try Wire.pipe()
             _ = try fill(wire)

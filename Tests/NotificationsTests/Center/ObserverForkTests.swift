@@ -38,8 +38,7 @@ import Testing
         }
     }
 
-    // A child hangs in a Swift global that another thread was making at the fork: rare, but not where all is slow.
-    @Test(.enabled(if: !Faults.areSlow))
+    @Test(.enabled(if: Faults.bearForks))
     func `children use their centers, whatever threads of the parent do`() async {
         await #expect(processExitsWith: .success) {
             let stage = Stage()

@@ -27,6 +27,8 @@ import Testing
         async throws
     {
         try await #require(processExitsWith: .success) {
+            // A report that blocks this thread blocks it for ever.
+            Child.endThisIfItHangs(seconds: 30)
             let wire = try Wire.pipe()
             let filler = try fill(wire)
             let most = RunLoopDiagnostics.capacity
@@ -52,6 +54,7 @@ import Testing
 
     @Test func `a standard error that does not block is waited for, and gets each line whole`() async throws {
         try await #require(processExitsWith: .success) {
+            Child.endThisIfItHangs(seconds: 30)
             let wire = try Wire.pipe()
             let filler = try fill(wire)
             try withStandardError(wire.far) {
@@ -79,6 +82,7 @@ import Testing
 
     @Test func `a program exits although its standard error is full`() async {
         await #expect(processExitsWith: .success) {
+            Child.endThisIfItHangs(seconds: 30)
             let wire = try Wire.pipe()
             _ = try fill(wire)
             try #require(dup2(wire.far, STDERR_FILENO) == STDERR_FILENO)
@@ -108,6 +112,7 @@ import Testing
         async throws
     {
         try await #require(processExitsWith: .success) {
+            Child.endThisIfItHangs(seconds: 30)
             let (entered, goOn) = (Gate(), Gate())
             let (first, second) = (Log<String>(), Log<String>())
             RunLoopDiagnostics.handler = { line in

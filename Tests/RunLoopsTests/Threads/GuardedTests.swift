@@ -41,9 +41,16 @@ import Testing
         #expect(try #require(probe.priority) > 0)
         let waiter = try BareThread {
             #expect(runloops_schedule_fifo(1) == 0)
+            probes.add(.current)
             lock.withLock { $0 = 1 }
         }
-        waitUntil("the holder inherits") { probe.priority.map { $0 < 0 } ?? false }
+        waitUntil("the waiter sleeps in the lock") {
+            // Set by a thread that is about to sleep: the highest bit of the word, or the value 2 of a mutex without inheritance.
+            let word = UInt32(bitPattern: unsafe lock.mutex.pointee.__data.__lock)
+            return (word & 1 << 31 != 0 || word == 2) && probes.entries.last?.isAsleep == true
+        }
+        // The kernel has raised it before the waiter fell asleep.
+        #expect(try #require(probe.priority) < 0)
         isOver.open()
         waiter.join()
         holder.join()

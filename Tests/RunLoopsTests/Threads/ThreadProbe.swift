@@ -11,6 +11,12 @@ struct ThreadProbe: Sendable {
     /// True if the thread sleeps in the kernel.
     var isAsleep: Bool { fields.first == "S" }
 
+    /// The time of the processor that the thread has used, to a hundredth of a second.
+    var processorTime: Duration {
+        let ticks = fields.count > 12 ? [fields[11], fields[12]].compactMap { Int64($0) }.reduce(0, +) : 0
+        return .milliseconds(ticks * 1_000 / Int64(sysconf(CInt(_SC_CLK_TCK))))
+    }
+
     /// The priority by which the kernel schedules the thread now: less than 0 for a real-time thread, and for
     /// a thread that holds a lock which a real-time thread waits for.
     var priority: Int? { fields.count > 15 ? Int(fields[15]) : nil }

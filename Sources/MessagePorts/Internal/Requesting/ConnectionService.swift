@@ -14,7 +14,7 @@ final class ConnectionService: Sendable {
     private let connections = Guarded(Connections())
 
     private struct Connections: Sendable {
-        var byToken: [UInt64: WeakConnection] = [:]
+        var byToken: [UInt64: WeakReference] = [:]
         var lastToken: UInt64 = 0
     }
 
@@ -57,7 +57,7 @@ final class ConnectionService: Sendable {
     }
 
     private func connection(_ token: UInt64) -> RemoteConnection? {
-        connections.withLock { $0.byToken[token] }?.connection
+        connections.withLock { $0.byToken[token] }?.object(as: RemoteConnection.self)
     }
 
     /// Watches a connection for nothing but its end, which is reported once.
@@ -66,7 +66,7 @@ final class ConnectionService: Sendable {
     func add(_ connection: RemoteConnection) throws(SystemError) -> UInt64 {
         let token = connections.withLock { connections in
             connections.lastToken += 1
-            connections.byToken[connections.lastToken] = WeakConnection(connection)
+            connections.byToken[connections.lastToken] = WeakReference(connection)
             return connections.lastToken
         }
         do throws(SystemError) { try set.add(connection.socket.descriptor, .once, token: token) } catch {
@@ -84,12 +84,5 @@ final class ConnectionService: Sendable {
 
     private func removeToken(_ token: UInt64) {
         connections.withLock { _ = $0.byToken.removeValue(forKey: token) }
-    }
-
-    private final class WeakConnection: Sendable {
-        /// `nonisolated(unsafe)`: set in `init` only, and reading a weak reference is atomic.
-        nonisolated(unsafe) private weak var held: RemoteConnection?
-        var connection: RemoteConnection? { unsafe held }
-        init(_ connection: RemoteConnection) { unsafe held = connection }
     }
 }

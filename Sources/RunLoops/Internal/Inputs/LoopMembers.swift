@@ -128,11 +128,8 @@ final class LoopMembers {
         }
         let position = input.membership.position
         input.membership = Membership()
-        let last = inputs.removeLast()
-        if last !== input {
-            inputs[position] = last
-            last.membership.position = position
-        }
+        inputs.swapRemove(at: position)
+        if position < inputs.count { inputs[position].membership.position = position }
         input.didLeave(self)
     }
 

@@ -95,9 +95,7 @@ final class LoopTimers {
 
     /// Takes a timer out of the overdue ones, where the last one gets its place.
     func removeOverdue(at position: Int) {
-        let last = overdue.removeLast()
-        if position == overdue.count { return }
-        overdue[position] = last
-        last.becomeOverdue(position)
+        overdue.swapRemove(at: position)
+        if position < overdue.count { overdue[position].becomeOverdue(position) }
     }
 }

@@ -77,9 +77,7 @@ struct ModeTable: ~Copyable {
     private mutating func forgetIfUnused(_ place: Int) {
         if place == running || entries[place].isCommon || entries[place].liveInputs > 0 { return }
         list.remove(at: place)
-        let last = entries.removeLast()
-        if place == entries.count { return }
-        entries[place] = last
+        entries.swapRemove(at: place)
         if running == entries.count { running = place }
     }
 }

@@ -157,11 +157,7 @@ extension LoopCore {
     private func poll(_ activation: Activation) {
         Fork.check("RunLoop.run")
         descriptors.watch()
-        if poller.watchCount > 0 || isMainQueueDue() {
-            racePoint(.polls)
-            poller.poll()
-            handle.counters.kernelCalls.add()
-        }
+        pollIfNeeded()
         if activation.deadline != .never || !timers.isEmpty { now = Moment.now() }
     }
 

@@ -46,12 +46,16 @@ extension LoopCore {
     }
 
     private func pollNow() {
-        if poller.watchCount > 0 || isMainQueueDue() {
-            racePoint(.polls)
-            poller.poll()
-            handle.counters.kernelCalls.add()
-        }
+        pollIfNeeded()
         now = Moment.now()
+    }
+
+    /// Asks the kernel without sleeping, if there is anything to ask it for.
+    func pollIfNeeded() {
+        guard poller.watchCount > 0 || isMainQueueDue() else { return }
+        racePoint(.polls)
+        poller.poll()
+        handle.counters.kernelCalls.add()
     }
 
     /// Sleeps in the kernel, unless mail has come.
