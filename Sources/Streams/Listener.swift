@@ -9,7 +9,8 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// The handler may make a ``Connection`` of the accepted socket, or send it to another loop. While the listener is in no mode that
+/// The handler may make a ``Connection`` of the accepted socket, or send it to another loop. A run of the loop inside the handler
+/// accepts further connections. While the listener is in no mode that
 /// runs, connections wait in the kernel's backlog.
 ///
 /// If the process may open no more descriptors, the listener closes the connections that wait, with a descriptor that it holds
@@ -41,7 +42,6 @@ public final class Listener {
     var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(1))
     /// Ends a pause; nil while there is none.
     var pauseTimer: Timer?
-    var isServing = false
     /// As many connections are open as may be.
     var isFull = false
 

@@ -88,8 +88,8 @@ struct StreamSocket: ~Copyable {
             code = errno
             return sent
         }
-        if result >= 0 { return .bytes(result) }
-        return code == EAGAIN ? .blocked : .failed(code)
+        if result > 0 { return .bytes(result) }
+        return result == 0 || code == EAGAIN ? .blocked : .failed(code)
     }
 
     /// The pending error of the socket; 0 for none.
