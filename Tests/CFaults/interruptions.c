@@ -52,7 +52,7 @@ static bool refuses(enum faults_call call) {
 
 #define EACH(do) \
     do(epoll_wait) do(poll) do(ppoll) do(sendmsg) do(recvmsg) do(accept4) do(connect) do(waitid) do(flock) do(open) do(openat) \
-    do(read) do(write) do(eventfd_write) do(sigtimedwait) do(close)
+    do(read) do(write) do(recv) do(send) do(eventfd_write) do(sigtimedwait) do(close)
 
 #define DECLARE(function) static __typeof__(&function) next_##function;
 #define LOOK_UP(function) next_##function = NEXT_OF(function);
@@ -93,6 +93,14 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
 
 ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
     return refuses(faults_recvmsg) ? -1 : HAND_ON(recvmsg, socket, message, flags);
+}
+
+ssize_t recv(int socket, void *buffer, size_t size, int flags) {
+    return refuses(faults_recv) ? -1 : HAND_ON(recv, socket, buffer, size, flags);
+}
+
+ssize_t send(int socket, const void *buffer, size_t size, int flags) {
+    return refuses(faults_send) ? -1 : HAND_ON(send, socket, buffer, size, flags);
 }
 
 int accept4(int socket, struct sockaddr *restrict address, socklen_t *restrict size, int flags) {

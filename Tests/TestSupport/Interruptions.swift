@@ -9,6 +9,17 @@ extension Faults {
         case sigtimedwait
         /// Answers that it was interrupted, and has closed all the same.
         case close
+        case recv, send
+    }
+
+    /// Has the next calls of a kind by the calling thread fail.
+    ///
+    /// - Parameters:
+    ///   - call: Which.
+    ///   - code: The error code.
+    ///   - times: The number of them.
+    public static func refuse(_ call: Call, _ code: CInt, times: Int = 1) {
+        faults_refuse(faults_call(rawValue: call.rawValue), code, UInt32(times))
     }
 
     /// Has the next calls of a kind by the calling thread answer that a signal has interrupted them.

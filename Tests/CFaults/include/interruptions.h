@@ -19,6 +19,8 @@ enum faults_call {
     faults_write,
     faults_sigtimedwait,
     faults_close,
+    faults_recv,
+    faults_send,
     faults_call_count
 };
 

@@ -1,0 +1,145 @@
+import Glibc
+import RunLoops
+import Streams
+import TestExpectations
+import TestSupport
+import Testing
+
+/// What the kernel refuses is repeated, or ends the connection with a reason; nothing is lost before.
+@Suite struct ConnectionFaultTests {
+    /// Lets a connection meet one fault, and returns the reason with which it ends.
+    private func reason(_ call: Faults.Call, _ code: CInt) throws -> Connection.EndReason? {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            var reason: Connection.EndReason?
+            pair.connection.onFrame(.lines()) { connection, line in connection.write(line) }
+            pair.connection.onEnd { reason = $1 }
+            try loop.add(pair.connection, forMode: .default)
+            try pair.send("line\n")
+            Faults.refuse(call, code)
+            loop.settle()
+            return reason
+        }
+    }
+
+    @Test func `interrupted calls are repeated`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            var connection: Connection?
+            try loop.add(listener, forMode: .default) { accepted in
+                let made = Connection(accepted)
+                made.onFrame(.lines()) { connection, line in connection.write(line) }
+                recorded { try loop.add(made, forMode: .default) }
+                connection = made
+            }
+            let client = try Loopback.connect(to: try #require(listener.localAddress.port))
+            defer { close(client) }
+            interrupted(.accept, times: 1) { loop.settle() }
+            loop.settle()
+            #expect(connection != nil)
+            _ = try Loopback.write(Array("line\n".utf8), to: client)
+            interrupted(.recv) { interrupted(.send) { loop.settle() } }
+            #expect(try Loopback.read(client) == Array("line".utf8))
+            connection?.close()
+            listener.invalidate()
+        }
+    }
+
+    @Test(arguments: [ECONNRESET, ETIMEDOUT, ENOBUFS, ENOMEM])
+    func `an error of receiving ends the connection with its reason`(code: CInt) throws {
+        let isReset = code == ECONNRESET || code == ETIMEDOUT
+        let expected = isReset ? .reset : Connection.EndReason.failed(SystemError(call: "recv", code: code))
+        #expect(try reason(.recv, code) == expected)
+    }
+
+    @Test(arguments: [EPIPE, ECONNRESET, ENOBUFS, EACCES])
+    func `an error of sending ends the connection with its reason`(code: CInt) throws {
+        let isReset = code == ECONNRESET || code == EPIPE
+        let expected = isReset ? .reset : Connection.EndReason.failed(SystemError(call: "send", code: code))
+        #expect(try reason(.send, code) == expected)
+    }
+
+    @Test func `a connection that the kernel does not watch is as before, and can be added again`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            pair.connection.onFrame(.lines()) { connection, line in connection.write(line) }
+            try pair.send("line\n")
+            #expect(throws: SystemError(call: "epoll_ctl", code: ENOSPC)) {
+                try Faults.refusingWatches(ENOSPC) { try loop.add(pair.connection, forMode: .default) }
+            }
+            #expect(loop.run(in: .default, until: .distantPast) == .finished, "nothing keeps the mode alive")
+            #expect(pair.connection.isOpen)
+            try loop.add(pair.connection, forMode: .default)
+            loop.settle()
+            #expect(try pair.read() == "line")
+        }
+    }
+
+    @Test(arguments: [ENOBUFS, ENOMEM]) func `a listener that gets no memory pauses, and goes on`(code: CInt)
+        throws
+    {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            var errors: [CInt] = []
+            listener.onPause { _, error in errors.append(error.code) }
+            try loop.add(listener, forMode: .default) { accepted in
+                _ = accepted.release()
+                listener.invalidate()
+            }
+            let client = try Loopback.connect(to: try #require(listener.localAddress.port))
+            defer { close(client) }
+            Faults.refuse(.accept, code)
+            loop.run()
+            #expect(errors == [code])
+            #expect(listener.statistics.accepted == 1)
+        }
+    }
+
+    @Test func `a connection that was given up before it is accepted is passed over`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            try loop.add(listener, forMode: .default) { accepted in
+                _ = accepted.release()
+                listener.invalidate()
+            }
+            let client = try Loopback.connect(to: try #require(listener.localAddress.port))
+            defer { close(client) }
+            Faults.refuse(.accept, ECONNABORTED, times: 3)
+            loop.run()
+            #expect(listener.statistics.accepted == 1)
+            #expect(listener.statistics.pauses == 0)
+        }
+    }
+
+    @Test func `connecting survives a lack of descriptors at every step`() async {
+        await #expect(processExitsWith: .success) {
+            let bound = try boundOfDescriptors()
+            try onLoopThread { loop in
+                let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+                try loop.add(listener, forMode: .default) { accepted in _ = accepted.release() }
+                loop.pass()
+                var made = 0
+                for allowed in 0..<12 {
+                    try limitDescriptors(to: bound + allowed)
+                    let connection = Connection.connect(to: .address(listener.localAddress))
+                    var reason: Connection.EndReason?
+                    connection.onConnect { _ in made += 1 }
+                    connection.onEnd { reason = $1 }
+                    do throws(SystemError) { try loop.add(connection, forMode: .default) } catch {
+                        try #require(error.code == EMFILE)
+                        continue
+                    }
+                    let end = ContinuousClock.Instant.hang
+                    while reason == nil && ContinuousClock.now < end {
+                        loop.run(until: .now + .milliseconds(1))
+                    }
+                    try #require(reason != nil)
+                    if case .failed(let error) = reason { try #require(error.code == EMFILE) }
+                }
+                try #require(made > 0)
+                try refuseNoDescriptors(from: bound)
+                listener.invalidate()
+            }
+        }
+    }
+}
