@@ -81,7 +81,7 @@ struct Requests: Measurement {
         try load.connect(to: server, workload.connections)
         // Each connection has answered once before.
         try load.run(workload.connections, depth: 1, requests: workload.connections)
-        let requests = max(session.isQuick ? 1_000 : 4_000, workload.active) * (workload.depth > 1 ? 4 : 1)
+        let requests = max(session.isQuick ? 1_000 : 2_000, workload.active) * (workload.depth > 1 ? 4 : 1)
         let before = bench_thread_time(server.number)
         let time = try load.run(workload.active, depth: workload.depth, requests: requests)
         let used = bench_thread_time(server.number) - before
@@ -102,8 +102,9 @@ struct Requests: Measurement {
         [
             "A server on one thread answers PING over TCP on the loopback interface. The clients are in C, on another thread, "
                 + "keep the same number of requests under way on each connection, and check every byte.",
-            "Processor time is that of the server's thread, in the program and the kernel. A server that is slower than the "
-                + "clients finds more requests at each wake-up, so that it pays less for each.",
+            "Processor time is that of the server's thread, in the program and the kernel. It includes waking the clients, "
+                + "which sleep when they have nothing to do. A server that is slower than the clients finds more requests at "
+                + "each wake-up, so that it pays less for each.",
         ]
     }
 
