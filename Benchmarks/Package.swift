@@ -24,13 +24,15 @@ let package = Package(
         .target(name: "CYardsticks"),
         .target(name: "CAllocationCounter"),
         .target(name: "CThreadControl"),
+        .target(name: "CLoad", linkerSettings: [.linkedLibrary("event_core")]),
         .executableTarget(
             name: "runloop-bench",
             dependencies: [
-                "CYardsticks", "CAllocationCounter", "CThreadControl",
+                "CYardsticks", "CAllocationCounter", "CThreadControl", "CLoad",
                 .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "MessagePorts", package: "swift-run-loops"),
                 .product(name: "Notifications", package: "swift-run-loops"),
+                .product(name: "Streams", package: "swift-run-loops"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
                 .product(name: "NIOCore", package: "swift-nio"),

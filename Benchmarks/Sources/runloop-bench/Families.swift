@@ -73,3 +73,16 @@ struct PortsFamily: Family {
         return Chapter(Self.name, [try RoundTrips(), try PortStreams(), try Packets()], in: session)
     }
 }
+
+/// Isolates a server that answers PING over TCP, with our connections and with others, and the cost of connections that do
+/// nothing.
+struct NetworkingFamily: Family {
+    static let name = "networking"
+    static let summary = "The cost of a request to a server, and of idle connections."
+
+    func measure(in session: Session) throws -> Chapter {
+        defer { ThreadNumber.current.pin(to: session.machine.processors) }
+        return Chapter(
+            Self.name, [try Requests(), ConnectionModes(), try ConnectionFootprint()], in: session)
+    }
+}

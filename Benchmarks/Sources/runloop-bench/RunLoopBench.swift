@@ -7,6 +7,7 @@ struct RunLoopBench: ParsableCommand {
     static let families: [any Family.Type] = [
         LatencyFamily.self, ThroughputFamily.self, NotificationsFamily.self, ExecutorsFamily.self,
         TimersFamily.self, FairnessFamily.self, ScaleFamily.self, PortsFamily.self,
+        NetworkingFamily.self,
     ]
 
     static let configuration = CommandConfiguration(
@@ -16,7 +17,7 @@ struct RunLoopBench: ParsableCommand {
             + "target or a message is lost, never because something took long.",
         subcommands: families.map { $0.command } + [
             AllCommand.self, ServePacketsCommand.self, BurnCommand.self,
-            HopsCommand.self,
+            HopsCommand.self, ServeCommand.self,
         ],
         defaultSubcommand: AllCommand.self)
 }

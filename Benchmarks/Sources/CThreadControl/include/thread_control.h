@@ -25,6 +25,9 @@ typedef struct {
 
 bench_usage bench_usage_now(void);
 
+/// Nanoseconds of processor time, user and kernel, that a thread of this process has used; -1 if there is no such thread.
+int64_t bench_thread_time(int32_t thread);
+
 /// Nanoseconds on the monotonic clock.
 int64_t bench_now(void);
 

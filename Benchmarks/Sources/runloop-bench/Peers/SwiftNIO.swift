@@ -1,3 +1,4 @@
+internal import CLoad
 internal import CThreadControl
 internal import NIOCore
 internal import NIOPosix
@@ -116,4 +117,51 @@ final class NIOPendingTimers: PendingTimerArray, @unchecked Sendable {
 
     /// Not checked: the loop cannot run inside one of its own jobs.
     func fireSome(_ count: Int) throws(Miscount) {}
+}
+
+/// Isolates a SwiftNIO server: a handler that counts requests and writes an answer for each.
+final class NIOPingServer: PingServer {
+    private let loop = NIOLoop()
+    private let channel: any Channel
+    let port: UInt16
+
+    init(_ port: UInt16) throws {
+        channel = try ServerBootstrap(group: loop.loop)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NIOPingHandler())
+                }
+            }
+            .bind(host: "127.0.0.1", port: Int(port)).wait()
+        self.port = UInt16(channel.localAddress?.port ?? 0)
+    }
+
+    var number: ThreadNumber { loop.number }
+
+    /// The connections are closed by their clients, and the thread lives as long as the program.
+    func stop() throws { try channel.close().wait() }
+}
+
+/// Answers the requests of one connection.
+private final class NIOPingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private static let answer = ByteBuffer(string: BENCH_PING_ANSWER)
+    private var position: Int32 = 0
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let requests = unwrapInboundIn(data).withUnsafeReadableBytes { bytes in
+            bench_ping_requests(&position, bytes.baseAddress, Int64(bytes.count))
+        }
+        if requests < 0 { return context.close(promise: nil) }
+        for _ in 0..<requests { context.write(wrapOutboundOut(Self.answer), promise: nil) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

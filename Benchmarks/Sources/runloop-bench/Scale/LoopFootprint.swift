@@ -155,3 +155,71 @@ enum FootprintSubject: String, CaseIterable {
         }
     }
 }
+
+/// Isolates the memory of a connection that has exchanged a message and is idle.
+///
+/// Read the bytes: the kernel has some of its own for each socket, which are not counted.
+struct ConnectionFootprint: Measurement {
+    private static let count = 1_000
+
+    private var servers: [PingPeer: any PingServer] = [:]
+    private let load: PingLoad
+    private var bytes = RoundFigures<PingPeer>()
+
+    private(set) var stage = ""
+
+    init() throws {
+        load = try PingLoad(capacity: Self.count)
+    }
+
+    mutating func measure(round: Int, in session: Session) throws {
+        // The memory of a connection is the same in each round.
+        if round > 2 { return }
+        for peer in PingPeer.allCases {
+            stage = "\(peer.title), the memory of a connection"
+            let server = try servers[peer] ?? peer.start()
+            servers[peer] = server
+            let before = bench_allocated_bytes()
+            try load.connect(to: server, Self.count)
+            try load.run(Self.count, depth: 1, requests: Self.count)
+            let after = bench_allocated_bytes()
+            try load.disconnect()
+            // A server frees the memory of a connection after it has closed the socket, and before it accepts another one.
+            try load.connect(to: server, 1)
+            try load.disconnect()
+            // The first round is the warm-up: buffers that all connections share are made with the first one.
+            if round >= 0 { bytes.add((Double(after) - Double(before)) / Double(Self.count), of: peer) }
+        }
+    }
+
+    mutating func end(in session: Session) throws {
+        for server in servers.values { try server.stop() }
+        servers = [:]
+        load.end()
+    }
+
+    var remarks: [String] {
+        [
+            "\(NumberFormat.grouped(Self.count)) TCP connections to a server have exchanged a PING each. Bytes are those that "
+                + "malloc handed out, without the memory of the kernel."
+        ]
+    }
+
+    var tables: [Table] {
+        var table = Table(title: "One idle connection", columns: [.init("bytes", "bytes", .whole)])
+        table.rows = PingPeer.allCases.map { peer in
+            var row = Table.Row(name: peer.title)
+            row.add(bytes.spread(peer), as: "bytes")
+            return row
+        }
+        return [table]
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-IO3", "memory of an idle connection, KiB from malloc", .atMost(1),
+                figure: bytes.spread(.streams) { $0 / 1024 })
+        ]
+    }
+}

@@ -1,5 +1,7 @@
 internal import CThreadControl
+internal import Glibc
 internal import RunLoops
+internal import Streams
 
 /// Isolates a nested wait in a mode that is used for this wait only.
 ///
@@ -81,5 +83,138 @@ struct PrivateModes: Measurement {
                 "B-M1", "a private mode for each nested wait, the 10,000th ÷ the 10th", .atMost(1.2),
                 stretch: .atMost(1), figure: times.ratio(of: 10_000))
         ]
+    }
+}
+
+/// Isolates a change to a private mode and back, of a loop that has many idle connections.
+///
+/// Read the quotient of 10,000 and 10 first: the kernel must not be told of each connection.
+struct ConnectionModes: Measurement {
+    private var loops: [IdleConnectionLoop] = []
+    /// Nanoseconds a change there and back.
+    private var times = SizeFigures([10, 10_000], "connections")
+    private var note: String?
+
+    private(set) var stage = ""
+
+    mutating func measure(round: Int, in session: Session) throws {
+        if round < 0 { try makeLoops() }
+        for loop in loops.turns(of: round) {
+            stage = "a change of mode with \(loop.size) connections"
+            loop.number.pin(to: [session.machine.processors[0]])
+            let time = try loop.time(length: session.length(.milliseconds(10), quick: .milliseconds(4)))
+            if round >= 0 { times.add(time, of: loop.size) }
+        }
+    }
+
+    /// Makes the loops, with fewer connections if the limit on descriptors is too low.
+    private mutating func makeLoops() throws {
+        let most = PingLoad.mostConnections
+        if most < 10_000 {
+            times = SizeFigures([10, most], "connections")
+            note = "with \(most) connections; \(DescriptorLimit.note)"
+        }
+        for size in times.sizes {
+            stage = "\(size) connections"
+            loops.append(try IdleConnectionLoop(size))
+        }
+    }
+
+    mutating func end(in session: Session) throws {
+        for loop in loops { loop.end() }
+        loops = []
+    }
+
+    var remarks: [String] {
+        [
+            "A loop with idle connections in its default mode waits for a message in a private mode, and then for one in the "
+                + "default mode."
+        ]
+    }
+
+    var tables: [Table] {
+        [times.table("A change of mode and back with idle connections", "ns", .nanoseconds, ratio: "÷ 10")]
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-IO2", "a change of mode and back with 10,000 connections ÷ 10", .atMost(2),
+                stretch: .atMost(1.2),
+                figure: times.sizes.last.flatMap { times.ratio(of: $0) }, note: note)
+        ]
+    }
+}
+
+/// A loop with many idle connections in its default mode.
+private final class IdleConnectionLoop {
+    let size: Int
+    let number: ThreadNumber
+    private let thread: RunLoopThread
+    /// The other ends of the connections.
+    private var peers: [CInt] = []
+    private let waits = (private: Port<Int>(), usual: Port<Int>())
+
+    private static let mode = RunLoop.Mode("com.example.private-wait")
+    /// The number of changes between two reads of the clock.
+    private static let chunk = 16
+
+    /// Starts the loop.
+    ///
+    /// - Parameter size: The number of connections.
+    /// - Throws: The refusal of the system.
+    init(_ size: Int) throws {
+        self.size = size
+        thread = try RunLoopThread(name: "\(size) connections")
+        number = try thread.prepare { [waits] in
+            RunLoop.current.add(waits.private, forMode: Self.mode) { _ in }
+            RunLoop.current.add(waits.usual, forMode: .default) { _ in }
+        }
+        for _ in 0..<size {
+            var ends: [CInt] = [-1, -1]
+            let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+            if socketpair(AF_UNIX, type, 0, &ends) != 0 { throw SystemError(call: "socketpair", code: errno) }
+            peers.append(ends[1])
+            let end = ends[0]
+            try thread.runLoop.performAndWait {
+                StreamsPingServer.serve(try Connection(OwnedDescriptor(end)))
+            }
+        }
+    }
+
+    /// Changes the mode for a time.
+    ///
+    /// - Returns: The nanoseconds of a change there and back: the median of chunks, so that interruptions of a few do not show.
+    /// - Throws: ``Miscount`` if a message was lost.
+    func time(length: Duration) throws -> Double {
+        try thread.runLoop.performAndWait { [waits] in
+            var chunks: [Double] = []
+            let end = bench_now() + length.nanoseconds
+            var now = bench_now()
+            repeat {
+                let start = now
+                for _ in 0..<Self.chunk {
+                    try waits.private.send(1)
+                    try Self.wait(in: Self.mode)
+                    try waits.usual.send(1)
+                    try Self.wait(in: .default)
+                }
+                now = bench_now()
+                chunks.append(Double(now - start) / Double(Self.chunk))
+            } while now < end
+            return Spread(chunks)?.median ?? 0
+        }
+    }
+
+    private static func wait(in mode: RunLoop.Mode) throws(Miscount) {
+        let result = RunLoop.current.run(in: mode, until: .now + .seconds(10), returnAfterSourceHandled: true)
+        if result != .handledSource { throw Miscount(expected: 1, found: 0) }
+    }
+
+    /// Ends the loop and its connections.
+    func end() {
+        thread.stop()
+        thread.join()
+        for peer in peers { close(peer) }
     }
 }
