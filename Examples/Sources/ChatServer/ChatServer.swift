@@ -8,10 +8,12 @@ import Streams
 /// it, and the memory stays bounded. `SIGTERM` stops the server: what was said is delivered first.
 @main struct ChatServer {
     static let usage = """
-        usage: chat-server [--host 127.0.0.1] [--port 7000] [--workers 2] [--members 10000]
-                           [--output-limit 1048576] [--write-timeout 30] [--stop-time 10] [--log-ends 0]
+        usage: chat-server [--host 127.0.0.1] [--port 7000] [--workers 2] [--queue-limit 10000]
+                           [--members 10000] [--output-limit 1048576] [--write-timeout 30]
+                           [--stop-time 10] [--log-ends 0]
 
           --workers        threads that serve members
+          --queue-limit    lines that a worker may be behind before members that write have to wait
           --members        the most members at a time; others wait until one leaves
           --output-limit   unsent bytes at which a member that reads too slowly is disconnected
           --write-timeout  seconds after which a member that reads nothing at all is disconnected
@@ -29,6 +31,7 @@ import Streams
             host: arguments.text("host", default: "127.0.0.1"),
             port: arguments.port(default: 7000),
             workers: arguments.integer("workers", default: 2, in: 1...64),
+            queueLimit: arguments.integer("queue-limit", default: 10_000, in: 1...1_000_000),
             members: arguments.integer("members", default: 10_000, in: 1...1_000_000),
             connection: connection,
             logsEnds: arguments.integer("log-ends", default: 0, in: 0...1) == 1)

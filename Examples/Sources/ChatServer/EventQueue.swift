@@ -26,11 +26,16 @@ final class EventQueue: Sendable {
     /// The signal that some queue is not full any more.
     let mayResume = Port<Void>()
 
-    private static let limit = 10_000
+    private let limit: Int
     private let count = Atomic(0)
 
+    /// Makes an empty queue.
+    ///
+    /// - Parameter limit: The number of events from which on no more lines should be read.
+    init(limit: Int) { self.limit = limit }
+
     /// True if there are so many events that no more lines should be read.
-    var isFull: Bool { count.load(ordering: .relaxed) >= EventQueue.limit }
+    var isFull: Bool { count.load(ordering: .relaxed) >= limit }
 
     /// Sends an event, without waiting.
     func send(_ event: Event) {
@@ -44,7 +49,7 @@ final class EventQueue: Sendable {
     ///
     /// - Returns: True if the queue was perhaps full, and is half empty now: each such moment is reported once.
     func didReceive() -> Bool {
-        count.subtract(1, ordering: .relaxed).newValue == EventQueue.limit / 2
+        count.subtract(1, ordering: .relaxed).newValue == limit / 2
     }
 
     /// Sends the signal that some queue is not full any more.

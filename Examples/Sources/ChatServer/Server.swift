@@ -11,6 +11,8 @@ final class Server {
         var host: String
         var port: UInt16
         var workers: Int
+        /// The number of events in the queue of a worker from which on members that write have to wait.
+        var queueLimit: Int
         /// The most members.
         var members: Int
         var connection: Connection.Options
@@ -30,7 +32,7 @@ final class Server {
         options.connectionLimit = settings.members
         listener = try Listener(.tcp(host: settings.host, port: settings.port), options: options)
 
-        let queues = (0..<settings.workers).map { _ in EventQueue() }
+        let queues = (0..<settings.workers).map { _ in EventQueue(limit: settings.queueLimit) }
         self.queues = queues
         threads = try queues.indices.map { try RunLoopThread(name: "worker \($0)") }
         let reports = self.reports.makeSendRight()

@@ -20,9 +20,9 @@ extension Examples {
             let port = try server.port()
             let load = try ChatLoad(port: port, count: Examples.count(full: 500, small: 100))
             let rate = Examples.count(full: 1_000, small: 500)
-            var comparisons: [String] = []
-            // The machine may do other things in one of the rounds.
-            for _ in 0..<3 {
+            var best = (alone: Double.infinity, beside: Double.infinity)
+            // The machine may do other things in some of the rounds.
+            for round in 1...5 {
                 let alone = try load.run(lines: rate * 2, rate: rate, padding: 600)
                 let idle = try (0..<10).map { _ in try Peer(port: port, isSmall: true) }
                 let numbers = try idle.map { peer in
@@ -38,10 +38,36 @@ extension Examples {
                 for peer in idle { _ = try peer.drain() }
                 let times = (alone.percentile(0.99), beside.percentile(0.99))
                 print("chat: p99 alone \(times.0) ms, beside members that do not read \(times.1) ms")
-                if times.1 <= 2 * times.0 { return }
-                comparisons.append("\(times)")
+                best = (min(best.alone, times.0), min(best.beside, times.1))
+                if round >= 2 && best.beside <= 2 * best.alone { return }
             }
-            Issue.record("more than twice as long in each round: \(comparisons)")
+            Issue.record("more than twice as long: \(best)")
+        }
+
+        @Test func `members that write too fast have to wait, and lose nothing`() throws {
+            let server = try ServerProcess(
+                "chat-server", "--port", "0", "--queue-limit", "10", "--output-limit", "\(1 << 30)")
+            let port = try server.port()
+            let members = try (0..<20).map { _ in try Peer(port: port) }
+            for member in members { _ = try member.line() }
+            let count = Examples.count(full: 50_000, small: 5_000)
+            let authors = members.prefix(4).enumerated().map { index, member in
+                Worker { for line in 0..<count { try member.send("\(index) \(line)\n") } }
+            }
+            let readers = members.map { member in
+                Worker {
+                    var next = [0, 0, 0, 0]
+                    for _ in 0..<4 * count {
+                        let words = try member.line()?.split(separator: " ").compactMap { Int($0) } ?? []
+                        if words.count != 2 || next[words[0]] != words[1] {
+                            throw Failure("\(words), not \(next)")
+                        }
+                        next[words[0]] += 1
+                    }
+                }
+            }
+            for author in authors { try author.join() }
+            for reader in readers { try reader.join() }
         }
 
         @Test func `cycles of connect, echo and reset leave no descriptor and no memory`() throws {
@@ -93,12 +119,12 @@ extension Examples {
                     while let line = try member.line() {
                         last = line
                         count += 1
-                        if index == 0 && count == 5_000 { server.signal(SIGTERM) }
+                        if index == 0 && count == 2_000 { server.signal(SIGTERM) }
                         let words = line.split(separator: " ").map(String.init)
                         guard words.count == 3, let number = Int(words[2]) else { continue }
                         lines[words[1], default: []].append(number)
                     }
-                    member.close()
+                    member.endOutput()
                     return (lines, last)
                 }
             }
