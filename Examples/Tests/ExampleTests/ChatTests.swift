@@ -99,10 +99,11 @@ extension Examples {
             // More than is said until then: members that are slow for a moment stay.
             let server = try ServerProcess("chat-server", "--port", "0", "--output-limit", "\(1 << 30)")
             let port = try server.port()
-            let members = try (0..<50).map { _ in try Peer(port: port) }
+            let members = try (0..<20).map { _ in try Peer(port: port) }
             for member in members { _ = try member.line() }
-            // One author for each fifth member, as fast as the server reads.
-            let authors = stride(from: 0, to: 50, by: 5).map { index in
+            // Every second member writes, as fast as the server reads: all members of one of the two workers, so that the other
+            // one has less to do, and is ahead.
+            let authors = stride(from: 0, to: 20, by: 2).map { index in
                 Worker {
                     var line = 0
                     while true {
