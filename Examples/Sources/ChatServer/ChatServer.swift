@@ -22,7 +22,9 @@ import Streams
         exits with 0 after SIGTERM, and with 1 if members were left when the time was over
         """
 
-    static func main() throws {
+    static func main() { runProgram { try run() } }
+
+    private static func run() throws {
         var arguments = Arguments(usage: usage)
         var connection = Connection.Options()
         connection.outputLimit = arguments.integer("output-limit", default: 1 << 20, in: 1...(1 << 30))

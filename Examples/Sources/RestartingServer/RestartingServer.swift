@@ -15,7 +15,9 @@ import Streams
         exits with 0 when all clients have left, and with 1 if some were left when the time was over
         """
 
-    static func main() throws {
+    static func main() { runProgram { try run() } }
+
+    private static func run() throws {
         var arguments = Arguments(usage: usage)
         let host = arguments.text("host", default: "127.0.0.1")
         let port = arguments.port(default: 7002)

@@ -26,3 +26,15 @@ public func raiseDescriptorLimit() {
     limit.rlim_cur = limit.rlim_max
     if setrlimit(resource, &limit) != 0 { log("the limit of descriptors stays as it is: errno \(errno)") }
 }
+
+/// Runs a program, which exits with 1 if an error ends it.
+///
+/// An error that `main` throws is printed with a report of a crash, for which there is no reason if a port is taken.
+///
+/// - Parameter body: The program.
+public func runProgram(_ body: () throws -> Void) {
+    do { try body() } catch {
+        log("\(error)")
+        exit(1)
+    }
+}

@@ -19,7 +19,9 @@ import Streams
         exits with 0 after SIGTERM, and with 1 if clients were left when the time was over
         """
 
-    static func main() throws {
+    static func main() { runProgram { try run() } }
+
+    private static func run() throws {
         var arguments = Arguments(usage: usage)
         var options = Connection.Options()
         options.highWaterMark = arguments.integer("buffer", default: 65_536, in: 1...(1 << 30))

@@ -20,6 +20,8 @@ extension Examples {
             let port = try server.port()
             let load = try ChatLoad(port: port, count: Examples.count(full: 500, small: 100))
             let rate = Examples.count(full: 1_000, small: 500)
+            // With few members the times are those of the system's scheduler: milliseconds, if other programs run.
+            let slack = Examples.isFull ? 0 : 5.0
             var best = (alone: Double.infinity, beside: Double.infinity)
             // The machine may do other things in some of the rounds.
             for round in 1...5 {
@@ -39,7 +41,7 @@ extension Examples {
                 let times = (alone.percentile(0.99), beside.percentile(0.99))
                 print("chat: p99 alone \(times.0) ms, beside members that do not read \(times.1) ms")
                 best = (min(best.alone, times.0), min(best.beside, times.1))
-                if round >= 2 && best.beside <= 2 * best.alone { return }
+                if round >= 2 && best.beside <= 2 * best.alone + slack { return }
             }
             Issue.record("more than twice as long: \(best)")
         }
@@ -93,6 +95,16 @@ extension Examples {
                 "chat: \(count) cycles: \(memory) KiB, grown by \(growth) KiB;", descriptors,
                 "descriptors, then", left)
             #expect(growth < 1_024)
+        }
+
+        @Test func `a server that cannot start says why`() throws {
+            let server = try ServerProcess("chat-server", "--port", "0")
+            let second = try ServerProcess("chat-server", "--port", "\(server.port())")
+            _ = try second.errors.line { $0.hasSuffix("bind: Address already in use (98)") }
+            #expect(try second.end() == 1)
+            let third = try ServerProcess("chat-server", "--port", "many")
+            _ = try third.errors.line { $0 == "--port many: use a number from 0 to 65535" }
+            #expect(try third.end() == 64)
         }
 
         @Test func `a server that is asked to stop delivers to all what it delivers to one`() throws {
