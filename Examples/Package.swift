@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own: programs to start from, which are not part of the libraries.
+var settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// A new compiler's new warning must not stop anyone from trying an example, only us from committing it.
+if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .error)) }
+
+let runLoops = Target.Dependency.product(name: "RunLoops", package: "swift-run-loops")
+let streams = Target.Dependency.product(name: "Streams", package: "swift-run-loops")
+let messagePorts = Target.Dependency.product(name: "MessagePorts", package: "swift-run-loops")
+
+let package = Package(
+    name: "run-loop-examples",
+    products: [
+        .executable(name: "chat-server", targets: ["chat-server"]),
+        .executable(name: "tcp-proxy", targets: ["tcp-proxy"]),
+        .executable(name: "restarting-server", targets: ["restarting-server"]),
+    ],
+    dependencies: [.package(name: "swift-run-loops", path: "..")],
+    targets: [
+        .target(name: "ServerSupport", dependencies: [runLoops], swiftSettings: settings),
+        .executableTarget(
+            name: "chat-server", dependencies: ["ServerSupport", runLoops, streams],
+            path: "Sources/ChatServer", swiftSettings: settings),
+        .executableTarget(
+            name: "tcp-proxy", dependencies: ["ServerSupport", runLoops, streams],
+            path: "Sources/TCPProxy", swiftSettings: settings),
+        .executableTarget(
+            name: "restarting-server", dependencies: ["ServerSupport", runLoops, streams, messagePorts],
+            path: "Sources/RestartingServer", swiftSettings: settings),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: ["chat-server", "tcp-proxy", "restarting-server", messagePorts],
+            path: "Tests/ExampleTests", swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,83 @@
+import RunLoops
+import ServerSupport
+import Streams
+
+/// Accepts members on the loop of the main thread, and hands them to the workers in turn.
+///
+/// > Thread safety: the main thread only.
+final class Server {
+    /// The settings of the program.
+    struct Settings {
+        var host: String
+        var port: UInt16
+        var workers: Int
+        /// The number of events in the queue of a worker from which on members that write have to wait.
+        var queueLimit: Int
+        /// The most members.
+        var members: Int
+        var connection: Connection.Options
+        var logsEnds: Bool
+    }
+
+    private let listener: Listener
+    private let queues: [EventQueue]
+    private let threads: [RunLoopThread]
+    private let reports = Port<Worker.Report>()
+    private var nextNumber = 1
+    /// The number of workers that have not reported what the server waits for.
+    private var awaited = 0
+
+    init(_ settings: Settings) throws {
+        var options = Listener.Options()
+        options.connectionLimit = settings.members
+        listener = try Listener(.tcp(host: settings.host, port: settings.port), options: options)
+
+        let queues = (0..<settings.workers).map { _ in EventQueue(limit: settings.queueLimit) }
+        self.queues = queues
+        threads = try queues.indices.map { try RunLoopThread(name: "worker \($0)") }
+        let reports = self.reports.makeSendRight()
+        for (thread, queue) in zip(threads, queues) {
+            thread.runLoop.perform {
+                _ = Worker(
+                    queue, among: queues, reports: reports, options: settings.connection,
+                    logsEnds: settings.logsEnds)
+            }
+        }
+
+        listener.onPause { _, error in log("no members are accepted for a moment: \(error)") }
+        RunLoop.current.add(self.reports, forMode: .default) { [unowned self] in handle($0) }
+        try RunLoop.current.add(listener, forMode: .default) { [unowned self] accepted in admit(accepted) }
+    }
+
+    /// The address that members connect to.
+    var address: SocketAddress { listener.localAddress }
+
+    private func admit(_ accepted: consuming AcceptedSocket) {
+        let number = nextNumber
+        nextNumber += 1
+        queues[number % queues.count].send(.join(accepted.boxed(), number: number))
+    }
+
+    /// Accepts no more members, and delivers all lines that were read; then closes all connections, and stops the loop.
+    func stop() {
+        listener.invalidate()
+        // First no worker sends a line any more. Then the lines that were sent are in the queues, before the next event: so
+        // each member gets all of them before it is closed.
+        awaited = queues.count
+        for queue in queues { queue.send(.stopReading) }
+    }
+
+    private func handle(_ report: Worker.Report) {
+        awaited -= 1
+        if awaited > 0 { return }
+        switch report {
+        case .stoppedReading:
+            awaited = queues.count
+            for queue in queues { queue.send(.closeMembers) }
+        case .isEmpty:
+            for thread in threads { thread.stop() }
+            for thread in threads { thread.join() }
+            RunLoop.current.stop()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import MessagePorts
+import RunLoops
+import ServerSupport
+import Streams
+
+/// The port through which a new server takes over from the old one.
+///
+/// 1. The new server asks the old one for its listening socket. From now on both accept clients.
+/// 2. The new server says that it serves. The old one stops accepting, and ends its port, so that its name is free.
+/// 3. The new server takes the name, and waits for the next one.
+///
+/// If the new server ends before the second step, the old one goes on as if nothing had happened. The socket is open in one of
+/// them at every moment, so no client is refused.
+///
+/// > Thread safety: the thread of the loop.
+final class Succession {
+    /// The requests to the port.
+    private enum Request: UInt32 {
+        /// To send the listening socket.
+        case socket = 1
+        /// To stop accepting, because the new server serves.
+        case serving = 2
+    }
+
+    private let name: PortName
+    private var port: MessagePort?
+    /// Held until the old server's port has ended.
+    private var predecessor: RemotePort?
+
+    /// Looks for the server that has a name.
+    ///
+    /// - Parameter name: The name that the servers share.
+    /// - Throws: An error if the port of that server cannot be reached.
+    init(_ name: PortName) throws {
+        self.name = name
+        do { predecessor = try RemotePort(named: name, before: .now + .seconds(5)) } catch {
+            guard case .name(.unknown) = error else { throw error }
+        }
+    }
+
+    /// Asks the old server for its socket.
+    ///
+    /// - Returns: The socket; nil if there is no old server.
+    /// - Throws: An error if the old server does not answer.
+    func socketOfPredecessor() throws -> OwnedDescriptor? {
+        guard let predecessor else { return nil }
+        var reply = try predecessor.request(id: Request.socket.rawValue, before: .now + .seconds(5))
+        return reply.descriptors.takeFirst()
+    }
+
+    /// Tells the old server that this one serves, takes the name, and waits for the next server.
+    ///
+    /// - Parameters:
+    ///   - server: The server, which accepts clients already.
+    ///   - onReady: Called when the next server can take over from this one.
+    ///   - onSuccession: Called when the next server serves.
+    /// - Throws: An error if the old server does not answer, or the name cannot be taken.
+    func serve(
+        _ server: EchoServer, onReady: @escaping () -> Void, onSuccession: @escaping () -> Void
+    ) throws {
+        guard let predecessor else {
+            try listen(server, onSuccession)
+            return onReady()
+        }
+        try predecessor.onInvalidation { [self] in
+            self.predecessor = nil
+            do { try listen(server, onSuccession) } catch {
+                // Clients are served nevertheless; only the next restart cannot be without a gap.
+                return log("the name \(name) is not free: \(error)")
+            }
+            onReady()
+        }
+        try predecessor.send(id: Request.serving.rawValue)
+    }
+
+    /// Takes the name, and answers the next server.
+    private func listen(_ server: EchoServer, _ onSuccession: @escaping () -> Void) throws {
+        let port = try MessagePort(name: name)
+        self.port = port
+        try RunLoop.current.add(port, forMode: .common) { [unowned self] message in
+            switch Request(rawValue: message.id) {
+            case .socket where message.isRequest:
+                do {
+                    let socket = try server.duplicateSocket()
+                    try message.reply(descriptors: [socket.descriptor])
+                } catch { log("the socket was not handed over: \(error)") }
+            case .serving:
+                end()
+                onSuccession()
+            case .socket, nil: break
+            }
+        }
+    }
+
+    /// Ends the port: its name is free.
+    func end() {
+        port?.invalidate()
+        port = nil
+    }
+}

@@ -1,0 +1,54 @@
+import RunLoops
+import ServerSupport
+import Streams
+
+/// Accepts clients, and makes a tunnel for each.
+///
+/// > Thread safety: the thread of the loop.
+final class Proxy {
+    private let listener: Listener
+    private var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    private var isStopping = false
+
+    /// Listens on the loop of this thread.
+    ///
+    /// - Parameters:
+    ///   - address: The place to listen at.
+    ///   - endpoint: The place of the server.
+    ///   - limit: The most clients at a time.
+    ///   - options: The limits of the connections.
+    ///   - logsEnds: True if the end of each connection is logged, with its reason.
+    /// - Throws: An error if the kernel refuses.
+    init(
+        at address: Listener.Address, to endpoint: Endpoint, limit: Int, options: Connection.Options,
+        logsEnds: Bool
+    ) throws {
+        var listenerOptions = Listener.Options()
+        listenerOptions.connectionLimit = limit
+        listener = try Listener(address, options: listenerOptions)
+        listener.onPause { _, error in log("no clients are accepted for a moment: \(error)") }
+        try RunLoop.current.add(listener, forMode: .default) { [unowned self] accepted in
+            do {
+                let tunnel = try Tunnel(accepted, to: endpoint, options: options, logsEnds: logsEnds) {
+                    [unowned self] tunnel in didEnd(tunnel)
+                }
+                tunnels[ObjectIdentifier(tunnel)] = tunnel
+            } catch { log("a client was not served: \(error)") }
+        }
+    }
+
+    /// The address that clients connect to.
+    var address: SocketAddress { listener.localAddress }
+
+    /// Accepts no more clients, and stops the loop when the last tunnel has ended.
+    func stop() {
+        isStopping = true
+        listener.invalidate()
+        if tunnels.isEmpty { RunLoop.current.stop() }
+    }
+
+    private func didEnd(_ tunnel: Tunnel) {
+        tunnels[ObjectIdentifier(tunnel)] = nil
+        if isStopping && tunnels.isEmpty { RunLoop.current.stop() }
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+
+/// A program of this package that runs as a process of its own.
+///
+/// It is killed when this object is destroyed, unless it has ended.
+final class ServerProcess: @unchecked Sendable {
+    // Safe: the streams lock themselves, and all else is set when it is made, but for `hasEnded`, which the test's thread has.
+    let processID: pid_t
+    let output: LineStream
+    let errors: LineStream
+    private var hasEnded = false
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - arguments: Its arguments.
+    ///   - descriptors: The most descriptors that it may open; nil for no limit of the test's.
+    ///   - environment: Variables that it gets besides those of the test.
+    /// - Throws: ``Failure`` if it cannot be started.
+    init(
+        _ name: String, _ arguments: String..., descriptors: Int? = nil, environment: [String: String] = [:]
+    ) throws {
+        let directory = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        let path = directory.appending(path: name).path
+        var command = [path] + arguments
+        if let descriptors {
+            command = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\""] + command
+        }
+        let (outputEnd, errorEnd): (CInt, CInt)
+        (output, outputEnd) = try LineStream.make("\(name) output")
+        (errors, errorEnd) = try LineStream.make("\(name) errors")
+        defer {
+            close(outputEnd)
+            close(errorEnd)
+        }
+
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, outputEnd, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errorEnd, STDERR_FILENO)
+        // Those that the tests have inherited are not meant for the program, which may open few.
+        for descriptor in 3..<CInt(256) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        // The threads that tests run on block signals; the program must not inherit that.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.map { "\($0)=\($1)" }
+        var words = command.map { strdup($0) } + [nil]
+        var strings = variables.map { strdup($0) } + [nil]
+        defer { (words + strings).forEach { free($0) } }
+        var started: pid_t = 0
+        let code = posix_spawn(&started, command[0], &actions, &attributes, &words, &strings)
+        if code != 0 { throw Failure("posix_spawn \(path): \(code)") }
+        processID = started
+    }
+
+    deinit {
+        if hasEnded { return }
+        kill(processID, SIGKILL)
+        waitpid(processID, nil, 0)
+    }
+
+    /// Waits until the program says that it listens.
+    ///
+    /// - Returns: The port.
+    func port() throws -> UInt16 {
+        let line: String
+        do { line = try output.line { $0.contains("listening at") } } catch {
+            throw Failure("it does not listen: \(errors.all)")
+        }
+        guard let colon = line.lastIndex(of: ":"), let port = UInt16(line[line.index(after: colon)...]) else {
+            throw Failure("no port: \(line)")
+        }
+        return port
+    }
+
+    func signal(_ signal: CInt) { kill(processID, signal) }
+
+    /// Stops the program with `SIGSTOP`, and waits until all its threads are stopped.
+    func suspend() throws {
+        kill(processID, SIGSTOP)
+        var status: CInt = 0
+        if waitpid(processID, &status, WUNTRACED) != processID || status & 0xff != 0x7f {
+            throw Failure("process \(processID) was not stopped: \(status)")
+        }
+    }
+
+    /// Waits until the program has ended.
+    ///
+    /// - Returns: Its exit code; minus the signal if a signal has ended it.
+    func end() throws -> CInt {
+        var status: CInt = 0
+        try wait(until: "process \(processID) ends") { waitpid(processID, &status, WNOHANG) == processID }
+        hasEnded = true
+        return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+    }
+
+    /// The number of descriptors that the program has open.
+    func descriptorCount() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count
+    }
+
+    /// A value of `/proc/PID/status` in KiB, such as `VmRSS`.
+    func memory(_ field: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        for line in status.split(separator: "\n") where line.hasPrefix("\(field):") {
+            if let number = Int(line.filter(\.isNumber)) { return number }
+        }
+        throw Failure("no \(field) in the status of \(processID)")
+    }
+}
+
+/// The lines that a process writes, which a thread reads.
+final class LineStream: @unchecked Sendable {
+    // Safe: the condition guards both variables.
+    private let condition = NSCondition()
+    private var lines: [String] = []
+    private var isAtEnd = false
+
+    /// Makes a stream.
+    ///
+    /// - Returns: The stream, and the end that a process writes to.
+    static func make(_ name: String) throws -> (LineStream, CInt) {
+        var ends: [CInt] = [0, 0]
+        if pipe(&ends) != 0 { throw Failure(call: "pipe") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let stream = LineStream()
+        let readingEnd = ends[0]
+        let thread = Thread { stream.read(readingEnd) }
+        thread.name = name
+        thread.start()
+        return (stream, ends[1])
+    }
+
+    private func read(_ descriptor: CInt) {
+        var rest: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { break }
+            rest += buffer[..<count]
+            var parts = rest.split(separator: 10, omittingEmptySubsequences: false)
+            rest = Array(parts.removeLast())
+            condition.withLock {
+                lines += parts.map { String(decoding: $0, as: UTF8.self) }
+                condition.broadcast()
+            }
+        }
+        close(descriptor)
+        condition.withLock {
+            isAtEnd = true
+            condition.broadcast()
+        }
+    }
+
+    /// All lines so far.
+    var all: [String] { condition.withLock { lines } }
+
+    /// Waits for a line.
+    ///
+    /// - Parameter isWanted: Tells the line.
+    /// - Returns: The first such line.
+    /// - Throws: ``Failure`` if it does not come.
+    func line(_ isWanted: (String) -> Bool) throws -> String {
+        let limit = Date(timeIntervalSinceNow: 30)
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let line = lines.first(where: isWanted) { return line }
+            if isAtEnd || !condition.wait(until: limit) {
+                let end = isAtEnd ? " before the end" : ""
+                throw Failure("no such line\(end): \(lines.suffix(10))")
+            }
+        }
+    }
+}
