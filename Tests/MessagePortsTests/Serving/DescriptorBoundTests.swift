@@ -167,19 +167,19 @@ private struct CutOffChild {
 
     init(_ stage: HostileStage) throws {
         let slow = try SlowToClose()
-        var ends: [CInt] = [0, 0]
-        // Safe: the kernel fills our array of two.
-        try #require(unsafe pipe(&ends) == 0)
+        let wire = try Wire.sockets()
+        for end in [wire.near, wire.far] { _ = fcntl(end, F_SETFL, 0) }
         let child = Child {
             do {
-                // The parent closes it first, so that the port is the last to have it.
-                var byte: UInt8 = 0
-                close(ends[1])
-                // Safe: the kernel writes at most our one byte.
-                _ = unsafe read(ends[0], &byte, 1)
+                wire.close(wire.near)
                 let first = try stage.connectAndGreet()
+                // The port must be the last to have the descriptor, because the last close is the slow one. So the parent closes
+                // its own before it answers, and the loop stands still until this process has closed its own, too.
+                CutOffChild.tell(wire.far)
+                if !CutOffChild.hears(wire.far) { return 9 }
                 if first.sendBody([], [slow.descriptor]) != .sent { return 10 }
                 slow.letGo()
+                CutOffChild.tell(wire.far)
                 // Until a close has lasted some seconds, each message is received.
                 while true {
                     switch first.sendBody([]) {
@@ -195,9 +195,34 @@ private struct CutOffChild {
             } catch { return 14 }
         }
         slow.letGo()
-        for end in ends { close(end) }
+        wire.close(wire.far)
+        if CutOffChild.hears(wire.near) {
+            let (stands, goesOn) = (Gate(), Gate())
+            stage.server.thread.runLoop.perform {
+                stands.open()
+                #expect(goesOn.wait())
+            }
+            #expect(stands.wait())
+            CutOffChild.tell(wire.near)
+            #expect(CutOffChild.hears(wire.near))
+            goesOn.open()
+        }
         ending = child.wait()
+        wire.close()
         slow.end()
+    }
+
+    private static func tell(_ end: CInt) {
+        var byte: UInt8 = 1
+        // Safe: the kernel reads our own byte.
+        _ = unsafe write(end, &byte, 1)
+    }
+
+    /// Waits for a byte; false at the end of the other process.
+    private static func hears(_ end: CInt) -> Bool {
+        var byte: UInt8 = 0
+        // Safe: the kernel writes at most our one byte.
+        return unsafe read(end, &byte, 1) == 1
     }
 }
 

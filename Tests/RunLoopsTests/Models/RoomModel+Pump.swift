@@ -5,7 +5,7 @@ import TestSupport
 extension RoomModel {
     struct Pump: Hashable {
         enum Step: Hashable {
-            /// `Mailbox.pushIfRoom` for the first in the line: the look, and the exchange.
+            /// `Mailbox.pushIfRoom` for the first in the line: the look, and the exchange. For a handler the look alone.
             case pushLooks, pushExchanges
             /// `PortQueue.serve`: the store of `waitingCount`.
             case waitingStores
@@ -30,6 +30,9 @@ extension RoomModel {
         switch own.step {
         case .pushLooks:
             guard let first = state.line.first, !state.word.isClosed else { return true }
+            if senders[first][state.senders[first].operation].isHandler {
+                return stepPumpAtHandler(first, &own, in: &state, &walk)
+            }
             own.seen = state.word
             let fits = hasRoom(state.word, for: state.senders[first].count)
             own.step = fits ? .pushExchanges : .roomLooks
@@ -69,6 +72,24 @@ extension RoomModel {
             addRoom(&own, to: own.seen, in: &state)
             return !own.serves
         }
+        return false
+    }
+
+    /// The first in the line is a handler, which is taken out if there is room for a message.
+    ///
+    /// - Returns: True if the pump is done.
+    private func stepPumpAtHandler(
+        _ first: Int, _ pump: inout Pump, in state: inout State, _ walk: inout Exploration<State>
+    ) -> Bool {
+        if fault == .handlerNotCalled { return true }
+        if state.word.room == 0 && fault != .handlerCalledWithoutRoom {
+            pump.step = .roomLooks
+            return fault == .lineWithoutNewRoom
+        }
+        if isFull(for: 1, in: state) { walk.fail("a handler is called for room that there is not") }
+        _ = state.line.popFirst()
+        state.outcomes[first] = 1
+        pump = Pump(step: .waitingStores)
         return false
     }
 

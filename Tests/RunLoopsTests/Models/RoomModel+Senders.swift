@@ -125,6 +125,9 @@ extension RoomModel {
             guard lock(index, in: &state) else { return false }
             state.senders[index].pump = Pump()
             go(to: .serves)
+        case .asleep where send.isHandler:
+            if state.outcomes[index] == 0 { return false }
+            finish(index, isSent: true, in: &state, &walk)
         case .asleep:
             if state.outcomes[index] == 0 && send.patience != .untilDeadline { return false }
             go(to: .leaveLocks)
@@ -152,7 +155,8 @@ extension RoomModel {
         state.senders[index].hasBegun = true
         state.senders[index].left = send.count
         state.senders[index].count = send.isChain ? send.count : 0
-        state.senders[index].step = send.isChain ? .waitingLooks : .atOnceCounts
+        // `PortCore.onRoom` joins the line at once.
+        state.senders[index].step = send.isHandler ? .joinLocks : send.isChain ? .waitingLooks : .atOnceCounts
     }
 
     private func sendPart(_ most: Int, _ index: Int, in state: inout State) {

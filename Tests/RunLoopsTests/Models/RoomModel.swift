@@ -30,8 +30,12 @@ struct RoomModel {
         var isChain = true
         /// The count that the collection says.
         var declared: Int?
+        /// True for a handler that waits for room, and takes none.
+        var isHandler = false
 
-        var description: String { "\(count) \(patience)\(isChain ? "" : " in parts")" }
+        var description: String {
+            isHandler ? "handler" : "\(count) \(patience)\(isChain ? "" : " in parts")"
+        }
     }
 
     /// A step that is left out, or made at the wrong time.
@@ -46,6 +50,8 @@ struct RoomModel {
         case pushIfAnyRoom, pushWithoutComparing
         // In `PortQueue.bringRoomUpToDate` and `Mailbox.addRoom`.
         case roomMovedOutsideLock, roomNotNoted, roomAddedByStore, lineWithoutNewRoom
+        // In `PortQueue.serve`, for a handler.
+        case handlerCalledWithoutRoom, handlerNotCalled
         // In `PortCore.close`.
         case lineOutlivesPort
         // In `PortCore.post(contentsOf:)`: the collection's own count, and more at once than there is room for.

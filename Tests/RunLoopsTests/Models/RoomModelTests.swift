@@ -32,6 +32,8 @@ import Testing
         RoomModel.Send(count: count, isChain: false, declared: declared)
     }
 
+    private static let handler = RoomModel.Send(isHandler: true)
+
     static let scenarios = [
         Scenario(limit: 1, queued: 1, senders: [[chain(1)], [chain(1)]], leastStateCount: 10_000),
         Scenario(
@@ -44,6 +46,11 @@ import Testing
             leastStateCount: 20_000),
         Scenario(
             limit: 2, queued: 1, senders: [[collection(3)], [chain(1, .none)]], leastStateCount: 30_000),
+        Scenario(
+            limit: 1, queued: 1, senders: [[handler, chain(1, .none)], [chain(1)]], leastStateCount: 10_000),
+        Scenario(
+            limit: 1, queued: 1, handsOut: 1, senders: [[handler], [chain(1, .untilDeadline)]], closes: true,
+            leastStateCount: 10_000),
     ]
 
     @Test(arguments: scenarios)
@@ -64,6 +71,8 @@ import Testing
         Scenario(limit: 2, queued: 2, handsOut: 1, senders: [[chain(2)], [chain(1, .none)]]),
         Scenario(limit: 2, queued: 2, handsOut: 1, senders: [[chain(2, .untilDeadline)], [chain(1)]]),
         Scenario(limit: 2, queued: 2, handsOut: 2, senders: [[chain(2)], [chain(1)]]),
+        Scenario(limit: 1, queued: 1, senders: [[handler]]),
+        Scenario(limit: 1, queued: 1, handsOut: 1, senders: [[handler], [chain(1)]]),
     ]
 
     @Test(arguments: small) func `the small machines are sound`(scenario: Scenario) {

@@ -195,8 +195,11 @@ struct PortQueue: ~Copyable, Sendable {
     func serve(_ line: inout WaitingSenders, _ pump: inout Pump) {
         while let first = line.first {
             guard let chain = first.chain else {
-                if mailbox.current.room == 0 && !bringRoomUpToDateLocked() { return }
-                takeOutFirst(&line, &pump)
+                if mailbox.current.room > 0 {
+                    takeOutFirst(&line, &pump)
+                } else if !bringRoomUpToDateLocked() {
+                    return
+                }
                 continue
             }
             switch mailbox.pushIfRoom(chain) {
