@@ -89,6 +89,8 @@ public final class DescriptorSource {
     var relay: (() -> Void)?
     /// True if the source represents another input, whose handler finds out itself what is ready.
     let standsForInput: Bool
+    /// True if the descriptor is an epoll set.
+    let watchesSet: Bool
     /// The state that the loop reads at each report of the kernel; `DescriptorSource+Watching` names its parts.
     let state = ExclusivityUnchecked(State())
 
@@ -116,6 +118,7 @@ public final class DescriptorSource {
         self.closesDescriptor = closesDescriptor
         self.origin = SourceLocation(fileID, line)
         standsForInput = false
+        watchesSet = false
         self.handler = { source, readiness in
             handler(source, readiness)
             return true
@@ -127,11 +130,12 @@ public final class DescriptorSource {
     /// - Parameters:
     ///   - descriptor: The descriptor to watch.
     ///   - interest: The events to watch it for.
+    ///   - watchesSet: True if the descriptor is an epoll set.
     ///   - origin: The place where the other input was made.
     ///   - handler: Serves that input, and returns true if there was anything to serve: the event that made the descriptor
     ///     ready may be over.
     package init(
-        _ descriptor: CInt, interest: Interest, origin: SourceLocation,
+        _ descriptor: CInt, interest: Interest, watchesSet: Bool = false, origin: SourceLocation,
         handler: @escaping (DescriptorSource, Readiness) -> Bool
     ) {
         self.descriptor = descriptor
@@ -139,6 +143,7 @@ public final class DescriptorSource {
         trigger = .level
         closesDescriptor = false
         standsForInput = false
+        self.watchesSet = watchesSet
         self.origin = origin
         self.handler = handler
     }
@@ -155,6 +160,7 @@ public final class DescriptorSource {
         trigger = .level
         closesDescriptor = false
         standsForInput = true
+        watchesSet = true
         self.origin = origin
         self.handler = { _, _ in handler() }
     }

@@ -3,7 +3,8 @@ internal import RunLoops
 extension Connection {
     /// Writes bytes.
     ///
-    /// They are sent at the end of the pass, behind all that was written before. This never waits.
+    /// They are sent behind all that was written before: when the connection's own handlers have returned, or at the end of the pass.
+    /// This never waits.
     ///
     /// The unsent bytes are bounded: if there are ``Options/outputLimit`` of them already, the connection ends with
     /// ``EndReason/outputLimit(_:)`` instead.

@@ -20,7 +20,7 @@ public import RunLoops
 /// call of yours. The loop holds the connection until then, and the connection holds its handlers until then; so a handler may
 /// capture what it likes, and use the connection that it is given.
 ///
-/// What is written is sent at the end of the pass, all at once. The connection owns its socket, and closes it when it ends, or
+/// What a handler writes is sent when it has returned, and all else at the end of the pass, at once. The connection owns its socket, and closes it when it ends, or
 /// when it is destroyed without having been added.
 ///
 /// <doc:Connections> tells more.

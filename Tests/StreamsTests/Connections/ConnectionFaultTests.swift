@@ -142,4 +142,24 @@ import Testing
             }
         }
     }
+
+    @Test func `a change of mode asks the kernel for no new place`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            pair.connection.onFrame(.lines()) { connection, line in connection.write(line) }
+            try loop.add(pair.connection, forMode: .default)
+            let mode = RunLoop.Mode("other")
+            let keep = Timer(timeInterval: .seconds(600), repeats: false) { _ in }
+            loop.add(keep, forMode: mode)
+            loop.pass()
+            try pair.send("line\n")
+            Faults.refusingWatches(ENOSPC) {
+                loop.pass(in: mode)
+                let read = recorded { try pair.read() } ?? nil
+                #expect(read == nil, "the other mode has no connection")
+                loop.settle()
+            }
+            #expect(try pair.read() == "line")
+        }
+    }
 }

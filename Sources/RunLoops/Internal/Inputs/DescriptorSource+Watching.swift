@@ -25,6 +25,11 @@ extension DescriptorSource {
         var list: LoopDescriptors?
         /// Exists while the source is in a loop.
         var event: Event?
+        /// Keeps a set of descriptors in the kernel's set while other modes run; nil for all other descriptors.
+        ///
+        /// It waits for an event that a set never has. To add a set, the kernel looks at each of its members, which took 264 µs
+        /// with 9,000 of them; to watch it again for reading, 0.24 µs.
+        var place: Event?
         /// The interest that the event is made for.
         var interest = Interest()
         /// In the loop's list of changes that the kernel has not got.
@@ -71,6 +76,11 @@ extension DescriptorSource: LoopInput {
         var event = try Event(poller.base)
         prepare(&event, poller)
         try event.watch()
+        if watchesSet {
+            let place = try unsafe Event(poller.base, descriptor, EV_CLOSED, context: nil) { _, _, _ in }
+            try place.watch()
+            watch.place = consume place
+        }
         watch.event = consume event
         watch.interest = interest
         watch.reportsUntilCheck = 0
@@ -100,6 +110,7 @@ extension DescriptorSource: LoopInput {
         }
         setWatched(false, in: list)
         watch.event = nil
+        watch.place = nil
         watch.list = nil
         let wasOpen = list.remove(self)
         // At its end the loop asks the kernel no more, so it does not matter which comes first.

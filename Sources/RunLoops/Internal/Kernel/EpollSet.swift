@@ -26,6 +26,11 @@ package final class EpollSet: Sendable {
         package static let closed = Interest(rawValue: EPOLLHUP.rawValue)
         /// The socket has an error; reported whatever is watched for.
         package static let error = Interest(rawValue: EPOLLERR.rawValue)
+        /// The end of the stream and errors, each reported once.
+        package static let hangUpOnce = Interest(rawValue: EPOLLRDHUP.rawValue | EPOLLET.rawValue)
+        /// A report after which the socket is to be read.
+        package static let received = Interest(
+            rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue)
         package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
         /// Reports new readiness only.
         package static let edge = Interest(rawValue: EPOLLET.rawValue)

@@ -27,11 +27,14 @@ package final class ServedInput: SignalledInput {
     /// - Parameters:
     ///   - descriptor: The descriptor that the loop watches for reading. It stays the caller's, and open while the input is in
     ///     the loop.
+    ///   - isSet: True if the descriptor is an epoll set.
     ///   - origin: The place in the user's code that diagnostics name.
     ///   - loop: The loop of the calling thread.
-    package init(_ descriptor: CInt, _ origin: SourceLocation, in loop: RunLoop) {
+    package init(_ descriptor: CInt, isSet: Bool = false, _ origin: SourceLocation, in loop: RunLoop) {
         self.loop = loop.core("RunLoop.add(input)", "perform a block on the loop and add it there")
-        watch = DescriptorSource(descriptor, interest: .read, origin: origin) { _, _ in false }
+        watch = DescriptorSource(descriptor, interest: .read, watchesSet: isSet, origin: origin) { _, _ in
+            false
+        }
     }
 
     // MARK: - Modes

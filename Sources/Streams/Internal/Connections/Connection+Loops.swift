@@ -50,6 +50,8 @@ extension Connection {
     }
 
     func settleAtPassEnd() {
+        // It may have been served since, and settled then.
+        if !state.isUnsettled { return }
         state.isUnsettled = false
         _ = settle(.now())
     }
@@ -67,7 +69,7 @@ extension Connection {
 
     /// Sets the timer for the next deadline, if that is earlier than the date it is set for.
     func updateTimer() {
-        let deadline = state.deadlines.next(state.machine, options)?.moment ?? .never
+        let deadline = state.nextDeadline(options)?.moment ?? .never
         let next = min(deadline, connecting?.nextStart ?? .never)
         guard next < timerMoment, let streams else { return }
         timerMoment = next
@@ -88,7 +90,7 @@ extension Connection {
 
     /// The timer has fired: a deadline may have passed, or has moved on.
     func timerFired(at now: Moment) {
-        if let next = state.deadlines.next(state.machine, options), next.moment <= now {
+        if let next = state.nextDeadline(options), next.moment <= now {
             switch next.cause {
             case .timeout(let timeout): state.machine.end(.timedOut(timeout))
             case .linger: state.machine.didLinger()

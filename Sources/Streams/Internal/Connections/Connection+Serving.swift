@@ -16,9 +16,10 @@ extension Connection: StreamMember {
         if readiness.contains(.error) { noteError() }
         if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
         if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
-        if !readiness.isDisjoint(with: [.reading, .closed]) && receive(readiness, now) { handled = true }
+        if !readiness.isDisjoint(with: .received) && receive(readiness, now) { handled = true }
         if readiness.contains(.hangUp) { noteEnd() }
         if settle(now) { handled = true }
+        state.isUnsettled = false
         return handled
     }
 
@@ -265,10 +266,10 @@ extension Connection: StreamMember {
 
     private func updateInterest() {
         if places.isEmpty || connecting != nil { return }
-        var interest: EpollSet.Interest = []
+        var interest = EpollSet.Interest(rawValue: 0)
         if state.machine.wantsInput(hasReceiver: hasReceiver) { interest.formUnion(.reading) }
         if state.isBlocked { interest.formUnion(.writing) }
         // Without a wish: the end of the stream, and an error, which the kernel reports in any case, are to be reported once.
-        places.watch(for: interest.isEmpty ? [.edge, .hangUp] : interest, state.socket.descriptor)
+        places.watch(for: interest.isEmpty ? .hangUpOnce : interest, state.socket.descriptor)
     }
 }

@@ -52,8 +52,9 @@ struct ConnectionDeadlines {
     ///   - machine: The state of the connection.
     ///   - options: Its time-outs.
     /// - Returns: The moment and the cause; nil if there is none.
-    func next(_ machine: ConnectionMachine, _ options: Connection.Options) -> (moment: Moment, cause: Cause)?
-    {
+    func next(_ machine: borrowing ConnectionMachine, _ options: Connection.Options) -> (
+        moment: Moment, cause: Cause
+    )? {
         if machine.ended != nil { return nil }
         if !machine.isConnected {
             return options.connectTimeout.map { (after($0, start), .timeout(.connect)) }

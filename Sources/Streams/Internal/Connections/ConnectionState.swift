@@ -26,6 +26,11 @@ struct ConnectionState: ~Copyable {
         self.socket = socket
     }
 
+    /// The earliest deadline.
+    func nextDeadline(_ options: Connection.Options) -> (moment: Moment, cause: ConnectionDeadlines.Cause)? {
+        deadlines.next(machine, options)
+    }
+
     /// Sends what was written, as much as one call sends.
     mutating func send() -> StreamSocket.Sent { socket.send(&output) }
 }

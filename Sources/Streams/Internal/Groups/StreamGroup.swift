@@ -31,7 +31,7 @@ final class StreamGroup {
         self.streams = streams
         self.mode = mode
         set = try EpollSet()
-        input = ServedInput(set.descriptor, origin, in: streams.loop)
+        input = ServedInput(set.descriptor, isSet: true, origin, in: streams.loop)
     }
 
     /// The number of members.
