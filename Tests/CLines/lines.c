@@ -83,7 +83,8 @@ void lines_ask(
     question->length = strlen(text) < LONGEST - 1 ? strlen(text) : LONGEST - 1;
     memcpy(question->text, text, question->length);
     question->text[question->length++] = '\n';
-    question->deadline = now() + milliseconds;
+    // One more, because the time of now is rounded down.
+    question->deadline = now() + milliseconds + 1;
     question->answer = answer;
     question->data = data;
     question->next = lines->first;

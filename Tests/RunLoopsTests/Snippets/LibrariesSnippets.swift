@@ -181,8 +181,11 @@ final class LineClient {
                         if number == 0 && closes { client.close() }
                     }
                 }
-                #expect(
-                    loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
+                while log.entries.isEmpty {
+                    #expect(
+                        loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource
+                    )
+                }
             }
             for wire in wires {
                 #expect(wire.nearCloses())
