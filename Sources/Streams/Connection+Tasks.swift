@@ -9,17 +9,17 @@ extension Connection {
     /// connection.closeAfterWriting()
     /// ```
     ///
-    /// Bytes are received while the task awaits them, and the peer has to wait otherwise. The sequence ends when the peer has ended
-    /// its stream; the connection stays open for writing then, until you close it. It ends, too, when your code has closed the
-    /// connection. If the connection ends for another reason, the iteration throws. If the task is cancelled while it awaits a
-    /// frame, the connection ends with ``EndReason/cancelled``.
+    /// Bytes are received while the task awaits them, and the peer has to wait otherwise. The sequence ends when the peer has
+    /// ended its stream; the connection stays open for writing then, until you close it. It ends, too, when your code has
+    /// closed the connection. If the connection ends for another reason, the iteration throws. If the task is cancelled while
+    /// it awaits a frame, the connection ends with ``EndReason/cancelled``.
     ///
     /// - Parameter framing: The way in which the bytes are cut into frames.
     /// - Returns: The frames. One task at a time iterates over the frames of a connection.
     public func frames(_ framing: Framing) -> Frames { Frames(self, reader(FrameScanner(framing))) }
 
-    /// Returns the bytes that are received, piece by piece as they arrive, for a task that runs on the thread of the connection's
-    /// loop.
+    /// Returns the bytes that are received, piece by piece as they arrive, for a task that runs on the thread of the
+    /// connection's loop.
     ///
     /// As ``frames(_:)``.
     ///
@@ -35,7 +35,8 @@ extension Connection {
         try await wait { $0.state.machine.isConnected }
     }
 
-    /// Waits until a writer may go on: the unsent bytes are no more than ``Options/highWaterMark``, or have fallen to half of it.
+    /// Waits until a writer may go on: the unsent bytes are no more than ``Options/highWaterMark``, or have fallen to half of
+    /// it.
     ///
     /// Returns at once if they are few. If the task is cancelled meanwhile, the connection ends.
     ///

@@ -3,8 +3,8 @@ internal import RunLoops
 extension Connection {
     /// Writes bytes.
     ///
-    /// They are sent behind all that was written before: when the connection's own handlers have returned, or at the end of the pass.
-    /// This never waits.
+    /// They are sent behind all that was written before: when the connection's own handlers have returned, or at the end of the
+    /// pass. This never waits.
     ///
     /// The unsent bytes are bounded: if there are ``Options/outputLimit`` of them already, the connection ends with
     /// ``EndReason/outputLimit(_:)`` instead.
@@ -83,8 +83,8 @@ extension Connection {
 
     /// Closes the connection after all that was written has been sent.
     ///
-    /// No handler but ``onEnd(_:)`` is called any more, with ``EndReason/closed``, unless sending fails. The connection waits for
-    /// the peer to close, too, for ``Options/lingerTimeout``, and discards what comes meanwhile.
+    /// No handler but ``onEnd(_:)`` is called any more, with ``EndReason/closed``, unless sending fails. The connection waits
+    /// for the peer to close, too, for ``Options/lingerTimeout``, and discards what comes meanwhile.
     public func closeAfterWriting() {
         requireOwnThread("Connection.closeAfterWriting")
         state.machine.close(afterWriting: .closed)
@@ -101,8 +101,8 @@ extension Connection {
 
     /// Resets the connection at once; unsent bytes are discarded, also those that the kernel has taken.
     ///
-    /// The peer gets an error instead of the end of the stream, so it does not take what it has received for the whole. Over a Unix
-    /// socket it is the end of the stream. Otherwise as ``close()``.
+    /// The peer gets an error instead of the end of the stream, so it does not take what it has received for the whole. Over a
+    /// Unix socket it is the end of the stream. Otherwise as ``close()``.
     public func reset() {
         requireOwnThread("Connection.reset")
         state.socket.resetWhenClosed()

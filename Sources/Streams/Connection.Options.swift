@@ -14,8 +14,8 @@ extension Connection {
 
         /// The time for which a connection that is closing waits for the peer to close, too, after its last byte was sent.
         ///
-        /// A socket that is closed while the peer still sends resets the connection, and the peer may lose what it has not read.
-        /// So ``Connection/closeAfterWriting()`` reads and discards what comes, at most for this time.
+        /// A socket that is closed while the peer still sends resets the connection, and the peer may lose what it has not
+        /// read. So ``Connection/closeAfterWriting()`` reads and discards what comes, at most for this time.
         public var lingerTimeout: Duration = .seconds(2)
 
         /// The number of unconsumed bytes at which the connection ends; for the handlers of ``Connection/onReceive(_:)``.

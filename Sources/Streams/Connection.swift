@@ -2,8 +2,8 @@ public import RunLoops
 
 /// A stream of bytes to a peer and from it, over TCP or a Unix socket, on one loop.
 ///
-/// A connection is made of an ``AcceptedSocket``, of a socket that you have, or by ``connect(to:options:fileID:line:)``. It does
-/// nothing until it is added to a loop, and calls its handlers only while one of its modes runs.
+/// A connection is made of an ``AcceptedSocket``, of a socket that you have, or by ``connect(to:options:fileID:line:)``. It
+/// does nothing until it is added to a loop, and calls its handlers only while one of its modes runs.
 ///
 /// ```swift
 /// let connection = try Connection(accepted)
@@ -16,12 +16,12 @@ public import RunLoops
 /// ```
 ///
 /// Handlers are called one after the other, never one inside another, even if a handler runs the loop. A handler may do
-/// anything: write, pause, close the connection, replace handlers, run the loop. ``onEnd(_:)`` comes once, last, and never inside a
-/// call of yours. The loop holds the connection until then, and the connection holds its handlers until then; so a handler may
-/// capture what it likes, and use the connection that it is given.
+/// anything: write, pause, close the connection, replace handlers, run the loop. ``onEnd(_:)`` comes once, last, and never
+/// inside a call of yours. The loop holds the connection until then, and the connection holds its handlers until then; so a
+/// handler may capture what it likes, and use the connection that it is given.
 ///
-/// What a handler writes is sent when it has returned, and all else at the end of the pass, at once. The connection owns its socket, and closes it when it ends, or
-/// when it is destroyed without having been added.
+/// What a handler writes is sent when it has returned, and all else at the end of the pass, at once. The connection owns its
+/// socket, and closes it when it ends, or when it is destroyed without having been added.
 ///
 /// <doc:Connections> tells more.
 ///
@@ -105,8 +105,8 @@ public final class Connection {
 
     /// Makes a connection to a place, once it is added to a loop.
     ///
-    /// ``onConnect(_:)`` is called when it is made; if it cannot be made, ``onEnd(_:)`` with the reason of the last address that
-    /// was tried. What is written before is sent then.
+    /// ``onConnect(_:)`` is called when it is made; if it cannot be made, ``onEnd(_:)`` with the reason of the last address
+    /// that was tried. What is written before is sent then.
     ///
     /// ```swift
     /// let connection = Connection.connect(to: .tcp(host: "localhost", port: 6379))

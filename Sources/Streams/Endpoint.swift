@@ -1,8 +1,8 @@
 /// The place that a connection is made to.
 ///
 /// The name of a host is resolved when the connection is added to a loop, on another thread. The addresses of the host are then
-/// tried in the manner of RFC 8305: IPv6 and IPv4 in turn, and each a quarter of a second after the one before it, or as soon as
-/// that one has failed. The first that answers is used.
+/// tried in the manner of RFC 8305: IPv6 and IPv4 in turn, and each a quarter of a second after the one before it, or as soon
+/// as that one has failed. The first that answers is used.
 ///
 /// > Thread safety: a value.
 public enum Endpoint: Hashable, Sendable {

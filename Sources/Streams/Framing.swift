@@ -9,8 +9,8 @@ internal import RunLoops
 /// }
 /// ```
 ///
-/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)``, as soon as that is known: no
-/// more than the limit is ever stored for it.
+/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)``, as soon
+/// as that is known: no more than the limit is ever stored for it.
 ///
 /// > Thread safety: a value.
 public struct Framing: Hashable, Sendable {

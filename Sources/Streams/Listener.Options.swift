@@ -28,7 +28,8 @@ extension Listener {
         /// True if each write is sent at once, even if it is small: the Nagle algorithm is off.
         public var sendsWithoutDelay = true
 
-        /// True if the kernel asks the peer of an idle connection, after a time that the system sets, whether it is there still.
+        /// True if the kernel asks the peer of an idle connection, after a time that the system sets, whether it is there
+        /// still.
         public var keepsAlive = false
 
         /// Makes the default settings.

@@ -9,9 +9,8 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// The handler may make a ``Connection`` of the accepted socket, or send it to another loop. A run of the loop inside the handler
-/// accepts further connections. While the listener is in no mode that
-/// runs, connections wait in the kernel's backlog.
+/// The handler may make a ``Connection`` of the accepted socket, or send it to another loop. A run of the loop inside the
+/// handler accepts further connections. While the listener is in no mode that runs, connections wait in the kernel's backlog.
 ///
 /// If the process may open no more descriptors, the listener closes the connections that wait, with a descriptor that it holds
 /// in reserve for that, and pauses: ``onPause(_:)``.
@@ -139,8 +138,8 @@ public final class Listener {
 
     /// Closes the socket, and takes the listener out of its loop for good.
     ///
-    /// No handler of it starts afterwards. Connections that were accepted stay open; those that wait in the backlog are reset by
-    /// the kernel. Calling it again does nothing.
+    /// No handler of it starts afterwards. Connections that were accepted stay open; those that wait in the backlog are reset
+    /// by the kernel. Calling it again does nothing.
     public func invalidate() {
         requireOwnThread("Listener.invalidate")
         end()

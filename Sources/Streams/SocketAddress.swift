@@ -29,7 +29,8 @@ public struct SocketAddress: Hashable, Sendable {
     /// - Parameter path: The path, of at most 107 bytes.
     public init?(path: String) { self.init(unixName: path, isAbstract: false) }
 
-    /// Makes the address of a Unix socket outside the file system, as only Linux has it, or nil if the name is empty or too long.
+    /// Makes the address of a Unix socket outside the file system, as only Linux has it, or nil if the name is empty or too
+    /// long.
     ///
     /// - Parameter name: The name, of at most 107 bytes.
     public init?(abstractName name: String) { self.init(unixName: name, isAbstract: true) }

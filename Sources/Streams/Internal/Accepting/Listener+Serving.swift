@@ -86,8 +86,8 @@ extension Listener: StreamMember {
         updateInterest()
     }
 
-    /// Accepts connections with the descriptor in reserve, one after the other, and closes them: their peers learn that they are
-    /// not served.
+    /// Accepts connections with the descriptor in reserve, one after the other, and closes them: their peers learn that they
+    /// are not served.
     private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)

@@ -1,8 +1,8 @@
 /// The state of a connection: a value, without a socket and without handlers.
 ///
-/// Each event is a method. After it, the owner takes the steps that ``nextStep(hasUnsent:)`` returns, one by one, until there is
-/// none. A step that calls a handler is not returned while another handler is being called, so that a handler may do anything
-/// to its connection: the steps that follow from it come when it has returned.
+/// Each event is a method. After it, the owner takes the steps that ``nextStep(hasUnsent:)`` returns, one by one, until there
+/// is none. A step that calls a handler is not returned while another handler is being called, so that a handler may do
+/// anything to its connection: the steps that follow from it come when it has returned.
 struct ConnectionMachine: Hashable {
     /// One direction of the connection, as this side sees it.
     enum Direction {
