@@ -62,7 +62,7 @@ public final class Connection {
 
     /// The handler of what is received.
     enum Receiver {
-        /// What is received waits.
+        /// Received bytes wait.
         case none
         /// Returns the number of bytes that it has consumed.
         case bytes((Connection, RawSpan) -> Int)

@@ -42,7 +42,8 @@ extension DescriptorSource {
         var isServing = false
         /// The kernel reported it again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// What libevent has reported, and how often the kernel had been asked then; no events if that does not count.
+        /// The events that libevent has reported, and the number of times that the kernel had been asked then; no events if the
+        /// report does not count.
         var events: CInt = 0
         var asks: UInt64 = 0
         /// The number of reports before the descriptor is looked at again: its number may be another file's by now.

@@ -17,7 +17,7 @@ extension LibrarySource {
         var hold: LibrarySource?
 
         var group = DescriptorGroup()
-        /// What the service may take out; of use inside it only.
+        /// The reports that the service may take out; of use inside it only.
         var reports: Deque<EpollSet.Report> = []
         /// The number of reports that the service may still take out.
         var reportsLeft = 0

@@ -74,7 +74,7 @@ struct EventBase: ~Copyable {
 @safe
 struct Event: ~Copyable {
     private let pointer: OpaquePointer
-    /// What libevent knows that the event asks for.
+    /// The interest of the event, as libevent knows it.
     private var interest: Int16 = 0
 
     /// Makes an event that stands for no descriptor yet.
