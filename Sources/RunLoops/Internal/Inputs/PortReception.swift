@@ -154,3 +154,6 @@ final class TaskBell: SignalReceiver {
         return isRung
     }
 }
+
+@available(*, unavailable)
+extension PortReception: Sendable {}
