@@ -151,6 +151,9 @@ int runloops_listen(
 }
 
 bool runloops_path_is_stale(const void *address, unsigned length) {
+    // Connecting to a file of another kind is refused, too.
+    struct stat file;
+    if (lstat(((const struct sockaddr_un *)address)->sun_path, &file) == -1 || !S_ISSOCK(file.st_mode)) return false;
     const char *call;
     int probe = open_stream(address, &call);
     if (probe == -1) return false;

@@ -10,7 +10,7 @@ extension Connection {
     /// - Parameter handler: Called with the connection and the bytes, which live until it returns. It replaces the handler of
     ///   frames. Bytes that were received before and not consumed are given to it.
     public func onReceive(_ handler: @escaping (Connection, RawSpan) -> Int) {
-        setReceiver(.bytes(handler), framing: nil)
+        setReceiver("Connection.onReceive", .bytes(handler), framing: nil)
     }
 
     /// Sets the handler of received frames.
@@ -22,13 +22,16 @@ extension Connection {
     ///   - handler: Called with the connection and the bytes of one frame, which live until it returns. It replaces the handler
     ///     of received bytes.
     public func onFrame(_ framing: Framing, _ handler: @escaping (Connection, RawSpan) -> Void) {
-        setReceiver(.frames(handler), framing: framing)
+        setReceiver("Connection.onFrame", .frames(handler), framing: framing)
     }
 
-    private func setReceiver(_ receiver: Receiver, framing: Framing?) {
-        requireOwnThread("Connection.onReceive")
+    private func setReceiver(_ member: StaticString, _ receiver: Receiver, framing: Framing?) {
+        requireOwnThread(member)
         if !isOpen { return }
+        // A task that reads sees that it does not any more.
+        wakeReader()
         handlers.receiver = receiver
+        state.receiverVersion &+= 1
         state.scanner = framing.map { FrameScanner($0) }
         receiverDidChange()
     }

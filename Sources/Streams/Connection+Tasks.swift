@@ -102,6 +102,7 @@ extension Connection {
                     case nil: break
                     }
                     if connection.state.machine.input == .ended { return nil }
+                    if !connection.isRead(by: reader) { return nil }
                     await connection.wait(isolation: actor) { connection.await(reader, $0) }
                 }
             }

@@ -62,6 +62,13 @@ extension Connection {
         requireOwnThread("Connection.write")
         guard state.machine.takesOutput else { return false }
         if state.output.count < options.outputLimit || state.output.isEmpty { return true }
+        // Bytes of this pass have not been offered to the kernel.
+        sendNow()
+        guard state.machine.takesOutput else {
+            settleLater()
+            return false
+        }
+        if state.output.count < options.outputLimit { return true }
         end(.outputLimit(options.outputLimit))
         return false
     }

@@ -65,7 +65,8 @@ public struct Framing: Hashable, Sendable {
 
     private static func checked(_ limit: Int, _ member: StaticString) -> Int {
         if limit < 1 { misuse("\(member): a frame of at most \(limit) bytes; use a limit of one or more") }
-        return limit
+        // Room for the prefix or the line ending, whatever the limit.
+        return min(limit, .max - 16)
     }
 }
 

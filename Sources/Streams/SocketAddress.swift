@@ -18,6 +18,7 @@ public struct SocketAddress: Hashable, Sendable {
     ///   - host: An IPv4 address such as `127.0.0.1`, or an IPv6 address such as `::1` or `fe80::1%eth0`.
     ///   - port: The port.
     public init?(host: String, port: UInt16) {
+        if host.utf8.contains(0) { return nil }
         guard let bytes = unsafe SocketAddress.filled({ unsafe runloops_ip_address(host, port, $0) }) else {
             return nil
         }

@@ -128,6 +128,39 @@ import Testing
         }
     }
 
+    @Test func `a file that is no socket is left where it is`() throws {
+        let path = try ScratchDirectory().path + "/data"
+        let file = unsafe open(path, O_CREAT | O_WRONLY, 0o600)
+        close(file)
+        #expect { _ = try Listener(.unix(path: path)) } throws: { ($0 as? SystemError)?.code == EADDRINUSE }
+        #expect(unsafe access(path, F_OK) == 0)
+    }
+
+    @Test func `a full listener that is removed and added again accepts when there is room`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(
+                .tcp(host: "127.0.0.1", port: 0),
+                options: {
+                    var options = Listener.Options()
+                    options.connectionLimit = 1
+                    return options
+                }())
+            var accepted: [AcceptedSocket.Box] = []
+            try loop.add(listener, forMode: .default) { accepted.append($0.boxed()) }
+            let port = try #require(listener.localAddress.port)
+            let clients = try (0..<2).map { _ in try Loopback.connect(to: port) }
+            defer { for client in clients { close(client) } }
+            loop.settle()
+            #expect(accepted.count == 1)
+            loop.remove(listener, forMode: .default)
+            #expect(takes(accepted[0]))
+            try loop.add(listener, forMode: .default) { accepted.append($0.boxed()) }
+            loop.settle()
+            #expect(accepted.count == 2)
+            listener.invalidate()
+        }
+    }
+
     @Test func `a place that cannot be listened at is an error that names it`() throws {
         let taken = try Listener(.tcp(host: "127.0.0.1", port: 0))
         let port = try #require(taken.localAddress.port)

@@ -69,6 +69,26 @@ import Testing
         }
     }
 
+    @Test func `bytes that the kernel has not been offered do not count against the peer`() throws {
+        try onLoopThread { loop in
+            var options = Connection.Options()
+            options.outputLimit = 100_000
+            let pair = try Pair(options)
+            let calls = Calls()
+            calls.watch(pair.connection)
+            pair.connection.onFrame(.lines()) { connection, _ in
+                connection.write([UInt8](repeating: 1, count: 150_000))
+                connection.write([UInt8](repeating: 1, count: 10))
+            }
+            try loop.add(pair.connection, forMode: .default)
+            try pair.send("go\n")
+            loop.settle()
+            #expect(!calls.list.contains { $0.hasPrefix("end") })
+            #expect(pair.connection.isOpen)
+            #expect(pair.connection.sentByteCount + pair.connection.unsentByteCount == 150_010)
+        }
+    }
+
     @Test func `a writer that waits is told when the unsent bytes have fallen to half the mark`() throws {
         try onLoopThread { loop in
             var options = Connection.Options()

@@ -39,6 +39,24 @@ import Testing
             return lines
         }
 
+        /// Has a second sequence replace a first one that waits.
+        ///
+        /// - Returns: The lines of the first one, and the line of the second one.
+        func replace() async throws -> (first: [String], second: String?) {
+            let hasOne = Gate()
+            async let first = lines { _ in hasOne.open() }
+            try peerSends("one\n")
+            while !hasOne.wait(seconds: 0) { await Task.yield() }
+            let frames = try connection().frames(.lines())
+            try peerSends("two\n")
+            var second: String?
+            for try await line in frames {
+                second = String(decoding: line, as: UTF8.self)
+                break
+            }
+            return (try await first, second)
+        }
+
         func pieces() async throws -> Int {
             var count = 0
             for try await piece in try connection().pieces() { count += piece.count }
@@ -168,6 +186,14 @@ import Testing
             let reasons = try await [first, second]
             #expect(reasons == [.peerClosed, .peerClosed])
             #expect(try await talker.end() == .peerClosed)
+        }
+    }
+
+    @Test func `a second sequence ends the first one`() async throws {
+        try await withTalker { talker in
+            let lines = try await talker.replace()
+            #expect(lines.first == ["one"])
+            #expect(lines.second == "two")
         }
     }
 

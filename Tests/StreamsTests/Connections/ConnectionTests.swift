@@ -311,6 +311,118 @@ import Testing
         #expect(log.entries == ["\(Connection.EndReason.loopEnded), false"])
     }
 
+    @Test func `at the end of the thread a handler may close what else the thread has`() throws {
+        let log = Log<String>()
+        let hasEnded = Gate()
+        try RunLoopThread.detach(name: "ends") { loop in
+            defer { hasEnded.open() }
+            guard let pairs = recorded({ try (0..<3).map { _ in try Pair() } }),
+                let listener = recorded({ try Listener(.tcp(host: "127.0.0.1", port: 0)) })
+            else { return }
+            for pair in pairs {
+                pair.connection.onEnd { _, reason in
+                    log.add("\(reason)")
+                    for other in pairs { other.connection.closeAfterWriting() }
+                    for other in pairs { other.connection.close() }
+                    listener.invalidate()
+                }
+                recorded { try loop.add(pair.connection, forMode: .default) }
+            }
+            recorded { try loop.add(listener, forMode: .default) { accepted in _ = accepted.release() } }
+        }
+        #expect(hasEnded.wait())
+        waitUntil("all ends are told") { log.entries.count == 3 }
+        #expect(log.entries.first == "\(Connection.EndReason.loopEnded)")
+    }
+
+    @Test func `a handler that another one replaces leaves it the rest`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            var seen: [String] = []
+            pair.connection.onReceive { connection, bytes in
+                seen.append("first " + text(bytes))
+                connection.onReceive { _, bytes in
+                    seen.append("second " + text(bytes))
+                    return bytes.byteCount
+                }
+                return 2
+            }
+            try loop.add(pair.connection, forMode: .default)
+            try pair.send("abcd")
+            loop.settle()
+            #expect(seen == ["first abcd", "second cd"])
+        }
+    }
+
+    @Test func `a handler that looks, and sets one of frames, leaves it all`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            var seen: [String] = []
+            pair.connection.onReceive { connection, bytes in
+                connection.onFrame(.lines()) { _, line in seen.append(text(line)) }
+                return 0
+            }
+            try loop.add(pair.connection, forMode: .default)
+            try pair.send("GET\nrest")
+            loop.settle()
+            #expect(seen == ["GET"])
+        }
+    }
+
+    @Test func `frames that were stored come before the end of the stream`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            let other = try Pair()
+            let calls = Calls()
+            calls.watch(pair.connection)
+            pair.connection.onFrame(.lines()) { connection, line in
+                calls.list.append(text(line))
+                if calls.list.count == 1 { connection.pauseReading() }
+            }
+            other.connection.onFrame(.lines()) { _, _ in pair.connection.resumeReading() }
+            try loop.add(other.connection, forMode: .default)
+            try loop.add(pair.connection, forMode: .default)
+            try pair.send("a\nb\nc\n")
+            loop.settle()
+            #expect(calls.list == ["a"])
+            // Both are reported in one pass, the one that resumes first.
+            try other.send("resume\n")
+            pair.endSending()
+            loop.settle()
+            #expect(
+                calls.list == ["a", "b", "c", "end: \(Connection.EndReason.peerClosed)"]
+                    || calls.list == ["a", "b", "c"])
+            pair.closePeer()
+            other.connection.close()
+            loop.run()
+            #expect(calls.list == ["a", "b", "c", "end: \(Connection.EndReason.peerClosed)"])
+        }
+    }
+
+    @Test func `a handler of the end is called in a mode of its connection`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            let calls = Calls()
+            calls.watch(pair.connection)
+            var options = pair.connection.options
+            options.highWaterMark = 10
+            pair.connection.options = options
+            pair.connection.onDrained { _ in
+                calls.list.append("drained in \(loop.currentMode?.rawValue ?? "none")")
+            }
+            try loop.add(pair.connection, forMode: .default)
+            let mode = RunLoop.Mode("other")
+            let writes = Timer(timeInterval: .zero, repeats: false) { _ in
+                pair.connection.write("more than ten bytes")
+            }
+            loop.add(writes, forMode: mode)
+            loop.run(in: mode, until: .now + .milliseconds(5))
+            #expect(calls.list == [])
+            loop.pass()
+            #expect(calls.list == ["drained in \(RunLoop.Mode.default.rawValue)"])
+        }
+    }
+
     @Test func `a socket that is no stream is refused and closed`() throws {
         let pipe = try OwnedDescriptor.pipe()
         #expect(throws: SystemError.self) { _ = try Connection(pipe.readingEnd.duplicate()) }

@@ -133,7 +133,7 @@ extension Listener: StreamMember {
     }
 
     private func updateInterest() {
-        guard let descriptor, !places.isEmpty else { return }
+        guard let descriptor else { return }
         places.watch(for: pauseTimer == nil && !isFull ? .reading : .edge, descriptor)
     }
 
@@ -151,13 +151,17 @@ extension Listener: StreamMember {
         self.streams = streams
         self.handler = handler
         if let pauseTimer { streams.loop.add(pauseTimer, forMode: mode) }
+        updateInterest()
     }
 
     func leave(_ streams: LoopStreams, _ mode: RunLoop.Mode) {
         guard let descriptor, let group = streams.knownGroup(for: mode) else { return }
         withExtendedLifetime(self) {
             places.leave(group, descriptor)
-            if let pauseTimer { streams.loop.remove(pauseTimer, forMode: mode) }
+            guard let pauseTimer else { return }
+            streams.loop.remove(pauseTimer, forMode: mode)
+            // The common modes include modes that the listener may be in by itself.
+            for place in places.list { streams.loop.add(pauseTimer, forMode: place.group.mode) }
         }
     }
 }

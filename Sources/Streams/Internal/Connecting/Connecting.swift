@@ -32,9 +32,15 @@ final class Connecting {
         let isNew = lookUp == nil
         let lookUp: LookUp
         if let known = self.lookUp { lookUp = known } else { lookUp = try LookUp() }
-        self.lookUp = lookUp
         try connection.places.join(group, connection, lookUp.descriptor)
-        for attempt in attempts { try attempt.places.join(group, attempt, attempt.descriptor) }
+        do throws(SystemError) {
+            for attempt in attempts { try attempt.places.join(group, attempt, attempt.descriptor) }
+        } catch {
+            for attempt in attempts { attempt.places.leave(group, attempt.descriptor) }
+            connection.places.leave(group, lookUp.descriptor)
+            throw error
+        }
+        self.lookUp = lookUp
         if isNew { begin(lookUp) }
     }
 
@@ -57,6 +63,9 @@ final class Connecting {
         case .tcp(let host, let port):
             if let address = SocketAddress(host: host, port: port) {
                 return lookUp.finish(with: .addresses([address]))
+            }
+            if host.utf8.contains(0) {
+                return lookUp.finish(with: .failed(.failed(SystemError(call: "getaddrinfo", code: EINVAL))))
             }
             do throws(SystemError) { try NameResolver.resolve(host, port, for: lookUp) } catch {
                 lookUp.finish(with: .failed(.failed(error)))
@@ -94,6 +103,7 @@ final class Connecting {
             return fail(SystemError(call: name, code: code))
         }
         let socket = OwnedDescriptor(result)
+        if address.isIP { runloops_send_without_delay(result) }
         if isConnected { return win(socket, connection, now) }
         let attempt = ConnectionAttempt(socket, connection)
         do throws(SystemError) {
@@ -144,7 +154,7 @@ final class Connecting {
 
     /// Gives up what is under way.
     func stop(_ connection: Connection) {
-        lookUp?.abandon()
+        if let lookUp { NameResolver.forget(lookUp) }
         for attempt in attempts { attempt.places.leaveAll(attempt.descriptor) }
         attempts = []
     }

@@ -52,6 +52,12 @@ enum NameResolver {
         }
     }
 
+    /// Gives up a look-up: no connection waits for it any more.
+    static func forget(_ lookUp: LookUp) {
+        lookUp.abandon()
+        state.withLock { $0.jobs.removeAll { $0.lookUp === lookUp } }
+    }
+
     private static func work() {
         while let job = next() { job.lookUp.finish(with: addresses(of: job.host, job.port)) }
     }

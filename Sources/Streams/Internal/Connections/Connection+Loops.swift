@@ -32,7 +32,10 @@ extension Connection {
             } else {
                 places.leave(group, state.socket.descriptor)
             }
-            if let timer { streams.loop.remove(timer, forMode: mode) }
+            guard let timer else { return }
+            streams.loop.remove(timer, forMode: mode)
+            // The common modes include modes that the connection may be in by itself.
+            for mode in modes { streams.loop.add(timer, forMode: mode) }
         }
     }
 
@@ -44,10 +47,19 @@ extension Connection {
 
     /// Has the connection settled at the end of the pass: the user has called it.
     func settleLater() {
-        guard let streams, !state.isUnsettled else { return }
+        guard let streams, !state.isUnsettled, !streams.hasEnded else { return }
         state.isUnsettled = true
         streams.settleLater(self)
     }
+
+    /// True if the connection has something to do at the end of a pass in a mode: it is in the mode, or its end is to be told.
+    func isUnsettled(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        if places.isEmpty { return !isOpen }
+        return places.list.contains { $0.group.mode == mode || isCommon && $0.group.mode == .common }
+    }
+
+    /// Forgets that it is to be settled: it is in no mode, and is settled when it is added to one.
+    func settleWhenAdded() { state.isUnsettled = false }
 
     func settleAtPassEnd() {
         // It may have been served since, and settled then.
@@ -62,6 +74,7 @@ extension Connection {
         state.machine.end(reason)
         if state.machine.nextStep(hasUnsent: false) == .close { closeSocket() }
         if streams != nil { return settleLater() }
+        wakeTasks()
         let released = handlers
         handlers = Handlers()
         withExtendedLifetime(released) {}
@@ -90,6 +103,12 @@ extension Connection {
 
     /// The timer has fired: a deadline may have passed, or has moved on.
     func timerFired(at now: Moment) {
+        // Timers come before descriptors in a pass: what has arrived counts.
+        if let next = state.nextDeadline(options), next.moment <= now, next.cause == .timeout(.idle),
+            !state.machine.isCalling
+        {
+            _ = receive(.reading, now)
+        }
         if let next = state.nextDeadline(options), next.moment <= now {
             switch next.cause {
             case .timeout(let timeout): state.machine.end(.timedOut(timeout))

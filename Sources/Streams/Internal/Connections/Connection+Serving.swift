@@ -8,17 +8,19 @@ extension Connection: StreamMember {
         if state.machine.isCalling {
             // A run inside one of its handlers. What is reported is reported again when the handler has returned.
             places.watch(for: .edge, watchedDescriptor)
+            if readiness.isEmpty { state.wasAsked = true }
             return false
         }
         var handled = false
         let now = Moment.now()
         if let connecting, !state.machine.isConnected { connecting.goOn(self, now) }
-        if readiness.contains(.error) { noteError() }
         if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
         if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
         if !readiness.isDisjoint(with: .received) && receive(readiness, now) { handled = true }
+        // After the bytes that came before it.
+        if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
-        if settle(now) { handled = true }
+        if settle(handled ? .now() : now) { handled = true }
         state.isUnsettled = false
         return handled
     }
@@ -33,6 +35,7 @@ extension Connection: StreamMember {
     }
 
     private func noteError() {
+        if !isOpen || connecting != nil { return }
         let code = state.socket.takeError()
         if code != 0 { state.machine.end(Connection.reason(code)) }
     }
@@ -68,30 +71,43 @@ extension Connection: StreamMember {
     /// The most times that a connection reads before others have their turn.
     private static var mostReads: Int { 4 }
 
+    /// The most times that one handler is replaced by the next before others have their turn.
+    private static var mostReplacements: Int { 16 }
+
     /// Reads what is there, and gives it to the handler.
     ///
     /// - Returns: True if the handler was called.
-    private func receive(_ readiness: EpollSet.Interest, _ now: Moment) -> Bool {
+    func receive(_ readiness: EpollSet.Interest, _ now: Moment) -> Bool {
         guard let streams else { return false }
         return streams.withBuffer { buffer in
             var handled = false
             for _ in 0..<Connection.mostReads {
-                if !state.machine.wantsInput(hasReceiver: hasReceiver) { return handled }
+                if places.isEmpty || !state.machine.wantsInput(hasReceiver: hasReceiver) { return handled }
                 switch state.socket.receive(into: &buffer) {
                 case .bytes(let count):
                     state.received += count
                     state.deadlines.didReceive(at: now)
-                    if state.machine.closing == nil {
-                        if deliver(unsafe buffer.span.bytes.extracting(first: count)) { handled = true }
+                    if state.machine.closing == nil,
+                        deliver(unsafe buffer.span.bytes.extracting(first: count))
+                    {
+                        handled = true
+                        // The connection was not idle while its handler ran.
+                        state.deadlines.didReceive(at: .now())
                     }
                     // All is read that was there, unless the end of the stream was reported with it.
                     if count < buffer.count && !readiness.contains(.hangUp) { return handled }
                 case .end:
                     if case .task(let reader) = handlers.receiver, state.machine.closing == nil {
                         readerSeesEnd(reader)
-                    } else {
-                        state.machine.didEndInput(isComplete: state.input.isEmpty)
+                        return handled
                     }
+                    // Frames may be stored that were received while the connection was paused.
+                    if case .frames = handlers.receiver, !state.input.isEmpty {
+                        if deliverStored() { handled = true }
+                        // The end is read again when the connection goes on.
+                        if state.machine.isPaused { return handled }
+                    }
+                    state.machine.didEndInput(isComplete: state.input.isEmpty)
                     return handled
                 case .nothing: return handled
                 case .failed(let code):
@@ -137,7 +153,8 @@ extension Connection: StreamMember {
     private func offer(_ bytes: RawSpan) -> (consumed: Int, handled: Bool) {
         var consumed = 0
         var handled = false
-        while state.machine.delivers && consumed < bytes.byteCount {
+        var replacements = 0
+        while state.machine.delivers && !places.isEmpty && consumed < bytes.byteCount {
             let rest = bytes.extracting(droppingFirst: consumed)
             switch handlers.receiver {
             case .none: return (consumed, handled)
@@ -146,6 +163,7 @@ extension Connection: StreamMember {
                 return (consumed, true)
             case .bytes(let handler):
                 var count = 0
+                let version = state.receiverVersion
                 call { count = handler(self, rest) }
                 handled = true
                 if count < 0 || count > rest.byteCount {
@@ -154,9 +172,13 @@ extension Connection: StreamMember {
                             + "return the number of bytes that it has consumed")
                 }
                 consumed += count
-                // It wants more bytes; unless it has set another handler, which may want these.
-                if case .bytes = handlers.receiver { return (consumed, handled) }
-                if count == 0 { return (consumed, handled) }
+                // It wants more bytes; unless it has set another receiver, which may want these.
+                if version == state.receiverVersion { return (consumed, handled) }
+                replacements += 1
+                if replacements > Connection.mostReplacements {
+                    places.askToBeServed()
+                    return (consumed, handled)
+                }
             case .frames(let handler):
                 switch state.scanner?.next(in: rest) {
                 case .frame(let range, let length):
@@ -195,8 +217,9 @@ extension Connection: StreamMember {
     /// Sends what was written, takes the machine's steps, and tells the kernel what to watch for.
     ///
     /// - Returns: True if a handler was called.
-    func settle(_ now: Moment) -> Bool {
+    func settle(_ start: Moment) -> Bool {
         var handled = false
+        var now = start
         send(now)
         while let step = state.machine.nextStep(hasUnsent: !state.output.isEmpty) {
             switch step {
@@ -205,12 +228,17 @@ extension Connection: StreamMember {
             case .call(let notice):
                 tell(notice)
                 handled = true
+                now = .now()
                 send(now)
             }
         }
         if state.machine.isLingering { state.deadlines.lingers(at: now) }
         updateInterest()
         updateTimer()
+        if state.wasAsked && !state.machine.isCalling {
+            state.wasAsked = false
+            places.askToBeServed()
+        }
         return handled
     }
 
@@ -244,8 +272,12 @@ extension Connection: StreamMember {
         if state.isAboveMark && state.output.count <= options.highWaterMark / 2 {
             state.isAboveMark = false
             state.machine.didDrain()
+            wakeTasks()
         }
     }
+
+    /// Sends as much as the kernel takes, before the end of the pass.
+    func sendNow() { send(.now()) }
 
     func closeSocket() {
         let watched = watchedDescriptor

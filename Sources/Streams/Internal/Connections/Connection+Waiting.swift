@@ -37,7 +37,9 @@ extension Connection {
         requireOwnThread("Connection.frames")
         let reader = FrameReader(scanner)
         if !isOpen { return reader }
+        wakeReader()
         handlers.receiver = .task(reader)
+        state.receiverVersion &+= 1
         state.scanner = nil
         // The task sees the end of the input after the last frame, and closes the connection itself.
         state.machine.handlesInputEnd = true
@@ -45,12 +47,18 @@ extension Connection {
         return reader
     }
 
+    /// True if a reader is the receiver of the connection: no handler and no other reader has replaced it.
+    func isRead(by reader: FrameReader) -> Bool {
+        guard case .task(let current) = handlers.receiver else { return false }
+        return current === reader
+    }
+
     /// Takes the next frame out of the input.
     ///
     /// - Returns: The frame; nil if none is complete.
     func takeFrame(for reader: FrameReader) -> [UInt8]? {
         requireOwnThread("Connection.frames")
-        guard isOpen, case .task(let current) = handlers.receiver, current === reader else { return nil }
+        guard isOpen, isRead(by: reader) else { return nil }
         let frame = state.input.isEmpty ? nil : cutFrame(for: reader)
         if frame == nil && reader.hasSeenEnd && isOpen {
             state.machine.didEndInput(isComplete: state.input.isEmpty)

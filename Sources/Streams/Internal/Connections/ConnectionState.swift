@@ -15,6 +15,10 @@ struct ConnectionState: ~Copyable {
     var isBlocked = false
     /// The unsent bytes have exceeded the high-water mark, and have not fallen to half of it since.
     var isAboveMark = false
+    /// Asked to be served in a run inside one of its handlers.
+    var wasAsked = false
+    /// The number of times that the receiver was set.
+    var receiverVersion = 0
     /// In the list of connections to be settled at the end of the pass.
     var isUnsettled = false
 

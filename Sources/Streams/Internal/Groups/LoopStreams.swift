@@ -16,6 +16,9 @@ final class LoopStreams {
 
     private struct WeakListener { weak var listener: Listener? }
 
+    /// True once the thread of the loop ends.
+    private(set) var hasEnded = false
+
     /// Nil while a connection reads into it.
     private var buffer: [UInt8]?
 
@@ -82,19 +85,30 @@ final class LoopStreams {
 }
 
 extension LoopStreams: DeferredWork {
-    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool { !unsettled.isEmpty }
+    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        !unsettled.isEmpty && unsettled.contains { $0.isUnsettled(in: mode, isCommon: isCommon) }
+    }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         if unsettled.isEmpty { return }
         // Those that are added meanwhile wait for the next time.
         var now: [Connection] = []
         swap(&now, &unsettled)
-        for connection in now { connection.settleAtPassEnd() }
+        for connection in now {
+            if connection.isUnsettled(in: mode, isCommon: isCommon) {
+                connection.settleAtPassEnd()
+            } else if connection.places.isEmpty {
+                connection.settleWhenAdded()
+            } else {
+                unsettled.append(connection)
+            }
+        }
         now.removeAll(keepingCapacity: now.count <= 1024)
         if unsettled.isEmpty { swap(&now, &unsettled) }
     }
 
     func discardWork() {
+        hasEnded = true
         let rest = unsettled
         unsettled = []
         for connection in rest { connection.loopEnds() }

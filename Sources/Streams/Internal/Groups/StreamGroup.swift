@@ -48,12 +48,13 @@ final class StreamGroup {
     ) throws(SystemError) -> Int {
         let slot = freeSlots.last ?? slots.count
         let generation = slot < slots.count ? slots[slot].generation &+ 1 : 0
-        try set.add(descriptor, interest, token: StreamGroup.token(slot, generation))
-        if count == 0 {
-            do { try input.join(mode, server: self) } catch {
-                set.remove(descriptor)
-                throw error
-            }
+        do throws(SystemError) {
+            try set.add(descriptor, interest, token: StreamGroup.token(slot, generation))
+            if count == 0 { try input.join(mode, server: self) }
+        } catch {
+            set.remove(descriptor)
+            if count == 0 { streams.forget(self) }
+            throw error
         }
         if slot == slots.count { slots.append(Slot()) } else { freeSlots.removeLast() }
         slots[slot].member = member
@@ -129,6 +130,11 @@ extension StreamGroup: InputServer {
         let members = slots.compactMap { $0.member }
         slots = []
         freeSlots = []
+        reports.removeAll()
+        asking.removeAll()
+        streams.forget(self)
+        // All of them first: the handler of one may close another.
+        for member in members { member.places.forget() }
         for member in members { member.loopEnds() }
     }
 }
