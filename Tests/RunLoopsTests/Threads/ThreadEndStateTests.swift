@@ -55,7 +55,8 @@ import Testing
         case performAndWait, join
     }
 
-    @Test(arguments: Faults.bearCancelling ? Wait.allCases : [])
+    // Not under the address sanitizer: it may take frames that the cancellation has left for frames that are in use.
+    @Test(arguments: Faults.bearCancelling && !Faults.areSlow ? Wait.allCases : [])
     func `a thread cancelled while it waits for another hangs no thread, and ends in its sleep`(
         wait: Wait
     ) async {
