@@ -11,7 +11,7 @@ struct GrowthChart {
     let lines: [Chart.Line]
 
     private static let top = 12.0
-    private static let decadeHeight = 52.0
+    private static let leastDecadeHeight = 52.0
     /// The least distance between two names, which are moved apart if they are closer.
     private static let nameHeight = 16.0
 
@@ -24,13 +24,16 @@ struct GrowthChart {
         let (firstSize, lastSize) = (sizes.min() ?? 0, max(sizes.max() ?? 1, (sizes.min() ?? 0) + 1))
         let firstDecade = log10(least).rounded(.down)
         let lastDecade = max(log10(most).rounded(.up), firstDecade + 1)
-        let bottom = Self.top + (lastDecade - firstDecade) * Self.decadeHeight
+        // High enough for the names at the ends of the lines.
+        let decadeHeight = max(
+            Self.leastDecadeHeight, (Double(lines.count) + 1) * Self.nameHeight / (lastDecade - firstDecade))
+        let bottom = Self.top + (lastDecade - firstDecade) * decadeHeight
         func x(_ size: Int) -> Double {
             let share = (log10(Double(size)) - firstSize) / (lastSize - firstSize)
             return SVG.plotStart + 20 + share * (SVG.plotEnd - SVG.plotStart - 40)
         }
         func y(_ cost: Double) -> Double {
-            bottom - (max(log10(max(cost, 1)), firstDecade) - firstDecade) * Self.decadeHeight
+            bottom - (max(log10(max(cost, 1)), firstDecade) - firstDecade) * decadeHeight
         }
         var parts: [String] = []
         for decade in Int(firstDecade)...Int(lastDecade) {
@@ -49,7 +52,7 @@ struct GrowthChart {
         }
         parts.append(SVG.text(size, x: SVG.plotEnd + 12, y: bottom + 18, style: "axis"))
         for line in lines { parts += drawn(line, x: x, y: y) }
-        parts += names(y: y)
+        parts += names(above: bottom, y: y)
         return SVG.chart(title: title, height: bottom + 26, parts)
     }
 
@@ -70,15 +73,20 @@ struct GrowthChart {
         return pieces + marks
     }
 
-    /// The name of each line, at the height of its end.
-    private func names(y: (Double) -> Double) -> [String] {
-        var next = -Double.infinity
-        return lines.compactMap { line in line.points.last.map { (line.name, y($0.cost.median)) } }
-            .sorted { $0.1 < $1.1 }
-            .map { name, height in
-                let place = max(height, next)
-                next = place + Self.nameHeight
-                return SVG.text(name, x: SVG.plotEnd - 8, y: place + 4, style: "axis")
-            }
+    /// The name of each line, at the height of its end, or as close to that as the other names allow.
+    private func names(above bottom: Double, y: (Double) -> Double) -> [String] {
+        var ends = lines.compactMap { line in
+            line.points.last.map { (name: line.name, height: y($0.cost.median)) }
+        }
+        .sorted { $0.height < $1.height }
+        for index in ends.indices.dropFirst() {
+            ends[index].height = max(ends[index].height, ends[index - 1].height + Self.nameHeight)
+        }
+        var lowest = bottom - Self.nameHeight / 2
+        for index in ends.indices.reversed() {
+            ends[index].height = min(ends[index].height, lowest)
+            lowest = ends[index].height - Self.nameHeight
+        }
+        return ends.map { SVG.text($0.name, x: SVG.plotEnd - 8, y: $0.height + 4, style: "axis") }
     }
 }
