@@ -3,9 +3,11 @@ internal import RunLoops
 extension Connection {
     /// Sets the handler of received bytes.
     ///
-    /// It gets all bytes that no call has consumed, and returns how many it has consumed. The others come again when more have
-    /// arrived, at most ``Options/inputLimit`` of them. While no handler is set, nothing is received: the peer has to wait, and
-    /// only the end of its stream is noticed, if nothing was sent before it.
+    /// It gets all bytes that no call has consumed, and returns how many it has consumed. The others come again, followed by
+    /// new bytes, when more have arrived. If ``Options/inputLimit`` bytes or more are left, the connection ends with
+    /// ``EndReason/inputLimit(_:)``. Returning a negative number, or more than the number of bytes, ends the program with a
+    /// message. While no handler is set, nothing is received: the peer has to wait, and only the end of its stream is noticed,
+    /// if nothing was sent before it.
     ///
     /// - Parameter handler: Called with the connection and the bytes, which live until it returns. It replaces the handler of
     ///   frames. Bytes that were received before and not consumed are given to it.

@@ -9,7 +9,8 @@ extension Connection {
     /// connection.closeAfterWriting()
     /// ```
     ///
-    /// Bytes are received while the task awaits them, and the peer has to wait otherwise. The sequence ends when the peer has
+    /// Some 64 KiB are received ahead of the task. After that, bytes are received only while the task awaits them, and the peer
+    /// has to wait. A later sequence or handler replaces this one, and ends its iteration. The sequence ends when the peer has
     /// ended its stream; the connection stays open for writing then, until you close it. It ends, too, when your code has
     /// closed the connection. If the connection ends for another reason, the iteration throws. If the task is cancelled while
     /// it awaits a frame, the connection ends with ``EndReason/cancelled``.

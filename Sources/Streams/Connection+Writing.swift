@@ -10,8 +10,7 @@ extension Connection {
     /// ``EndReason/outputLimit(_:)`` instead.
     ///
     /// - Parameter bytes: The bytes; a large array is kept, not copied.
-    /// - Returns: False if there are more unsent bytes now than ``Options/highWaterMark``: wait for ``onDrained(_:)`` before you
-    ///   write more. False, too, if the output has ended: then the bytes are discarded.
+    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of it: write no more until ``onDrained(_:)`` is called. Bytes of this pass count as unsent. Also false if the output has ended: the bytes are discarded.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard mayWrite() else { return false }
@@ -90,8 +89,9 @@ extension Connection {
 
     /// Closes the connection after all that was written has been sent.
     ///
-    /// No handler but ``onEnd(_:)`` is called any more, with ``EndReason/closed``, unless sending fails. The connection waits
-    /// for the peer to close, too, for ``Options/lingerTimeout``, and discards what comes meanwhile.
+    /// From now on no handler but ``onEnd(_:)`` is called: with ``EndReason/closed``, or with another reason if the connection
+    /// fails or times out before all is sent. The connection waits for the peer to close, too, for ``Options/lingerTimeout``,
+    /// and discards what comes meanwhile.
     public func closeAfterWriting() {
         requireOwnThread("Connection.closeAfterWriting")
         state.machine.close(afterWriting: .closed)

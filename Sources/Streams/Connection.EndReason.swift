@@ -5,13 +5,14 @@ extension Connection {
     ///
     /// > Thread safety: a value.
     public enum EndReason: Hashable, Sendable {
-        /// Your code has closed it, with ``Connection/close()`` or ``Connection/closeAfterWriting()``.
+        /// Your code has closed it, with ``Connection/close()``, ``Connection/closeAfterWriting()`` or ``Connection/reset()``.
         case closed
         /// The peer has ended its stream, and all that was written has been sent.
         case peerClosed
         /// The peer has ended its stream in the middle of a frame, or before bytes that the handler left were consumed.
         case incompleteInput
-        /// The peer has reset the connection, or does not take what is sent any more.
+        /// The peer has reset the connection, no longer takes what is sent, or no longer answers (`ECONNRESET`, `EPIPE`,
+        /// `ETIMEDOUT`).
         case reset
         /// A time-out has passed.
         case timedOut(Timeout)
@@ -23,7 +24,7 @@ extension Connection {
         case outputLimit(Int)
         /// The host's name could not be resolved.
         case unresolved(ResolutionError)
-        /// The kernel reported an error.
+        /// The kernel reported another error, such as `ECONNREFUSED` while the connection was made.
         case failed(SystemError)
         /// The thread of the loop has ended.
         case loopEnded

@@ -23,10 +23,12 @@ extension Connection {
         /// A frame has its own limit.
         public var inputLimit = 1 << 20
 
-        /// The number of unsent bytes above which ``Connection/write(_:)-([UInt8])`` returns false.
+        /// The number of unsent bytes above which ``Connection/write(_:)-([UInt8])`` returns false, until they have fallen to
+        /// half of it; 64 KiB by default.
         public var highWaterMark = 64 << 10
 
-        /// The number of unsent bytes at which the next write ends the connection: the peer reads too slowly.
+        /// The number of unsent bytes at which the next write ends the connection, because the peer reads too slowly; 4 MiB by
+        /// default.
         ///
         /// The unsent bytes exceed it by one write at most.
         public var outputLimit = 4 << 20

@@ -6,7 +6,7 @@ public import RunLoops
 /// does nothing until it is added to a loop, and calls its handlers only while one of its modes runs.
 ///
 /// ```swift
-/// let connection = try Connection(accepted)
+/// let connection = Connection(accepted)
 /// connection.onFrame(.lines()) { connection, line in
 ///     connection.write(line)
 ///     connection.write("\n")

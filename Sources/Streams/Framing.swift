@@ -28,7 +28,8 @@ public struct Framing: Hashable, Sendable {
 
     /// Lines, each of which ends with a line feed, or a carriage return and a line feed.
     ///
-    /// A line is given without its ending.
+    /// A line is given without its ending. A last line that no line feed ends is not given: the connection ends with
+    /// ``Connection/EndReason/incompleteInput``.
     ///
     /// - Parameter limit: The most bytes that a line may have, without its ending; at least one.
     /// - Returns: The framing.

@@ -22,7 +22,7 @@ extension Listener {
 
         /// The most connections that one IP address may have open at a time; nil for any number.
         ///
-        /// Those beyond it are closed at once.
+        /// A connection beyond the limit is reset at once. The limit does not apply to Unix sockets.
         public var connectionLimitOfPeer: Int?
 
         /// True if each write is sent at once, even if it is small: the Nagle algorithm is off.
@@ -42,7 +42,7 @@ extension Listener {
     public struct Statistics: Hashable, Sendable {
         /// Connections that were given to the handler.
         public internal(set) var accepted = 0
-        /// Connections that were closed because their peer had as many as it may have.
+        /// Connections that were reset because their peer had as many as it may have.
         public internal(set) var refusedPeers = 0
         /// Connections that were closed because the process may open no more descriptors.
         public internal(set) var refusedForDescriptors = 0

@@ -118,8 +118,8 @@ public final class Listener {
 
     /// Opens a second descriptor of the socket, to hand it over to another process, which makes a listener of it.
     ///
-    /// Both accept connections then, and no connection is refused while one of them is open. The file of a Unix socket is not
-    /// removed any more by this listener.
+    /// Both accept connections then, and no connection is refused while one of them is open. From then on no listener removes
+    /// the file of a Unix socket. The next listener that is opened at the path replaces it.
     ///
     /// - Returns: The second descriptor.
     /// - Throws: ``/RunLoops/SystemError`` if the process may open no more.
@@ -138,8 +138,8 @@ public final class Listener {
 
     /// Closes the socket, and takes the listener out of its loop for good.
     ///
-    /// No handler of it starts afterwards. Connections that were accepted stay open; those that wait in the backlog are reset
-    /// by the kernel. Calling it again does nothing.
+    /// No handler of it starts afterwards. Connections that were accepted stay open. Those in the backlog are reset by the
+    /// kernel, unless a duplicate of the socket is still open, in this process or another. Calling it again does nothing.
     public func invalidate() {
         requireOwnThread("Listener.invalidate")
         end()

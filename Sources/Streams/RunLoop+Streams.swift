@@ -27,7 +27,8 @@ extension RunLoop {
 
     /// Takes a connection out of a mode.
     ///
-    /// No handler of it is called in that mode afterwards, and its time-outs do not end it there. It stays open.
+    /// No handler of it is called in that mode afterwards, and its time-outs do not end it there. It stays open as long as you
+    /// hold it: if the loop held the last reference, the socket is closed, and ``Connection/onEnd(_:)`` is not called.
     ///
     /// - Parameters:
     ///   - connection: The connection. If it is not in the mode, nothing happens.
