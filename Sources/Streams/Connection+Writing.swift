@@ -10,7 +10,9 @@ extension Connection {
     /// ``EndReason/outputLimit(_:)`` instead.
     ///
     /// - Parameter bytes: The bytes; a large array is kept, not copied.
-    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of it: write no more until ``onDrained(_:)`` is called. Bytes of this pass count as unsent. Also false if the output has ended: the bytes are discarded.
+    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of it:
+    ///   write no more until ``onDrained(_:)`` is called. Bytes of this pass count as unsent. Also false if the output has ended:
+    ///   the bytes are discarded.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard mayWrite() else { return false }

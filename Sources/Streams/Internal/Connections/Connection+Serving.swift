@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RunLoops
 
-// The mechanism: the loop's reports come in here, and the machine's steps go out to the socket and the handlers.
+// The reports of the loop, and the bytes that come in. What follows from them is in `Connection+Settling`.
 
 extension Connection: StreamMember {
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
@@ -60,7 +60,7 @@ extension Connection: StreamMember {
 
     // MARK: - Receiving
 
-    private var hasReceiver: Bool {
+    var hasReceiver: Bool {
         switch handlers.receiver {
         case .none: false
         case .bytes, .frames: true
@@ -205,103 +205,10 @@ extension Connection: StreamMember {
     // MARK: - Calling
 
     /// Calls a handler, between which none of the connection's other ones is called.
-    private func call(_ body: () -> Void) {
+    func call(_ body: () -> Void) {
         guard let streams else { return }
         state.machine.beginCall()
         streams.loop.callHandler(origin, body)
         state.machine.endCall()
-    }
-
-    // MARK: - Settling
-
-    /// Sends what was written, takes the machine's steps, and tells the kernel what to watch for.
-    ///
-    /// - Returns: True if a handler was called.
-    func settle(_ start: Moment) -> Bool {
-        var handled = false
-        var now = start
-        send(now)
-        while let step = state.machine.nextStep(hasUnsent: !state.output.isEmpty) {
-            switch step {
-            case .endOutput: state.socket.endOutput()
-            case .close: closeSocket()
-            case .call(let notice):
-                tell(notice)
-                handled = true
-                now = .now()
-                send(now)
-            }
-        }
-        if state.machine.isLingering { state.deadlines.lingers(at: now) }
-        updateInterest()
-        updateTimer()
-        if state.wasAsked && !state.machine.isCalling {
-            state.wasAsked = false
-            places.askToBeServed()
-        }
-        return handled
-    }
-
-    private func tell(_ notice: ConnectionMachine.Notice) {
-        wakeTasks()
-        switch notice {
-        case .connected: if let handler = handlers.connected { call { handler(self) } }
-        case .inputEnded: if let handler = handlers.inputEnded { call { handler(self) } }
-        case .drained: if let handler = handlers.drained { call { handler(self) } }
-        case .ended(let reason):
-            let all = handlers
-            handlers = Handlers()
-            if let handler = all.ended { streams?.loop.callHandler(origin) { handler(self, reason) } }
-            withExtendedLifetime(all) {}
-        }
-    }
-
-    private func send(_ now: Moment) {
-        guard state.machine.isConnected, state.machine.ended == nil else { return }
-        while !state.output.isEmpty && !state.isBlocked {
-            switch state.send() {
-            case .bytes(let count):
-                state.sent += count
-                state.deadlines.didSend(at: now, hasUnsent: !state.output.isEmpty)
-            case .blocked:
-                state.isBlocked = true
-                state.deadlines.isBlocked(at: now)
-            case .failed(let code): return state.machine.end(Connection.reason(code, "send"))
-            }
-        }
-        if state.isAboveMark && state.output.count <= options.highWaterMark / 2 {
-            state.isAboveMark = false
-            state.machine.didDrain()
-            wakeTasks()
-        }
-    }
-
-    /// Sends as much as the kernel takes, before the end of the pass.
-    func sendNow() { send(.now()) }
-
-    func closeSocket() {
-        let watched = watchedDescriptor
-        connecting?.stop(self)
-        timer?.invalidate()
-        timer = nil
-        places.leaveAll(watched)
-        connecting = nil
-        state.socket.close()
-        state.input.removeAll()
-        state.output.removeAll()
-        admission?.giveBack()
-        admission = nil
-    }
-
-    /// The descriptor that the loop watches for the connection; -1 if there is none.
-    private var watchedDescriptor: CInt { connecting?.descriptor ?? state.socket.descriptor }
-
-    private func updateInterest() {
-        if places.isEmpty || connecting != nil { return }
-        var interest = EpollSet.Interest(rawValue: 0)
-        if state.machine.wantsInput(hasReceiver: hasReceiver) { interest.formUnion(.reading) }
-        if state.isBlocked { interest.formUnion(.writing) }
-        // Without a wish: the end of the stream, and an error, which the kernel reports in any case, are to be reported once.
-        places.watch(for: interest.isEmpty ? .hangUpOnce : interest, state.socket.descriptor)
     }
 }
