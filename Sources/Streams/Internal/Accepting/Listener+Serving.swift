@@ -56,7 +56,7 @@ extension Listener: StreamMember {
         }
         statistics.accepted += 1
         var accepted: AcceptedSocket? = AcceptedSocket(socket, peer, admission)
-        loop.loop.callHandler(origin) {
+        loop.callHandler(origin) {
             if let accepted = accepted.take() { handler(accepted) }
         }
         return true
@@ -128,7 +128,7 @@ extension Listener: StreamMember {
             RunLoopDiagnostics.report("\(self) pauses: \(error)")
             return false
         }
-        loop.loop.callHandler(origin) { pauseHandler(self, error) }
+        loop.callHandler(origin) { pauseHandler(self, error) }
         return true
     }
 

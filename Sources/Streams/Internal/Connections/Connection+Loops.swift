@@ -65,7 +65,7 @@ extension Connection {
         // It may have been served since, and settled then.
         if !state.isUnsettled { return }
         state.isUnsettled = false
-        _ = settle(.now())
+        _ = settle(streams?.now ?? .now())
     }
 
     /// Ends the connection by a call of the user's: the handler of the end is called later.
@@ -84,8 +84,8 @@ extension Connection {
     func updateTimer() {
         let deadline = state.nextDeadline(options)?.moment ?? .never
         let next = min(deadline, connecting?.nextStart ?? .never)
-        guard next < timerMoment, let streams else { return }
-        timerMoment = next
+        guard next < state.timerMoment, let streams else { return }
+        state.timerMoment = next
         if let timer {
             timer.fireDate = next.instant
             return
@@ -94,7 +94,8 @@ extension Connection {
         let made = Timer(fireAt: next.instant, interval: .zero, repeats: false) { [unowned self] timer in
             // With a new date it stays valid.
             timer.fireDate = .distantFuture
-            timerMoment = .never
+            state.timerMoment = .never
+            self.streams?.updateTime()
             timerFired(at: .now())
         }
         timer = made
@@ -105,9 +106,9 @@ extension Connection {
     func timerFired(at now: Moment) {
         // Timers come before descriptors in a pass: what has arrived counts.
         if let next = state.nextDeadline(options), next.moment <= now, next.cause == .timeout(.idle),
-            !state.machine.isCalling
+            !state.machine.isCalling, let streams
         {
-            _ = receive(.reading, now)
+            _ = receive(.reading, streams)
         }
         if let next = state.nextDeadline(options), next.moment <= now {
             switch next.cause {

@@ -12,16 +12,19 @@ extension Connection: StreamMember {
             return false
         }
         var handled = false
-        let now = Moment.now()
+        let now = loop.now
         if let connecting, !state.machine.isConnected { connecting.goOn(self, now) }
         if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
         if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
-        if !readiness.isDisjoint(with: .received) && receive(readiness, now) { handled = true }
+        if !readiness.isDisjoint(with: .received) && receive(readiness, loop) { handled = true }
         // After the bytes that came before it.
         if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
-        if settle(handled ? .now() : now) { handled = true }
-        state.isUnsettled = false
+        if settle(loop.now) { handled = true }
+        if state.isUnsettled {
+            state.isUnsettled = false
+            loop.didSettle(self)
+        }
         return handled
     }
 
@@ -77,22 +80,22 @@ extension Connection: StreamMember {
     /// Reads what is there, and gives it to the handler.
     ///
     /// - Returns: True if the handler was called.
-    func receive(_ readiness: EpollSet.Interest, _ now: Moment) -> Bool {
-        guard let streams else { return false }
-        return streams.withBuffer { buffer in
+    func receive(_ readiness: EpollSet.Interest, _ loop: LoopStreams) -> Bool {
+        loop.withBuffer { buffer in
             var handled = false
             for _ in 0..<Connection.mostReads {
+                let hasReceiver = hasReceiver
                 if places.isEmpty || !state.machine.wantsInput(hasReceiver: hasReceiver) { return handled }
                 switch state.socket.receive(into: &buffer) {
                 case .bytes(let count):
                     state.received += count
-                    state.deadlines.didReceive(at: now)
+                    state.deadlines.didReceive(at: loop.now)
                     if state.machine.closing == nil,
                         deliver(unsafe buffer.span.bytes.extracting(first: count))
                     {
                         handled = true
                         // The connection was not idle while its handler ran.
-                        state.deadlines.didReceive(at: .now())
+                        state.deadlines.didReceive(at: loop.now)
                     }
                     // All is read that was there, unless the end of the stream was reported with it.
                     if count < buffer.count && !readiness.contains(.hangUp) { return handled }
@@ -208,7 +211,7 @@ extension Connection: StreamMember {
     func call(_ body: () -> Void) {
         guard let streams else { return }
         state.machine.beginCall()
-        streams.loop.callHandler(origin, body)
+        streams.callHandler(origin, body)
         state.machine.endCall()
     }
 }

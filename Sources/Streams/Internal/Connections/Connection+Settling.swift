@@ -40,7 +40,7 @@ extension Connection {
         case .ended(let reason):
             let all = handlers
             handlers = Handlers()
-            if let handler = all.ended { streams?.loop.callHandler(origin) { handler(self, reason) } }
+            if let handler = all.ended { streams?.callHandler(origin) { handler(self, reason) } }
             withExtendedLifetime(all) {}
         }
     }
@@ -88,6 +88,7 @@ extension Connection {
     private func updateInterest() {
         if places.isEmpty || connecting != nil { return }
         var interest = EpollSet.Interest(rawValue: 0)
+        let hasReceiver = hasReceiver
         if state.machine.wantsInput(hasReceiver: hasReceiver) { interest.formUnion(.reading) }
         if state.isBlocked { interest.formUnion(.writing) }
         // Without a wish: the end of the stream, and an error, which the kernel reports in any case, are to be reported once.

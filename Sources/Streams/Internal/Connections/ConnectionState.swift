@@ -22,6 +22,12 @@ struct ConnectionState: ~Copyable {
     /// In the list of connections to be settled at the end of the pass.
     var isUnsettled = false
 
+    var handlers = Connection.Handlers()
+    var places = MemberPlaces(.reading)
+
+    /// The moment that the connection's timer is set for.
+    var timerMoment = Moment.never
+
     var received = 0
     var sent = 0
 

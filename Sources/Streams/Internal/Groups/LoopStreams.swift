@@ -8,8 +8,19 @@ final class LoopStreams {
     let loop: RunLoop
     private var groups: [RunLoop.Mode: StreamGroup] = [:]
 
-    /// The connections that have something to do at the end of the pass.
-    private var unsettled: [Connection] = []
+    private let state = ExclusivityUnchecked(State())
+
+    /// The part that changes with each request.
+    private struct State {
+        /// The connections that have something to do at the end of the pass.
+        var unsettled: [Connection] = []
+
+        /// The time: no handler has been called since it was read.
+        var now = Moment.now()
+
+        /// Nil while a connection reads into it.
+        var buffer: [UInt8]?
+    }
 
     /// The listeners that have as many connections as they may.
     private var fullListeners: [ObjectIdentifier: WeakListener] = [:]
@@ -18,9 +29,6 @@ final class LoopStreams {
 
     /// True once the thread of the loop ends.
     private(set) var hasEnded = false
-
-    /// Nil while a connection reads into it.
-    private var buffer: [UInt8]?
 
     /// The number of bytes that are read at once.
     static let bufferSize = 65_536
@@ -66,51 +74,78 @@ final class LoopStreams {
         known.listener?.hasRoom()
     }
 
+    // MARK: - Time and handlers
+
+    /// The time: no handler has been called since it was read.
+    var now: Moment { state.value.now }
+
+    /// Reads the clock.
+    func updateTime() { state.value.now = .now() }
+
+    /// Calls a handler, and reads the clock again.
+    ///
+    /// - Parameters:
+    ///   - origin: The place in the program where the handler's owner was made.
+    ///   - handler: The call.
+    func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
+        loop.callHandler(origin, handler)
+        updateTime()
+    }
+
     // MARK: - Bytes
 
     /// Calls a function with the buffer that connections read into.
     ///
     /// A run inside a handler that is given its bytes reads into another one.
     func withBuffer<Result>(_ body: (inout [UInt8]) -> Result) -> Result {
-        var taken = buffer ?? [UInt8](repeating: 0, count: LoopStreams.bufferSize)
-        buffer = nil
-        defer { buffer = taken }
+        var taken = state.value.buffer ?? [UInt8](repeating: 0, count: LoopStreams.bufferSize)
+        state.value.buffer = nil
+        defer { state.value.buffer = taken }
         return body(&taken)
     }
 
     // MARK: - The end of the pass
 
     /// Has a connection settled at the end of the pass.
-    func settleLater(_ connection: Connection) { unsettled.append(connection) }
+    func settleLater(_ connection: Connection) { state.value.unsettled.append(connection) }
+
+    /// A connection has settled by itself.
+    ///
+    /// Its handler has usually asked for that just before; then it need not wait for the end of the pass.
+    func didSettle(_ connection: Connection) {
+        if state.value.unsettled.last === connection { state.value.unsettled.removeLast() }
+    }
 }
 
 extension LoopStreams: DeferredWork {
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        !unsettled.isEmpty && unsettled.contains { $0.isUnsettled(in: mode, isCommon: isCommon) }
+        !state.value.unsettled.isEmpty
+            && state.value.unsettled.contains { $0.isUnsettled(in: mode, isCommon: isCommon) }
     }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
-        if unsettled.isEmpty { return }
+        if state.value.unsettled.isEmpty { return }
         // Those that are added meanwhile wait for the next time.
-        var now: [Connection] = []
-        swap(&now, &unsettled)
-        for connection in now {
+        var taken: [Connection] = []
+        swap(&taken, &state.value.unsettled)
+        updateTime()
+        for connection in taken {
             if connection.isUnsettled(in: mode, isCommon: isCommon) {
                 connection.settleAtPassEnd()
             } else if connection.places.isEmpty {
                 connection.settleWhenAdded()
             } else {
-                unsettled.append(connection)
+                state.value.unsettled.append(connection)
             }
         }
-        now.removeAll(keepingCapacity: now.count <= 1024)
-        if unsettled.isEmpty { swap(&now, &unsettled) }
+        taken.removeAll(keepingCapacity: taken.count <= 1024)
+        if state.value.unsettled.isEmpty { swap(&taken, &state.value.unsettled) }
     }
 
     func discardWork() {
         hasEnded = true
-        let rest = unsettled
-        unsettled = []
+        let rest = state.value.unsettled
+        state.value.unsettled = []
         for connection in rest { connection.loopEnds() }
     }
 }

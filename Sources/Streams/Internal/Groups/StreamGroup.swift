@@ -20,12 +20,16 @@ final class StreamGroup {
         var isAsking = false
     }
 
-    private var slots: [Slot] = []
-    private var freeSlots: [Int] = []
-    /// The reports of the kernel that have not been served.
-    private var reports = Deque<EpollSet.Report>()
-    /// The members that have asked to be served.
-    private var asking = Deque<UInt64>()
+    private struct Lists {
+        var slots: [Slot] = []
+        var freeSlots: [Int] = []
+        /// The reports of the kernel that have not been served.
+        var reports = Deque<EpollSet.Report>()
+        /// The members that have asked to be served.
+        var asking = Deque<UInt64>()
+    }
+
+    private let lists = ExclusivityUnchecked(Lists())
 
     init(_ streams: LoopStreams, _ mode: RunLoop.Mode, _ origin: SourceLocation) throws(SystemError) {
         self.streams = streams
@@ -35,7 +39,7 @@ final class StreamGroup {
     }
 
     /// The number of members.
-    var count: Int { slots.count - freeSlots.count }
+    var count: Int { lists.value.slots.count - lists.value.freeSlots.count }
 
     // MARK: - The member's side
 
@@ -46,8 +50,8 @@ final class StreamGroup {
     func add(
         _ member: any StreamMember, _ descriptor: CInt, _ interest: EpollSet.Interest
     ) throws(SystemError) -> Int {
-        let slot = freeSlots.last ?? slots.count
-        let generation = slot < slots.count ? slots[slot].generation &+ 1 : 0
+        let slot = lists.value.freeSlots.last ?? lists.value.slots.count
+        let generation = slot < lists.value.slots.count ? lists.value.slots[slot].generation &+ 1 : 0
         do throws(SystemError) {
             try set.add(descriptor, interest, token: StreamGroup.token(slot, generation))
             if count == 0 { try input.join(mode, server: self) }
@@ -56,39 +60,46 @@ final class StreamGroup {
             if count == 0 { streams.forget(self) }
             throw error
         }
-        if slot == slots.count { slots.append(Slot()) } else { freeSlots.removeLast() }
-        slots[slot].member = member
-        slots[slot].generation = generation
+        if slot == lists.value.slots.count {
+            lists.value.slots.append(Slot())
+        } else {
+            lists.value.freeSlots.removeLast()
+        }
+        lists.value.slots[slot].member = member
+        lists.value.slots[slot].generation = generation
         return slot
     }
 
     /// Removes a member, before its descriptor is closed.
     func remove(_ slot: Int, _ descriptor: CInt) {
         set.remove(descriptor)
-        slots[slot].member = nil
-        slots[slot].isAsking = false
-        freeSlots.append(slot)
+        // Released last: the handlers of a connection may own anything.
+        let removed = lists.value.slots[slot].member
+        defer { withExtendedLifetime(removed) {} }
+        lists.value.slots[slot].member = nil
+        lists.value.slots[slot].isAsking = false
+        lists.value.freeSlots.append(slot)
         if count > 0 { return }
         // The last one: the mode is not kept alive any more.
-        slots = []
-        freeSlots = []
-        reports.removeAll()
-        asking.removeAll()
+        lists.value.slots = []
+        lists.value.freeSlots = []
+        lists.value.reports.removeAll()
+        lists.value.asking.removeAll()
         streams.forget(self)
         input.leave()
     }
 
     func change(_ slot: Int, _ descriptor: CInt, _ interest: EpollSet.Interest) {
-        let token = StreamGroup.token(slot, slots[slot].generation)
+        let token = StreamGroup.token(slot, lists.value.slots[slot].generation)
         do throws(SystemError) { try set.change(descriptor, interest, token: token) } catch {
             preconditionFailure("the descriptor of a member is open and in the set: \(error)")
         }
     }
 
     func serveAgain(_ slot: Int) {
-        if slots[slot].isAsking { return }
-        slots[slot].isAsking = true
-        asking.append(StreamGroup.token(slot, slots[slot].generation))
+        if lists.value.slots[slot].isAsking { return }
+        lists.value.slots[slot].isAsking = true
+        lists.value.asking.append(StreamGroup.token(slot, lists.value.slots[slot].generation))
         input.becameReady()
     }
 
@@ -98,40 +109,43 @@ final class StreamGroup {
 
     private func member(of token: UInt64) -> (any StreamMember)? {
         let slot = Int(token & 0xffff_ffff)
-        guard slot < slots.count, slots[slot].generation == UInt32(token >> 32) else { return nil }
-        return slots[slot].member
+        guard slot < lists.value.slots.count, lists.value.slots[slot].generation == UInt32(token >> 32) else {
+            return nil
+        }
+        return lists.value.slots[slot].member
     }
 }
 
 extension StreamGroup: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
+        streams.updateTime()
         // Those that ask meanwhile are served in the next pass.
-        var rest = asking.count
-        while rest > 0, let token = asking.first, budget.spend() {
+        var rest = lists.value.asking.count
+        while rest > 0, let token = lists.value.asking.first, budget.spend() {
             rest -= 1
-            asking.removeFirst()
+            lists.value.asking.removeFirst()
             guard let member = member(of: token) else { continue }
-            slots[Int(token & 0xffff_ffff)].isAsking = false
+            lists.value.slots[Int(token & 0xffff_ffff)].isAsking = false
             if member.serve([], in: streams) { served.calledHandler = true }
         }
-        if reports.isEmpty { set.report(to: &reports) }
-        while let report = reports.first, budget.spend() {
-            reports.removeFirst()
+        if lists.value.reports.isEmpty { set.report(to: &lists.value.reports) }
+        while let report = lists.value.reports.first, budget.spend() {
+            lists.value.reports.removeFirst()
             guard let member = member(of: report.token) else { continue }
             if member.serve(report.readiness, in: streams) { served.calledHandler = true }
         }
-        served.hasMore = !reports.isEmpty || !asking.isEmpty
+        served.hasMore = !lists.value.reports.isEmpty || !lists.value.asking.isEmpty
         return served
     }
 
     func didLeaveLoop() {
         // If the group has members, it has not left by itself: the thread of the loop ends.
-        let members = slots.compactMap { $0.member }
-        slots = []
-        freeSlots = []
-        reports.removeAll()
-        asking.removeAll()
+        let members = lists.value.slots.compactMap { $0.member }
+        lists.value.slots = []
+        lists.value.freeSlots = []
+        lists.value.reports.removeAll()
+        lists.value.asking.removeAll()
         streams.forget(self)
         // All of them first: the handler of one may close another.
         for member in members { member.places.forget() }
