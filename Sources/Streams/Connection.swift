@@ -35,11 +35,12 @@ public final class Connection {
 
     let origin: SourceLocation
 
-    /// The storage of ``state``, outside the object: Swift checks each access to a property of a class for another access that
-    /// is still under way, which took a fifth of the time that a request takes outside the kernel. No access here outlasts a
-    /// call of a handler.
+    /// The storage of ``state``, outside the object.
     ///
-    /// `ExclusivityUnchecked` cannot hold it: in builds without optimisation, Swift 6.3.1 moves only a part of such a value into
+    /// Swift checks each access to a property of a class for another access that is still under way. These checks took a fifth
+    /// of the time that a request takes outside the kernel. No access here outlasts a call of a handler.
+    ///
+    /// `ExclusivityUnchecked` cannot hold this value: in builds without optimisation, Swift 6.3.1 moves only a part of it into
     /// memory from generic code.
     ///
     /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and one thread accesses both.
