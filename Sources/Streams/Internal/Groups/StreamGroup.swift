@@ -1,9 +1,10 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The members of one mode of a loop: an epoll set of their own behind one descriptor of the loop.
+/// The connections and listeners of one mode of a loop, in an epoll set that the loop watches as one descriptor.
 ///
-/// So a change of the loop's mode costs the same for any number of connections, and a report carries the kernel's own bits.
+/// So a change of the loop's mode costs the same for any number of connections, and a report carries the kernel's readiness
+/// bits unchanged.
 ///
 /// > Thread safety: the loop's own thread only.
 final class StreamGroup {
@@ -14,17 +15,17 @@ final class StreamGroup {
 
     private struct Slot {
         var member: (any StreamMember)?
-        /// Tells the member of a report from a later one in the same slot.
+        /// Distinguishes the member that a report is for from a later member in the same slot.
         var generation: UInt32 = 0
-        /// In the list of members to be served without a report.
+        /// True while the member is in the queue of members to be served without a report.
         var isAsking = false
     }
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// The reports of the kernel that have not been served.
+    /// The kernel's reports that have not been served yet.
     private var reports = Deque<EpollSet.Report>()
-    /// The members that have asked to be served.
+    /// The tokens of the members that have asked to be served.
     private var asking = Deque<UInt64>()
 
     init(_ streams: LoopStreams, _ mode: RunLoop.Mode, _ origin: SourceLocation) throws(SystemError) {
@@ -42,7 +43,7 @@ final class StreamGroup {
     /// Adds a member.
     ///
     /// - Returns: The member's slot.
-    /// - Throws: `SystemError` if the kernel cannot watch its descriptor. Nothing has changed then.
+    /// - Throws: `SystemError` if the kernel cannot watch the descriptor. The group is then not changed.
     func add(
         _ member: any StreamMember, _ descriptor: CInt, _ interest: EpollSet.Interest
     ) throws(SystemError) -> Int {
@@ -69,7 +70,7 @@ final class StreamGroup {
         slots[slot].isAsking = false
         freeSlots.append(slot)
         if count > 0 { return }
-        // The last one: the mode is not kept alive any more.
+        // The last member has left, so the group no longer keeps its mode alive.
         slots = []
         freeSlots = []
         reports.removeAll()
@@ -106,7 +107,7 @@ final class StreamGroup {
 extension StreamGroup: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
-        // Those that ask meanwhile are served in the next pass.
+        // Members that ask during this loop are served in the next pass.
         var rest = asking.count
         while rest > 0, let token = asking.first, budget.spend() {
             rest -= 1
@@ -126,14 +127,14 @@ extension StreamGroup: InputServer {
     }
 
     func didLeaveLoop() {
-        // If the group has members, it has not left by itself: the thread of the loop ends.
+        // If the group still has members, it has left because the thread of the loop ends.
         let members = slots.compactMap { $0.member }
         slots = []
         freeSlots = []
         reports.removeAll()
         asking.removeAll()
         streams.forget(self)
-        // All of them first: the handler of one may close another.
+        // Clears the places of all members first, because a handler of one member may close another.
         for member in members { member.places.forget() }
         for member in members { member.loopEnds() }
     }
