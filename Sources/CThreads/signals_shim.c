@@ -65,7 +65,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     int saved = errno;
     struct slot *slot = &slots[number];
     if (getpid() != slot->owner) {
-        // A forked child: the pipe is its parent's. The signal does here what it did before.
+        // This is a forked child, and the pipe belongs to its parent. The signal has the effect here that it had before.
         sigaction(number, &slot->previous, NULL);
         raise(number);
         errno = saved;

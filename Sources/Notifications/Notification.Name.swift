@@ -10,12 +10,12 @@ extension Notification {
         /// The name as a string.
         public let rawValue: String
 
-        /// The hash of the string, computed once, because every post looks its name up.
+        /// The hash of the string, which is computed once because every post looks up its name.
         let shardHash: Int
 
         /// Makes a name.
         ///
-        /// Hashing a long name takes a while: keep names in constants.
+        /// Keep names in constants, because hashing a long name takes time.
         ///
         /// - Parameter rawValue: The name as a string.
         public init(rawValue: String) {

@@ -1,4 +1,4 @@
-/// An event that a sender announces to its observers: a name, and perhaps the sender and some facts.
+/// An event that a sender announces to its observers, with a name and, optionally, the sender and facts about the event.
 ///
 /// ```swift
 /// let note = Notification(name: .didConnect, userInfo: ["host": "example.com"])
@@ -11,14 +11,16 @@ public struct Notification: Sendable {
 
     /// The object that the notification is about, usually its sender.
     ///
-    /// Observers may ask for the notifications of one object; objects are compared by identity. The notification keeps
-    /// the object alive.
+    /// An observer may observe the notifications of one object only; objects are compared by identity. The notification keeps
+    /// its object alive.
     public let object: (any AnyObject & Sendable)?
 
     /// Facts about the event, by key; empty if there are none.
     public let userInfo: [String: any Sendable]
 
-    /// The identity of the sender: that of ``object``, or an identity alone, given by a sender that is confined to a thread.
+    /// The identity of the sender; nil if there is no sender.
+    ///
+    /// This is the identity of ``object``. A sender that is confined to a thread gives its identity alone, without an object.
     public let sender: ObjectIdentifier?
 
     /// The file in which the notification was made.
@@ -27,7 +29,7 @@ public struct Notification: Sendable {
     /// The line on which the notification was made.
     public let line: Int
 
-    /// The deliveries that the poster waits for, if it waits.
+    /// The deliveries that the poster waits for; nil if the poster does not wait.
     var pendingDeliveries: PendingDeliveries?
 
     /// Makes a notification.
@@ -36,8 +38,8 @@ public struct Notification: Sendable {
     ///   - name: The name of the event.
     ///   - object: The object that the notification is about, usually its sender.
     ///   - userInfo: Facts about the event, by key.
-    ///   - fileID: The file in which it is made.
-    ///   - line: The line on which it is made.
+    ///   - fileID: The file in which the notification is made.
+    ///   - line: The line on which the notification is made.
     public init(
         name: Name, object: (any AnyObject & Sendable)? = nil, userInfo: [String: any Sendable] = [:],
         fileID: StaticString = #fileID, line: Int = #line
@@ -50,16 +52,16 @@ public struct Notification: Sendable {
         self.line = line
     }
 
-    /// Makes a notification of a sender that is confined to a thread, and so gives only its identity.
+    /// Makes a notification whose sender gives only its identity, because the sender is confined to a thread.
     ///
-    /// The notification does not keep the sender alive. An identity has a meaning only while the object is alive.
+    /// The notification does not keep the sender alive. The identity is meaningful only while the sender is alive.
     ///
     /// - Parameters:
     ///   - name: The name of the event.
     ///   - sender: The identity of the sender.
     ///   - userInfo: Facts about the event, by key.
-    ///   - fileID: The file in which it is made.
-    ///   - line: The line on which it is made.
+    ///   - fileID: The file in which the notification is made.
+    ///   - line: The line on which the notification is made.
     public init(
         name: Name, sender: ObjectIdentifier, userInfo: [String: any Sendable] = [:],
         fileID: StaticString = #fileID, line: Int = #line

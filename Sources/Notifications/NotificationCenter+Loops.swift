@@ -3,20 +3,20 @@ public import RunLoops
 extension NotificationCenter {
     /// Registers a handler that is called on the thread of a loop, whichever thread posts.
     ///
-    /// A post does not wait for the call. A handler that is registered twice is called twice. It does not keep a run of the
-    /// loop going.
+    /// A post does not wait for the call. A handler that is registered twice is called twice. A registered handler alone does
+    /// not keep a run of the loop going.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for those of any object and of none. It is not kept alive,
-    ///     but a notification that waits keeps its own object alive. After the object was destroyed, no more notifications
-    ///     are accepted for the handler.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. The center
+    ///     does not keep the object alive, but a notification that waits keeps its own object alive. After the object has been
+    ///     destroyed, no further notification is accepted for the handler.
     ///   - loop: The loop.
     ///   - modes: The modes in which the handler may be called; at least one.
-    ///   - capacity: The number of notifications that may wait, and the treatment of any more.
+    ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.
     ///   - handler: Called on the loop's thread, and destroyed there unless the thread has ended by then.
-    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed. Notifications
-    ///   that wait at that moment are discarded.
+    /// - Returns: A token. The observation ends when the token is removed or the last reference to it is released.
+    ///   Notifications that are still waiting at that moment are discarded.
     ///
     /// > Thread safety: any thread.
     public func addObserver(
@@ -45,20 +45,20 @@ extension NotificationCenter {
 }
 
 extension RunLoop {
-    /// Registers a handler that is called on this loop's thread, and may hold objects that are confined to it.
+    /// Registers a handler that is called on this loop's thread and may capture objects that are confined to that thread.
     ///
-    /// The same as ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` otherwise.
+    /// Otherwise the same as ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)``.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for those of any object and of none.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none.
     ///   - center: The center to observe.
     ///   - modes: The modes in which the handler may be called; at least one.
-    ///   - capacity: The number of notifications that may wait, and the treatment of any more.
-    ///   - handler: Called on the loop's thread, and destroyed there unless the thread has ended by then. It need not be
-    ///     `@Sendable`.
-    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed. Notifications
-    ///   that wait at that moment are discarded. Any thread may hold the token and remove it.
+    ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.
+    ///   - handler: Called on the loop's thread, and destroyed there unless the thread has ended by then. The handler need not
+    ///     be `@Sendable`.
+    /// - Returns: A token. The observation ends when the token is removed or the last reference to it is released.
+    ///   Notifications that are still waiting at that moment are discarded. Any thread may hold the token and remove it.
     ///
     /// > Thread safety: the loop's own thread only.
     public func addObserver(

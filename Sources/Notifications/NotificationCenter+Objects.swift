@@ -1,33 +1,33 @@
 internal import RunLoops
 
 extension NotificationCenter {
-    /// An observation by an object, which is removed by the object's identity.
+    /// An observation by an object; a removal finds it by the object's identity.
     struct ObjectObservation: Sendable {
         let observer: WeakReference
         let name: Notification.Name?
         let registration: Registration
     }
 
-    /// Registers an object, with a handler that receives the object and the notification.
+    /// Registers an object as an observer, with a handler that receives the object and the notification.
     ///
-    /// The center holds the object weakly, and the handler must not capture it: it receives the object as an argument. The
-    /// object stays alive while the handler runs, and the handler is not called after the object was destroyed. You need not
-    /// remove the object before. If the call has the last reference to the object, the object is destroyed on the posting
-    /// thread. An object that is registered twice is called twice.
+    /// The center holds the object weakly, and the handler must not capture the object, because it receives the object as an
+    /// argument. The object stays alive while the handler runs, and the handler is not called after the object has been
+    /// destroyed. You need not remove the object before it is destroyed. If a running call holds the last reference to the
+    /// object, the object is destroyed on the posting thread. An object that is registered twice is called twice.
     ///
     /// ```swift
     /// center.addObserver(self, name: .scoreDidChange) { keeper, note in keeper.scoreDidChange(note) }
     /// ```
     ///
-    /// The handler runs on the posting thread, so the compiler rejects a call of a method that is isolated to an actor. To call
+    /// The handler runs on the posting thread, so the compiler rejects a call to a method that is isolated to an actor. To call
     /// a method that is isolated to the main actor, register a handler on the main loop instead:
     /// ``addObserver(forName:object:on:inModes:capacity:using:)``.
     ///
     /// - Parameters:
     ///   - observer: The object that observes.
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for those of any object and of none. It is not kept alive,
-    ///     and the handler is not called after it was destroyed.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. The center
+    ///     does not keep this object alive, and does not call the handler after this object has been destroyed.
     ///   - handler: Called on the posting thread, with the observer and the notification.
     ///
     /// > Thread safety: any thread. The handler is called on the posting thread.
@@ -45,7 +45,7 @@ extension NotificationCenter {
         }
         let observation = ObjectObservation(
             observer: WeakReference(observer), name: name, registration: registration)
-        // Observations of a destroyed object, perhaps at this very address, will never be called.
+        // A destroyed object may have had this very address. Its observations will never be called, so they are removed now.
         forgetObjects(with: id)
         objects.withLock { $0[id, default: []].append(observation) }
     }
@@ -54,7 +54,8 @@ extension NotificationCenter {
     private func forgetObjects(with id: ObjectIdentifier) {
         let (dead, observers) = objects.withLock { objects in
             let all = objects[id] ?? []
-            // Kept until the lock is released: one of these may be the last reference by then.
+            // These references are kept until the lock is released. One of them may be the last by then, and releasing it
+            // destroys the object.
             let observers = all.map(\.observer.sendable)
             let living = zip(all, observers).filter { $1 != nil }.map(\.0)
             objects[id] = living.isEmpty ? nil : living
@@ -65,15 +66,15 @@ extension NotificationCenter {
         }
     }
 
-    /// Ends observations by an object.
+    /// Ends an object's observations.
     ///
-    /// As after ``ObservationToken/remove()``, no call of their handlers starts after this. Removing an object that is not
-    /// registered does nothing. Observations that have a token continue, even if their handler holds the object.
+    /// After this has returned, no call of their handlers starts, as with ``ObservationToken/remove()``. Removing an object
+    /// that is not registered does nothing. Observations that have a token continue, even if their handler holds the object.
     ///
     /// - Parameters:
     ///   - observer: The object that observes.
-    ///   - name: The name that it was registered with; nil for any.
-    ///   - object: The object that it was registered with; nil for any.
+    ///   - name: The name that the observer was registered with; nil for any name.
+    ///   - object: The object whose notifications the observer was registered for; nil for any object.
     ///
     /// > Thread safety: any thread.
     public func removeObserver(

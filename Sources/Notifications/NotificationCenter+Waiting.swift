@@ -1,18 +1,20 @@
 public import RunLoops
 
 extension NotificationCenter {
-    /// Posts a notification, and waits until the observers on other threads have been called, too.
+    /// Posts a notification, and waits until the observers on other threads have been called too.
     ///
-    /// A delivery has ended when the handler has returned, when the notification was dropped for lack of room or merged, and
-    /// when the observation was removed before the delivery. This thread's own loop does not run meanwhile; observers on it
-    /// that are called at once need no wait. If this throws, the notification has been posted all the same.
+    /// The wait for a delivery ends when the handler has returned, when the notification has been dropped for lack of room or
+    /// merged with another one, or when the observation has been removed before the delivery. The calling thread's own loop
+    /// does not run during the wait; observers on that loop that are called at once need no wait. Even if this method throws,
+    /// the notification has been posted.
     ///
     /// - Parameters:
     ///   - notification: The notification.
-    ///   - deadline: The end of the wait; nil for none. Deliveries under way are completed all the same.
-    /// - Throws: ``/RunLoops/PerformError``: the deadline has passed; a loop ended before it delivered; the thread of an
-    ///   observer waits for this thread; or a delivery is to be made later on this very thread, when its loop runs, which is
-    ///   ``/RunLoops/PerformError/wouldDeadlock``.
+    ///   - deadline: The time at which the wait ends at the latest; nil for no limit. Deliveries that are under way at that
+    ///     time are still completed.
+    /// - Throws: ``/RunLoops/PerformError`` if the deadline has passed, if a loop ended before it delivered the notification,
+    ///   or if the thread of an observer waits for this thread. The error is ``/RunLoops/PerformError/wouldDeadlock`` if a
+    ///   delivery is to be made later on this very thread, when its loop runs.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(

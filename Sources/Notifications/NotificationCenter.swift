@@ -1,12 +1,13 @@
 internal import RunLoops
 internal import Synchronization
 
-/// A center that passes the notifications that are posted to it on to their observers.
+/// An object that delivers posted notifications to their observers.
 ///
-/// A post calls the observers one after the other, on the posting thread, and returns when the last one has returned. They are
-/// called in the order in which they were registered, those that observe every name included. An observer that is registered
-/// during a post is not called for it. An observer that is removed during a post, and was not called yet, is not called any
-/// more. An observer may post, register and remove; no lock is held while it is called. <doc:Delivery> has the details.
+/// A post calls the observers one after the other, on the posting thread, and returns when the last one has returned. Observers
+/// are called in the order in which they were registered, including those that observe every name. An observer that is
+/// registered during a post is not called for that post. An observer that is removed during a post before its turn is not
+/// called either. An observer may post, register and remove; no lock is held while it is called. <doc:Delivery> has the
+/// details.
 ///
 /// ```swift
 /// let token = NotificationCenter.default.addObserver(forName: .didConnect) { note in log(note) }
@@ -21,13 +22,13 @@ public final class NotificationCenter: Sendable {
     /// Other centers are independent of it.
     public static let `default` = NotificationCenter()
 
-    /// The observations of one name.
+    /// The observations of a single name, keyed by that name.
     let names: ObserverMap<Notification.Name>
     /// The observations of every name.
     let everyName: ObserverMap<EveryName>
-    /// The observations of messages, by the identity of their type.
+    /// The observations of messages, keyed by the identity of the message type.
     let messages: ObserverMap<ObjectIdentifier>
-    /// The observations by objects, by the identity of the object that observes.
+    /// The observations that belong to an observing object, keyed by that object's identity.
     let objects = ForkSafe<[ObjectIdentifier: [ObjectObservation]]>([:])
 
     /// Makes a center without observers.
@@ -43,15 +44,15 @@ public final class NotificationCenter: Sendable {
 
     /// Calls the observers of a notification, and returns when the last one has returned.
     ///
-    /// Legal everywhere, including a `deinit` and an observer.
+    /// You may call this anywhere, including in a `deinit` and in an observer's handler.
     ///
-    /// Observers on a loop of another thread are called later: the post does not wait for them. It waits for room only if the
-    /// ``NotificationRedirector/Capacity`` of one of them says so.
+    /// Observers on a loop of another thread are called later, and the post does not wait for them to be called. The post waits
+    /// for room only if the ``NotificationRedirector/Capacity`` of one of these observers requires that.
     ///
     /// - Parameter notification: The notification.
-    /// - Complexity: O(*n*) for *n* observers of the name, and those of every name.
+    /// - Complexity: O(*n*), where *n* is the number of observers of this name and of every name.
     ///
-    /// > Thread safety: any thread. The observers are called on it.
+    /// > Thread safety: any thread. The observers are called on the calling thread, except those that are on a loop.
     public func post(_ notification: Notification) {
         let record = CallRecord.current
         let named = names.observers(of: notification.name, record)
@@ -74,9 +75,9 @@ public final class NotificationCenter: Sendable {
         }
     }
 
-    /// Makes a notification and posts it.
+    /// Makes a notification, and posts it.
     ///
-    /// The same as ``post(_:)`` with a new notification.
+    /// Equivalent to ``post(_:)`` with a new notification.
     ///
     /// - Parameters:
     ///   - name: The name of the event.
@@ -85,7 +86,7 @@ public final class NotificationCenter: Sendable {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///
-    /// > Thread safety: any thread. The observers are called on it.
+    /// > Thread safety: any thread. The observers are called on the calling thread, except those that are on a loop.
     public func post(
         name: Notification.Name, object: (any AnyObject & Sendable)? = nil,
         userInfo: [String: any Sendable] = [:],
@@ -100,7 +101,7 @@ public final class NotificationCenter: Sendable {
         _ slot: borrowing CallRecord.Slot
     ) {
         // Safe: the post has a reference to the list, which retains the observation. Only observations of notifications are
-        // registered under a name and under every name.
+        // registered under a name or under every name.
         unsafe observation._withUnsafeGuaranteedRef { observation in
             if observation.matches(notification.sender) { observation.call(notification, in: slot) }
         }
@@ -114,11 +115,11 @@ public final class NotificationCenter: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for those of any object and of none. It is not kept alive,
-    ///     and the handler is not called after it was destroyed.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. The center
+    ///     does not keep the object alive, and does not call the handler after the object has been destroyed.
     ///   - handler: Called on the posting thread.
-    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed. The handler is
-    ///   released then, or when its last call returns.
+    /// - Returns: A token. The observation ends when the token is removed or the last reference to it is released. The handler
+    ///   is released at that moment or, if a call of it is still running, when the last call returns.
     ///
     /// > Thread safety: any thread.
     public func addObserver(
@@ -130,9 +131,9 @@ public final class NotificationCenter: Sendable {
 
     /// Ends an observation.
     ///
-    /// The same as ``ObservationToken/remove()``, for a token of any center.
+    /// Equivalent to ``ObservationToken/remove()``. The token may belong to any center.
     ///
-    /// - Parameter token: The token that registering has returned.
+    /// - Parameter token: The token that `addObserver` has returned.
     ///
     /// > Thread safety: any thread.
     public func removeObserver(_ token: ObservationToken) { token.remove() }
@@ -147,7 +148,7 @@ public final class NotificationCenter: Sendable {
             let observation = names.add(for: name) {
                 Observation(sequence: $0, object: object, target: target, handler: handler)
             }
-            // Weak, because a token may outlive its center, whose destruction ends the observation.
+            // Weak, because a token may outlive its center. Destroying the center ends the observation.
             return Registration(observation) { [weak names] in names?.forget(for: name) }
         }
         let observation = everyName.add(for: EveryName()) {
@@ -157,7 +158,7 @@ public final class NotificationCenter: Sendable {
     }
 }
 
-/// The source of the numbers of a center's registrations.
+/// A counter that numbers the registrations of a center.
 private final class SequenceCounter: Sendable {
     private let count = Atomic<UInt64>(0)
     func next() -> UInt64 { count.add(1, ordering: .relaxed).newValue }

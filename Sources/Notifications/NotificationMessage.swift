@@ -1,4 +1,4 @@
-/// A notification that is a type of its own, instead of a name and a dictionary.
+/// A notification with a type of its own, instead of a name and a dictionary.
 ///
 /// ```swift
 /// struct PriceChanged: NotificationMessage {
@@ -9,8 +9,8 @@
 /// center.post(PriceChanged(price: 7), subject: feed)
 /// ```
 ///
-/// Messages and notifications are separate: an observer of a name, or of every name, sees no message. A message is identified
-/// by its type alone.
+/// Messages and notifications are separate: an observer of a name, or of every name, receives no message. A message is
+/// identified by its type alone.
 public protocol NotificationMessage: Sendable {
     /// The type of object that a message is about, usually its sender.
     associatedtype Subject: AnyObject & Sendable
@@ -19,14 +19,14 @@ public protocol NotificationMessage: Sendable {
 extension NotificationCenter {
     /// Calls the observers of messages of this type, and returns when the last one has returned.
     ///
-    /// They are called in the order in which they were registered, as for ``post(_:)``.
+    /// Observers are called in the order in which they were registered, as for ``post(_:)``.
     ///
     /// - Parameters:
     ///   - message: The message.
     ///   - subject: The object that the message is about; nil for none.
-    /// - Complexity: O(*n*) for *n* observers of the type.
+    /// - Complexity: O(*n*), where *n* is the number of observers of the type.
     ///
-    /// > Thread safety: any thread. The observers are called on it.
+    /// > Thread safety: any thread. The observers are called on the calling thread.
     public func post<Message: NotificationMessage>(_ message: Message, subject: Message.Subject? = nil) {
         let key = ObjectIdentifier(Message.self)
         let record = CallRecord.current
@@ -49,11 +49,11 @@ extension NotificationCenter {
     /// A handler that is registered twice is called twice.
     ///
     /// - Parameters:
-    ///   - subject: The object whose messages to observe; nil for messages with any subject and with none. It is not kept
-    ///     alive, and the handler is not called after it was destroyed.
+    ///   - subject: The object whose messages to observe; nil for messages with any subject and with none. The center does not
+    ///     keep the subject alive, and does not call the handler after the subject has been destroyed.
     ///   - type: The type of message to observe.
     ///   - handler: Called on the posting thread.
-    /// - Returns: A token. The observation ends when the token is removed, or when its last copy is destroyed.
+    /// - Returns: A token. The observation ends when the token is removed or the last reference to it is released.
     ///
     /// > Thread safety: any thread.
     public func addObserver<Message: NotificationMessage>(

@@ -3,7 +3,7 @@ internal import RunLoops
 extension NotificationQueue {
     /// The properties that two notifications must have in common to match.
     ///
-    /// The bits are Foundation's.
+    /// The bits have the same values as in Foundation.
     ///
     /// > Thread safety: a value.
     public struct NotificationCoalescing: OptionSet, Hashable, Sendable {
@@ -13,11 +13,11 @@ extension NotificationQueue {
         ///
         /// - Parameter rawValue: The bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// The name.
+        /// The option to compare the names of notifications.
         public static let onName = NotificationCoalescing(rawValue: 1)
-        /// The sender.
+        /// The option to compare the senders of notifications.
         ///
-        /// Two notifications without a sender have that in common.
+        /// Two notifications without a sender count as having the same sender.
         public static let onSender = NotificationCoalescing(rawValue: 2)
     }
 
@@ -25,12 +25,17 @@ extension NotificationQueue {
     ///
     /// > Thread safety: a value.
     public enum Survivor: Sendable {
-        /// The notification that already waits, in its place, with its style and modes; those of the new one are ignored.
+        /// The notification that already waits, in its place and with its own style and modes.
+        ///
+        /// The new notification is ignored.
         case first
-        /// The new notification, last in line, with its own style and modes. All matching notifications that wait are taken
-        /// out.
+        /// The new notification, enqueued last with its own style and modes.
+        ///
+        /// All matching notifications that wait are removed.
         case latest
-        /// A notification made from the matching one that has waited longest and the new one, in the place of the former.
+        /// A notification that the closure makes from the oldest matching one and the new one.
+        ///
+        /// The merged notification takes the place of the old one.
         ///
         /// - Precondition: The merged notification has the name and the sender of the old one.
         case merge(@Sendable (_ old: Notification, _ new: Notification) -> Notification)

@@ -1,15 +1,17 @@
 extension NotificationQueue {
     /// The time at which a notification is posted.
     ///
-    /// The numbers are Foundation's. <doc:PostingLater> defines the step of a pass for each style.
+    /// The raw values are the same as in Foundation. <doc:PostingLater> defines the step of a pass in which each style posts.
     ///
     /// > Thread safety: a value.
     public enum PostingStyle: UInt, Sendable {
-        /// Posts when the loop is about to sleep. A run that is about to end does not post it; the next run does.
+        /// Posts the notification when the loop is about to sleep.
+        ///
+        /// A run that is about to end does not post the notification; the next run does.
         case whenIdle = 1
-        /// Posts in the current pass, when the pass has called its handlers and before the loop sleeps.
+        /// Posts the notification in the current pass, after the pass has called its handlers and before the loop sleeps.
         case asap = 2
-        /// Posts at once.
+        /// Posts the notification at once.
         case now = 3
     }
 }

@@ -3,20 +3,21 @@ public import RunLoops
 /// A queue that posts notifications later, on the thread of its loop, and merges notifications that match.
 ///
 /// A queue belongs to one loop and posts to one center. A notification with the style ``PostingStyle/asap`` is posted in the
-/// current pass, when the pass has called its handlers and before the loop sleeps. One with the style
+/// current pass, after the pass has called its handlers and before the loop sleeps. A notification with the style
 /// ``PostingStyle/whenIdle`` is posted only when the loop is about to sleep. Within a style, notifications are posted in the
-/// order in which they were enqueued. A notification that an observer enqueues is posted in the next round.
-/// <doc:PostingLater> defines when each is posted, and <doc:Coalescing> which ones are merged.
+/// order in which they were enqueued. A notification that an observer enqueues while the queue is posting is not posted until
+/// the queue posts again. <doc:PostingLater> defines when each notification is posted, and <doc:Coalescing> defines which
+/// notifications are merged.
 ///
 /// ```swift
 /// NotificationQueue.default.enqueue(Notification(name: .layoutNeeded), postingStyle: .asap)
 /// ```
 ///
-/// While an `asap` notification waits, its modes have work to do: a run in them does not return
-/// ``/RunLoops/RunLoop/RunResult/finished`` until it was posted. A `whenIdle` notification does not keep a run going.
+/// While an `asap` notification waits, a run in one of its modes does not return ``/RunLoops/RunLoop/RunResult/finished`` until
+/// the notification has been posted. A `whenIdle` notification does not keep a run going.
 ///
 /// > Thread safety: ``enqueue(_:postingStyle:coalesceMask:keeping:forModes:)`` and
-/// > ``dequeueNotifications(matching:coalesceMask:)`` from any thread; observers are called on the loop's.
+/// > ``dequeueNotifications(matching:coalesceMask:)`` from any thread; observers are called on the loop's thread.
 public final class NotificationQueue: Sendable {
     /// The loop on whose thread the queue posts.
     public let runLoop: RunLoop
@@ -24,14 +25,16 @@ public final class NotificationQueue: Sendable {
     /// The center to which the queue posts.
     public let notificationCenter: NotificationCenter
 
-    /// `nonisolated(unsafe)`: used on the loop's thread only.
+    /// The inner queue, which does the work.
+    ///
+    /// `nonisolated(unsafe)`, because only the loop's thread uses it.
     nonisolated(unsafe) private let queue: CoalescingQueue
 
     /// The current loop's queue for the default center, made on first use.
     ///
-    /// It is the same object each time on one thread, and a different one on each thread.
+    /// Each thread has its own default queue, and gets the same object each time.
     ///
-    /// > Thread safety: any thread, each with its own. Not in asynchronous code.
+    /// > Thread safety: any thread; each thread has its own queue. Not in asynchronous code.
     @available(*, noasync, message: "the thread may change at any await; keep the queue you want")
     public static var `default`: NotificationQueue {
         RunLoop.current.companion(ObjectIdentifier(NotificationQueue.self)) { NotificationQueue() }
@@ -39,11 +42,13 @@ public final class NotificationQueue: Sendable {
 
     /// Makes another queue for the current loop.
     ///
-    /// Notifications that wait are posted even if the queue itself was destroyed; then the loop keeps nothing of it.
+    /// Notifications that wait are posted even if the queue itself has been destroyed. After that the loop keeps nothing that
+    /// belonged to the queue.
     ///
-    /// - Parameter notificationCenter: The center to which it posts, which is kept alive as long.
+    /// - Parameter notificationCenter: The center to which the queue posts. The center is kept alive until the queue has been
+    ///   destroyed and its last notification has been posted.
     ///
-    /// > Thread safety: any thread, for its own loop. Not in asynchronous code.
+    /// > Thread safety: any thread; the queue belongs to that thread's loop. Not in asynchronous code.
     @available(
         *, noasync, message: "the thread may change at any await; perform a block on the loop you want"
     )
@@ -57,29 +62,29 @@ public final class NotificationQueue: Sendable {
     }
 
     deinit {
-        // Safe: only the loop refers to it from now on, and uses it on its own thread.
+        // Safe: from now on only the loop refers to the inner queue, and the loop uses it on its own thread.
         nonisolated(unsafe) let queue = unsafe queue
         runLoop.doLast { unsafe queue.queueWasDestroyed() }
     }
 
     /// Enqueues a notification to be posted later.
     ///
-    /// A call on another thread is handed over to the loop, which wakes for it. The notification is enqueued on the loop's
-    /// thread, and everything below happens there, when the loop runs; with ``PostingStyle/now``, when it runs in one of the
-    /// modes.
+    /// If this is called on another thread, the call is passed to the loop, which wakes up for it. The loop carries out the
+    /// call on its own thread when it runs in any mode; with ``PostingStyle/now``, when it runs in one of `modes`. Everything
+    /// described below happens at that time.
     ///
     /// - Parameters:
     ///   - notification: The notification.
-    ///   - postingStyle: The time of the post. ``PostingStyle/now`` takes matching notifications out of the queue, then posts
-    ///     this one before the call returns. If the loop is running, but in none of the modes, the notification is not posted
-    ///     at all.
-    ///   - coalesceMask: The properties by which notifications match, whatever their styles and modes. With an empty mask none
-    ///     match.
+    ///   - postingStyle: The time at which the notification is posted. ``PostingStyle/now`` removes matching notifications from
+    ///     the queue, and then posts this one before the call returns; if the loop is running, but in none of `modes`, the
+    ///     notification is not posted at all.
+    ///   - coalesceMask: The properties that two notifications must share to match; their styles and modes do not matter. With
+    ///     an empty mask no notifications match.
     ///   - survivor: The notification that is posted when several match; ignored for ``PostingStyle/now``.
-    ///   - modes: The modes in which the notification may be posted, at least one; nil for the default mode. The common modes
-    ///     stand for each of them.
+    ///   - modes: The modes in which the notification may be posted, at least one; nil for the default mode. `.common` stands
+    ///     for every common mode.
     /// - Returns: False if the loop's thread has ended, so that the notification was discarded without being posted.
-    /// - Complexity: O(1), however many wait.
+    /// - Complexity: O(1), independent of the number of notifications that wait.
     ///
     /// > Thread safety: any thread.
     @discardableResult
@@ -102,7 +107,8 @@ public final class NotificationQueue: Sendable {
                 self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
             }
         }
-        // In every mode: otherwise calls of one thread for several modes would be carried out in another order.
+        // Performed in every mode: otherwise calls that one thread makes for different modes would be carried out in a
+        // different order.
         return runLoop.performInEveryMode {
             self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
         }
@@ -110,7 +116,7 @@ public final class NotificationQueue: Sendable {
 
     /// Enqueues a notification on the loop's thread.
     ///
-    /// - Returns: True if it was posted, or may be posted later.
+    /// - Returns: False if the loop has ended and the notification was not posted.
     @discardableResult
     private func enqueueHere(
         _ notification: Notification, _ style: PostingStyle, _ mask: NotificationCoalescing,
@@ -122,7 +128,7 @@ public final class NotificationQueue: Sendable {
             unsafe queue.remove(matching: notification, mask)
             if runLoop.isIdleOrRuns(inOneOf: modes) {
                 notificationCenter.post(notification)
-                // True also while the thread is ending and the loop has released its work.
+                // True even if the thread is ending and the loop has already released its work.
                 return true
             }
         case .asap: unsafe queue.enqueue(notification, on: queue.asap, mask, survivor, modes)
@@ -131,15 +137,15 @@ public final class NotificationQueue: Sendable {
         return unsafe !queue.hasEnded
     }
 
-    /// Takes matching notifications out of the queue without posting them.
+    /// Removes matching notifications from the queue without posting them.
     ///
-    /// A call on another thread is handed over to the loop; some notifications may be posted before it gets there. It finds
-    /// everything that the same thread has enqueued before.
+    /// If this is called on another thread, the call is passed to the loop, which may post some of the notifications before it
+    /// carries out the call. The call covers everything that the calling thread has enqueued before it.
     ///
     /// - Parameters:
     ///   - notification: The notification to compare with.
-    ///   - coalesceMask: The properties by which notifications match, whatever their styles and modes. With an empty mask
-    ///     nothing is taken out.
+    ///   - coalesceMask: The properties that two notifications must share to match; their styles and modes do not matter. With
+    ///     an empty mask nothing is removed.
     ///
     /// > Thread safety: any thread.
     public func dequeueNotifications(

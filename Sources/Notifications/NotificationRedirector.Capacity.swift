@@ -1,5 +1,5 @@
 extension NotificationRedirector {
-    /// The number of notifications that may wait for one observer, and the treatment of any more.
+    /// The limit on the notifications that may wait for one observer, and the policy for notifications beyond the limit.
     ///
     /// > Thread safety: a value.
     public struct Capacity: Sendable {
@@ -9,7 +9,7 @@ extension NotificationRedirector {
             case coalescing(NotificationQueue.NotificationCoalescing)
         }
 
-        /// The treatment of a notification for which there is no room.
+        /// The policy for a notification for which there is no room.
         ///
         /// > Thread safety: a value.
         public enum Policy: Hashable, Sendable {
@@ -17,23 +17,23 @@ extension NotificationRedirector {
             case dropOldest
             /// Drops the new notification.
             case dropNewest
-            /// Blocks the poster until there is room, at most this long from its post on, and then drops the new notification.
+            /// Blocks the posting thread until there is room, and drops the new notification if this time passes first.
             ///
-            /// The thread is blocked even if it is a task's. The loop's own thread is not blocked: its posts are accepted
-            /// beyond the limit.
+            /// The time begins with the post. The thread blocks even if it is running a task. A post on the loop's own thread
+            /// never blocks; its notification is accepted beyond the limit.
             case block(until: Duration)
         }
 
         let kind: Kind
 
-        /// A capacity without a limit: an observer that is too slow costs memory.
+        /// A capacity without a limit; if the observer is too slow, the waiting notifications take up more and more memory.
         public static let unlimited = Capacity(kind: .unlimited)
 
         /// Limits the number of notifications that wait.
         ///
         /// - Parameters:
         ///   - count: The largest number that may wait; at least 1.
-        ///   - policy: The treatment of a notification for which there is no room.
+        ///   - policy: The policy for a notification for which there is no room.
         /// - Returns: The capacity.
         public static func bounded(_ count: Int, _ policy: Policy) -> Capacity {
             if count < 1 {
@@ -42,11 +42,13 @@ extension NotificationRedirector {
             return Capacity(kind: .bounded(count, policy))
         }
 
-        /// Merges notifications that match: only the first of them waits.
+        /// Merges notifications that match, so that only the first of them waits.
         ///
-        /// The others are not counted as dropped. A notification that is posted while the handler runs waits again.
+        /// The others are not counted as dropped. A notification that is posted while the handler runs is not merged with the
+        /// one that is being handled.
         ///
-        /// - Parameter mask: The properties by which notifications match. With an empty mask none match, and all wait.
+        /// - Parameter mask: The properties that two notifications must share to match. With an empty mask no notifications
+        ///   match, so all of them wait.
         /// - Returns: The capacity.
         public static func coalescing(_ mask: NotificationQueue.NotificationCoalescing) -> Capacity {
             Capacity(kind: .coalescing(mask))

@@ -1,23 +1,23 @@
 extension NotificationRedirector {
-    /// The numbers of an observer's notifications, by their fate.
+    /// The numbers of an observer's notifications that were delivered, dropped and left undelivered.
     ///
     /// > Thread safety: a value.
     public struct Counts: Hashable, Sendable {
         /// The number of calls of the handler.
         public var delivered = 0
-        /// The number of notifications dropped because too many waited.
+        /// The number of notifications that were dropped because too many were waiting.
         public var dropped = 0
-        /// The number of notifications discarded because the loop has ended.
+        /// The number of notifications that were discarded because the loop had ended.
         public var undelivered = 0
     }
 }
 
 extension ObservationToken {
-    /// The numbers of notifications for an observer on a loop; nil for an observer on the posting thread.
+    /// The delivery counts of an observer on a loop; nil for an observer on the posting thread.
     ///
     /// Notifications that wait, that were merged, or that were discarded because the observation was removed are not counted.
-    /// The counts remain after the end of the observation.
+    /// The counts remain available after the observation has ended.
     ///
-    /// > Thread safety: any thread. The three numbers are read one after the other.
+    /// > Thread safety: any thread. The three numbers are read one after the other, not as a snapshot.
     public var deliveryCounts: NotificationRedirector.Counts? { registration.target?.counts }
 }

@@ -1,17 +1,18 @@
 public import RunLoops
 internal import Synchronization
 
-/// The delivery of notifications on the thread of one loop, from any posting thread.
+/// An object that delivers notifications from any posting thread on the thread of one loop.
 ///
-/// Each loop has one redirector for all observers and centers: their notifications go through the loop's one queue, and a loop
-/// that is awake is not woken. Notifications that one thread posts reach each observer in that order. A post on the loop's own
-/// thread is delivered at once if nothing waits for an observer with the same modes; otherwise it waits its turn, so that it
-/// overtakes nothing.
+/// Each loop has one redirector for all observers and centers. Their notifications share the loop's single queue, and a loop
+/// that is awake is not woken again. Each observer receives the notifications of one posting thread in the order in which that
+/// thread posted them. A post on the loop's own thread is delivered at once if nothing waits for an observer with the same
+/// modes; otherwise it waits its turn, so that it overtakes no earlier notification.
 ///
-/// You seldom use it directly: ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` does.
+/// You rarely use a redirector directly; ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` uses it
+/// for you.
 ///
-/// While the loop does not run, or runs in other modes, notifications wait. Observers do not keep a run going, but
-/// notifications that wait for them do. When the thread ends, the notifications that wait are discarded and counted, and their
+/// While the loop does not run, or runs in other modes, notifications wait. An observer alone does not keep a run going, but a
+/// notification that waits for it does. When the thread ends, the notifications that wait are discarded and counted, and their
 /// observers are removed. <doc:ObservingOnLoops> has the details.
 ///
 /// > Thread safety: any thread.
@@ -26,11 +27,12 @@ public final class NotificationRedirector: Sendable {
     /// Returns the redirector of a loop.
     ///
     /// - Parameter runLoop: The loop.
-    /// - Returns: The same object each time, as long as there is a reference to it. Every observer on the loop has one.
+    /// - Returns: The redirector: the same object each time, as long as there is a reference to it. Every observer on the loop
+    ///   holds such a reference.
     ///
     /// > Thread safety: any thread.
     public static func of(_ runLoop: RunLoop) -> NotificationRedirector {
-        // The loop has a weak reference, because the redirector holds the loop.
+        // The loop's reference is weak, because the redirector holds a strong reference to the loop.
         runLoop.shared(ObjectIdentifier(NotificationRedirector.self)) { NotificationRedirector(runLoop) }
     }
 
@@ -38,16 +40,17 @@ public final class NotificationRedirector: Sendable {
 
     /// The number of notifications, for all observers, that were discarded because the loop has ended.
     ///
-    /// It counts those that were on their way then, and, for an observer that had none on its way, the first one posted
-    /// afterwards. The observer is removed then, and later posts are not counted. Hold the redirector to keep the count.
+    /// The count includes the notifications that were on their way when the loop ended. For an observer that had none on its
+    /// way, it includes the first notification that was posted afterwards: that post removes the observer, so later posts are
+    /// not counted. Keep a reference to the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
     /// The lane of the observers that are called in these modes.
     func lane(for modes: [RunLoop.Mode]) -> DeliveryLane {
         lanes.withLock { lanes in
             if let known = lanes.first(where: { $0.modes == modes }) { return known }
-            // A lane that only this list refers to has no observer. No other thread can get a reference to it meanwhile: it
-            // would need the lock.
+            // If only this list refers to a lane, the lane has no observer and is removed. No other thread can get a reference
+            // to the lane meanwhile, because that takes the lock.
             for index in lanes.indices.reversed() where isKnownUniquelyReferenced(&lanes[index]) {
                 lanes.remove(at: index)
             }
@@ -60,7 +63,7 @@ public final class NotificationRedirector: Sendable {
     /// The number of lanes that the redirector keeps.
     var laneCount: Int { lanes.withLock { $0.count } }
 
-    /// True if a post on this thread is delivered at once.
+    /// True if a post on the calling thread may be delivered at once.
     func mayDeliverAtOnce(_ lane: DeliveryLane) -> Bool {
         runLoop.isCurrent && lane.isEmpty && runLoop.isIdleOrRuns(inOneOf: lane.modes)
     }

@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// An owner of tokens, whose observations end when the bag is emptied or destroyed.
+/// A container that keeps tokens, and ends their observations when it is emptied or destroyed.
 ///
-/// Keep the bag in a stored property of the object that observes. Then the observations end with that object:
+/// Keep the bag in a stored property of the object that observes, so that the observations end with that object:
 ///
 /// ```swift
 /// final class Monitor: Sendable {
@@ -13,9 +13,9 @@ internal import RunLoops
 /// }
 /// ```
 ///
-/// In an optimized build Swift may destroy a local variable after its last use, and not at the end of its scope. That holds
-/// for a bag, a token and an array of tokens alike. If you keep one of them in a local variable, use it at the end of the
-/// scope: `defer { bag.removeAll() }`.
+/// In an optimized build, Swift may destroy a local variable after its last use instead of at the end of its scope. This
+/// applies to a bag, a token and an array of tokens alike. If you keep one of them in a local variable, use it at the end of
+/// the scope, for example with `defer { bag.removeAll() }`.
 ///
 /// > Thread safety: any thread.
 public final class ObservationBag: Sendable {
@@ -26,7 +26,8 @@ public final class ObservationBag: Sendable {
 
     /// Adds a token to the bag.
     ///
-    /// - Parameter token: The token. The bag shares it with all its other owners.
+    /// - Parameter token: The token. If it has other owners too, destroying the bag does not end the observation; emptying the
+    ///   bag does.
     ///
     /// > Thread safety: any thread.
     public func add(_ token: ObservationToken) { tokens.withLock { $0.append(token) } }
@@ -35,7 +36,7 @@ public final class ObservationBag: Sendable {
     ///
     /// Calls ``ObservationToken/remove()`` for each token, in the order in which they were added.
     ///
-    /// > Thread safety: any thread, and the handlers of these observations.
+    /// > Thread safety: any thread, even inside the handlers of these observations.
     public func removeAll() {
         for token in takeAll() { token.remove() }
     }
@@ -60,7 +61,7 @@ public final class ObservationBag: Sendable {
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Precondition: As for ``ObservationToken/removeAndWait(fileID:line:)``.
+    /// - Precondition: The same as for ``ObservationToken/removeAndWait(fileID:line:)``.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread; await allRemoved() instead")

@@ -1,12 +1,12 @@
 internal import RunLoops
 internal import Synchronization
 
-/// A sequence of the notifications or messages that are posted, which a task awaits one by one.
+/// An asynchronous sequence of posted notifications or messages, which a task awaits one by one.
 ///
-/// Observing begins with the iteration: with `makeAsyncIterator()`, or at the head of a `for await` loop. The posting thread
-/// never waits: elements that arrive while the task is busy are buffered or dropped according to the ``BufferingPolicy``, and
-/// ``Iterator/droppedCount`` counts those that are dropped. The sequence ends when its task is cancelled, and when the center
-/// is destroyed; elements that are buffered at that moment are still delivered.
+/// Observing begins with the iteration, that is, when `makeAsyncIterator()` is called or a `for await` loop begins. The posting
+/// thread never waits: elements that arrive while the task is busy are buffered or dropped according to the
+/// ``BufferingPolicy``, and ``Iterator/droppedCount`` counts those that are dropped. The sequence ends when its task is
+/// cancelled or the center is destroyed; elements that are buffered at that moment are still delivered.
 ///
 /// ```swift
 /// var notes = center.notifications(named: .didConnect, bufferingPolicy: .newest(64)).makeAsyncIterator()
@@ -17,23 +17,23 @@ internal import Synchronization
 ///
 /// > Thread safety: a value; each iteration is an observation of its own.
 public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
-    /// The elements that are buffered while the task is busy.
+    /// The policy that decides which elements are buffered while the task is busy.
     ///
     /// > Thread safety: a value.
     public enum BufferingPolicy: Hashable, Sendable {
-        /// All elements: a task that is too slow costs memory.
+        /// Buffers all elements; if the task is too slow, they take up more and more memory.
         case unbounded
-        /// The oldest elements, up to this number, at least 1; newer ones are dropped.
+        /// Buffers the oldest elements, up to this number (at least 1), and drops newer ones.
         case oldest(Int)
-        /// The newest elements, up to this number, at least 1; older ones are dropped.
+        /// Buffers the newest elements, up to this number (at least 1), and drops older ones.
         case newest(Int)
     }
 
     let bufferingPolicy: BufferingPolicy
-    /// Registers a handler; returns nil if the center was destroyed.
+    /// Registers a handler; returns nil if the center, or the object to observe, has been destroyed.
     let observe: @Sendable (@escaping @Sendable (Element) -> Void) -> ObservationToken?
 
-    /// Begins to observe.
+    /// Begins observing.
     ///
     /// - Returns: An iterator over the elements.
     public func makeAsyncIterator() -> Iterator {
@@ -57,9 +57,9 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
         return count
     }
 
-    /// The source of the stream.
+    /// The handler's end of the stream.
     ///
-    /// Only the handler holds it, so the stream ends with the observation.
+    /// Only the handler holds the feed, so the stream ends when the handler is released.
     private final class Feed: Sendable {
         let drops = DropCount()
         private let continuation: AsyncStream<Element>.Continuation
@@ -81,13 +81,14 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
 extension ObservationSequence {
     /// An iterator over the elements, in the order of posting.
     ///
-    /// It observes until it is destroyed. Copies share the elements: each element is delivered to one of them.
+    /// The iterator observes until its last copy is destroyed. Copies share the elements: each element is delivered to one copy
+    /// only.
     ///
     /// > Thread safety: one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
         private var base: AsyncStream<Element>.Iterator
         private let drops: DropCount
-        /// Ends the observation when the iterator is destroyed.
+        /// The token, which ends the observation when the iterator is destroyed.
         private let token: ObservationToken?
 
         fileprivate init(base: AsyncStream<Element>.Iterator, drops: DropCount, token: ObservationToken?) {
@@ -96,7 +97,7 @@ extension ObservationSequence {
             self.token = token
         }
 
-        /// The number of elements dropped since observing began, for this iterator and its copies together.
+        /// The number of elements that were dropped since observing began, for this iterator and its copies together.
         public var droppedCount: Int { drops.count.load(ordering: .relaxed) }
 
         /// Awaits the next element.
@@ -122,9 +123,10 @@ extension NotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for those of any object and of none. It is not kept alive.
-    ///   - bufferingPolicy: The elements that are buffered while the task is busy. There is no default, because each policy
-    ///     loses something.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. It is not
+    ///     kept alive.
+    ///   - bufferingPolicy: The policy that decides which elements are buffered while the task is busy. There is no default,
+    ///     because each policy costs either elements or memory.
     /// - Returns: The sequence. It does not keep the center alive.
     ///
     /// > Thread safety: any thread.
@@ -135,7 +137,7 @@ extension NotificationCenter {
         let subject = object.map { WeakReference($0) }
         return ObservationSequence(bufferingPolicy: bufferingPolicy) { [weak self] handler in
             guard let subject else { return self?.addObserver(forName: name, using: handler) }
-            // A destroyed object posts nothing, and the notifications of other objects are not wanted.
+            // The object has been destroyed and posts nothing more, and notifications of other objects are not wanted.
             guard let object = subject.sendable else { return nil }
             return self?.addObserver(forName: name, object: object, using: handler)
         }
@@ -147,8 +149,8 @@ extension NotificationCenter {
     ///   - subject: The object whose messages to observe; nil for messages with any subject and with none. It is not kept
     ///     alive.
     ///   - type: The type of message to observe.
-    ///   - bufferingPolicy: The elements that are buffered while the task is busy. There is no default, as for
-    ///     ``notifications(named:object:bufferingPolicy:)``.
+    ///   - bufferingPolicy: The policy that decides which elements are buffered while the task is busy. There is no default, as
+    ///     for ``notifications(named:object:bufferingPolicy:)``.
     /// - Returns: The sequence. It does not keep the center alive.
     ///
     /// > Thread safety: any thread.

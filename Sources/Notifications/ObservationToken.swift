@@ -1,18 +1,18 @@
 internal import RunLoops
 
-/// The owner of an observation, which ends when its token is removed or the token's last copy is destroyed.
+/// The owner of an observation, which ends when the token is removed or the last reference to it is released.
 ///
-/// If you do not keep the token, the observation ends at once. Keep the token in a stored property of the object that
-/// observes, or in an ``ObservationBag`` there. A local variable alone is not enough: in an optimized build Swift may destroy
-/// the variable, or an array that has the token, after its last use and not at the end of its scope. Use it at the end of the
-/// scope, with `defer { token.remove() }`.
+/// If you do not keep the token, the observation ends at once. Keep the token in a stored property of the object that observes,
+/// or in an ``ObservationBag`` there. A local variable alone is not enough: in an optimized build, Swift may destroy the
+/// variable, or an array that contains the token, after its last use instead of at the end of its scope. To prevent that, use
+/// the token at the end of the scope, with `defer { token.remove() }`.
 ///
 /// ```swift
 /// let token = center.addObserver(forName: .didConnect) { note in log(note) }
 /// defer { token.remove() }
 /// ```
 ///
-/// <doc:EndingObservations> defines when no call of the handler starts any more.
+/// <doc:EndingObservations> defines the moment after which no call of the handler starts.
 ///
 /// > Thread safety: any thread.
 public final class ObservationToken: Sendable {
@@ -22,28 +22,28 @@ public final class ObservationToken: Sendable {
 
     deinit { registration.remove() }
 
-    /// Ends the observation: no call of its handler starts after this has returned.
+    /// Ends the observation, so that no call of its handler starts after this has returned.
     ///
-    /// That holds on every thread, for posts that are under way, and for notifications that wait for a loop. A call that has
+    /// This applies on every thread, to posts that are under way, and to notifications that wait for a loop. A call that has
     /// begun on another thread may still be running; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Calling
     /// this twice is harmless.
     ///
-    /// > Thread safety: any thread, and the handler itself.
+    /// > Thread safety: any thread, even inside the handler itself.
     public func remove() { registration.remove() }
 
     /// Ends the observation, and waits until no call of its handler is running.
     ///
-    /// The calling thread's own loop does not run meanwhile. If the handler waits for this thread, directly or through other
-    /// threads, neither would ever continue. Then one of the waits in that circle fails with
+    /// The calling thread's own loop does not run during the wait. If the handler waits for this thread, directly or through
+    /// other threads, neither thread would ever continue. In that case one of the waits in this circle fails with
     /// ``/RunLoops/PerformError/circle(_:)``, ``/RunLoops/RequestError/circle(_:)`` or
     /// ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Precondition: Not called from the handler itself, because it would wait for its own end, and not while the handler
-    ///   waits for this thread with a wait that cannot fail: for a block that is running, or for the end of a handler or of a
-    ///   thread.
+    /// - Precondition: Not called from the handler itself, which would wait for its own end. Also not called while the handler
+    ///   waits for this thread with a wait that cannot fail, which is a wait for a running block, for the end of a handler or
+    ///   for the end of a thread.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread; await removed() instead")
@@ -70,7 +70,7 @@ public final class ObservationToken: Sendable {
 
     /// Ends the observation, and waits until no call of its handler is running, without blocking a thread.
     ///
-    /// Cancelling the task does not end the wait. Do not await this while the handler waits for the task.
+    /// Cancelling the task does not end the wait. Do not await this while the handler waits for the calling task.
     ///
     /// > Thread safety: any task.
     public func removed() async {

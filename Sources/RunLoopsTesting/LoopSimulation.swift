@@ -1,11 +1,12 @@
 public import RunLoops
 
-/// Runs code that uses run loops on a clock that is moved by hand, one thread at a time, in an order that a seed decides.
+/// A simulation that runs code with run loops on a manual clock, one thread at a time, in an order that a seed determines.
 ///
-/// The body is called at once, on the calling thread, which has another loop meanwhile. Every `RunLoopThread` that the body
-/// starts, and every one that these threads start, is part of the simulation. Only one of the threads runs at any time. Where
-/// a pass of a loop begins or a thread waits, the seed decides which thread goes on: the same seed gives the same order, and
-/// another seed gives another order. Time stands still unless the body moves it.
+/// The body is called at once, on the calling thread, which has another loop during the simulation. Every `RunLoopThread` that
+/// the body starts, and every one that these threads start, is part of the simulation. Only one of these threads, or the
+/// body's, runs at any time. Whenever a pass of a loop begins or a thread waits, the seed determines which thread continues:
+/// the same seed gives the same order, and another seed gives another order. Time passes only where the body moves the clock or
+/// waits.
 ///
 /// ```swift
 /// try LoopSimulation.run(seed: 7) { simulation in
@@ -20,7 +21,7 @@ public import RunLoops
 ///
 /// > Thread safety: the body's thread only, except for ``now`` and ``seed``.
 public final class LoopSimulation: Sendable {
-    /// The number that decides the order in which threads go on.
+    /// The number that determines the order in which threads run.
     public let seed: UInt64
 
     let schedule: Schedule
@@ -30,24 +31,24 @@ public final class LoopSimulation: Sendable {
         schedule = Schedule(seed: seed, patience: patience)
     }
 
-    /// Calls a body in a simulation of its own.
+    /// Calls a body in a new simulation.
     ///
-    /// In the body `RunLoop.current` is a new loop, on the main thread, too. When the body has returned or thrown, the
+    /// In the body, `RunLoop.current` is a new loop, even on the main thread. When the body has returned or thrown, the
     /// simulation ends all of its threads, and then that loop.
     ///
     /// - Parameters:
-    ///   - seed: The number that decides the order in which threads go on. Run a test with many seeds, and let a failure name
-    ///     its seed.
-    ///   - patience: The longest time on the system's clock that the simulation waits for something outside of it, such as a
-    ///     task or a thread of another kind, when none of its threads can go on; and the longest turn of a thread. After that
-    ///     time the program ends with a message.
-    ///   - body: A closure that is given the simulation. It must not wait for other threads by other means than those of run
-    ///     loops, such as a semaphore: the other threads do not run meanwhile.
+    ///   - seed: The number that determines the order in which threads run. Run a test with many seeds, and name the seed in
+    ///     the message of a failure.
+    ///   - patience: The longest time on the system's clock that the simulation waits for something outside of the simulation,
+    ///     such as a task or a thread of another kind, when none of its own threads can continue. It is also the longest time
+    ///     that one thread may run before it gives another thread a turn. If this time passes, the program ends with a message.
+    ///   - body: A closure that is given the simulation. The body must wait for other threads only by means of run loops. If it
+    ///     waits in another way, for example with a semaphore, the other threads do not run.
     /// - Returns: The result of the body.
     /// - Throws: The error of the body, or `SystemError` if the kernel refuses a descriptor for its loop.
-    /// - Precondition: Not called in a simulation.
+    /// - Precondition: Not called inside another simulation.
     ///
-    /// > Thread safety: any thread. In asynchronous code it blocks the thread of the task.
+    /// > Thread safety: any thread. In asynchronous code, this blocks the thread of the task.
     public static func run<Result>(
         seed: UInt64 = 0, patience: Duration = .seconds(60), _ body: (LoopSimulation) throws -> Result
     ) throws -> Result {
@@ -64,15 +65,15 @@ public final class LoopSimulation: Sendable {
 
     /// The time in the simulation.
     ///
-    /// It begins at the time of `ContinuousClock`. For the threads of the simulation, `RunLoop.now` is this time.
+    /// It begins with the current time of `ContinuousClock`. For the threads of the simulation, `RunLoop.now` is this time.
     ///
     /// > Thread safety: any thread.
     public var now: ContinuousClock.Instant { schedule.now }
 
-    /// Lets all loops run until none has anything to do at this time.
+    /// Runs all loops until none has anything left to do at the simulation's current time.
     ///
-    /// Work that waits until a loop is idle is done, too. The body's loop runs in a mode; each other thread runs its loop as
-    /// it likes. A thread that waits stays where it is until its wait is over.
+    /// Work that waits until a loop is idle is done too. The body's loop runs in `mode`; each of the other threads runs its
+    /// loop in the modes that its own code chooses. A thread that waits continues to wait until its wait is over.
     ///
     /// - Parameter mode: The mode in which the body's loop runs.
     public func settle(in mode: RunLoop.Mode = .default) {
@@ -80,11 +81,11 @@ public final class LoopSimulation: Sendable {
         schedule.settle(in: mode)
     }
 
-    /// Moves the clock forward from date to date, and lets all loops do at each date what is due then.
+    /// Moves the clock forward from date to date, and runs all loops at each date.
     ///
-    /// The clock stops at each date at which a timer is due or a deadline passes, until no loop has anything to do at that
-    /// time. So every timer without a tolerance fires exactly at its date. A timer with a tolerance fires at the end of its
-    /// tolerance, or together with another timer that fires before that.
+    /// The clock stops at each date at which a timer is due or a deadline passes, and stays there until no loop has anything
+    /// left to do at that time. So every timer without a tolerance fires exactly at its date. A timer with a tolerance fires at
+    /// the end of its tolerance, or together with another timer that fires before that.
     ///
     /// - Parameters:
     ///   - length: The time to add; not negative.
@@ -97,7 +98,7 @@ public final class LoopSimulation: Sendable {
         schedule.advance(to: instant(after: length), in: mode)
     }
 
-    /// Moves the clock forward in one step, as if the process had been halted, and then lets all loops run.
+    /// Moves the clock forward in one step, as if the process had been halted, and then runs all loops.
     ///
     /// Timers fire late, and repeating timers miss fires.
     ///
@@ -111,18 +112,18 @@ public final class LoopSimulation: Sendable {
         schedule.settle(in: mode)
     }
 
-    /// The instant after a length of time, or the distant future if that comes first.
+    /// Returns the instant after a length of time, or the distant future if that comes first.
     private func instant(after length: Duration) -> ContinuousClock.Instant {
         let now = now
         return now + min(length, now.duration(to: .distantFuture))
     }
 
-    /// Lets the body's loop make one pass, in which it does not sleep.
+    /// Runs one pass of the body's loop, in which the loop does not sleep.
     ///
     /// Other loops may run before the pass.
     ///
     /// - Parameter mode: The mode in which the body's loop runs.
-    /// - Returns: The reason that the run ended: `timedOut`, unless there was another one.
+    /// - Returns: The reason that the run ended; `timedOut`, unless there was another reason.
     @discardableResult
     public func pass(in mode: RunLoop.Mode = .default) -> RunLoop.RunResult {
         schedule.requireBody("LoopSimulation.pass")

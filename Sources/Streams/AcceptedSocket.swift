@@ -1,9 +1,10 @@
 public import RunLoops
 internal import Synchronization
 
-/// A connection that a ``Listener`` has accepted, and that no loop has yet.
+/// A connection that a ``Listener`` has accepted, and that belongs to no loop yet.
 ///
-/// Make a ``Connection`` of it on the loop that is to have it. If it is destroyed instead, the connection is closed.
+/// Create a ``Connection`` from it on the thread of the loop that will serve it. If the accepted socket is destroyed instead,
+/// the connection is closed.
 ///
 /// > Thread safety: a value that has one owner, which may pass it to any thread; ``boxed()`` helps with that.
 public struct AcceptedSocket: ~Copyable, Sendable {
@@ -21,14 +22,14 @@ public struct AcceptedSocket: ~Copyable, Sendable {
 
     consuming func takeDescriptor() -> OwnedDescriptor { owned }
 
-    /// The socket's number, for system calls such as `setsockopt`.
+    /// The socket's descriptor, for system calls such as `setsockopt`.
     ///
-    /// The socket stays this value's: do not close it.
+    /// This value still owns the descriptor, so do not close it.
     public var descriptor: CInt { owned.descriptor }
 
-    /// Releases the socket to the caller, as a descriptor without a place in its listener's limits.
+    /// Releases the socket to the caller; the socket no longer counts towards the listener's limits.
     ///
-    /// - Returns: The socket: non-blocking, and closed on `exec`.
+    /// - Returns: The socket, which is non-blocking and close-on-exec.
     public consuming func release() -> OwnedDescriptor {
         admission?.giveBack()
         return owned
@@ -46,7 +47,9 @@ public struct AcceptedSocket: ~Copyable, Sendable {
     /// - Returns: The box.
     public consuming func boxed() -> Box { Box(self) }
 
-    /// A box with an ``AcceptedSocket``, which one thread takes out.
+    /// A sendable container for an ``AcceptedSocket``.
+    ///
+    /// If the box is released with the socket still in it, the connection is closed.
     ///
     /// > Thread safety: any thread.
     public final class Box: Sendable {
@@ -54,7 +57,7 @@ public struct AcceptedSocket: ~Copyable, Sendable {
 
         init(_ socket: consuming AcceptedSocket) { contents = Mutex(socket) }
 
-        /// Takes the socket out.
+        /// Takes the socket out of the box; only the first call gets it.
         ///
         /// - Returns: The socket; nil if it was taken before.
         public func take() -> AcceptedSocket? { contents.withLock { $0.take() } }

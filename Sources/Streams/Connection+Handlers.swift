@@ -3,26 +3,28 @@ internal import RunLoops
 extension Connection {
     /// Sets the handler of received bytes.
     ///
-    /// It gets all bytes that no call has consumed, and returns how many it has consumed. The others come again, followed by
-    /// new bytes, when more have arrived. If ``Options/inputLimit`` bytes or more are left, the connection ends with
-    /// ``EndReason/inputLimit(_:)``. Returning a negative number, or more than the number of bytes, ends the program with a
-    /// message. While no handler is set, nothing is received: the peer has to wait, and only the end of its stream is noticed,
-    /// if nothing was sent before it.
+    /// The handler gets all bytes that no call has consumed, and returns the number that it has consumed. The rest is given to
+    /// it again, followed by new bytes, when more have arrived. If ``Options/inputLimit`` bytes or more are left unconsumed,
+    /// the connection ends with ``EndReason/inputLimit(_:)``. Returning a negative number, or more than the number of bytes
+    /// given, ends the program with a message.
     ///
-    /// - Parameter handler: Called with the connection and the bytes, which live until it returns. It replaces the handler of
-    ///   frames. Bytes that were received before and not consumed are given to it.
+    /// While no handler is set, the connection receives nothing, and the peer has to wait. The end of the peer's stream is then
+    /// noticed only if no bytes come before it.
+    ///
+    /// - Parameter handler: Called with the connection and the bytes, which are valid until the handler returns. It replaces
+    ///   the handler of frames, and also gets bytes that were received before and not consumed.
     public func onReceive(_ handler: @escaping (Connection, RawSpan) -> Int) {
         setReceiver("Connection.onReceive", .bytes(handler), framing: nil)
     }
 
     /// Sets the handler of received frames.
     ///
-    /// A handler may set another one: it gets what follows the frame that is being handled.
+    /// A handler may set another handler, which gets the bytes that follow the current frame.
     ///
     /// - Parameters:
     ///   - framing: The way in which the bytes are cut into frames.
-    ///   - handler: Called with the connection and the bytes of one frame, which live until it returns. It replaces the handler
-    ///     of received bytes.
+    ///   - handler: Called with the connection and the bytes of one frame, which are valid until the handler returns. It
+    ///     replaces the handler of received bytes.
     public func onFrame(_ framing: Framing, _ handler: @escaping (Connection, RawSpan) -> Void) {
         setReceiver("Connection.onFrame", .frames(handler), framing: framing)
     }
@@ -40,7 +42,7 @@ extension Connection {
 
     /// Sets the handler that is called when the connection is made.
     ///
-    /// A connection that was accepted, or made of a socket, is made already: the handler is not called.
+    /// The handler is not called for a connection that was created from an accepted or connected socket.
     ///
     /// - Parameter handler: Called once.
     public func onConnect(_ handler: @escaping (Connection) -> Void) {
@@ -48,10 +50,10 @@ extension Connection {
         if isOpen { handlers.connected = handler }
     }
 
-    /// Sets the handler that is called when the peer has ended its stream, after all that it has sent was handled.
+    /// Sets the handler that is called when the peer has ended its stream and all its bytes have been handled.
     ///
-    /// With this handler the connection stays open for writing, and ends when your code has ended the output, too. Without it,
-    /// the connection sends what was written, and ends with ``EndReason/peerClosed``.
+    /// If this handler is set, the connection stays open for writing, and ends when your code has ended the output, too.
+    /// Otherwise the connection sends what was written, and ends with ``EndReason/peerClosed``.
     ///
     /// - Parameter handler: Called at most once.
     public func onInputEnd(_ handler: @escaping (Connection) -> Void) {
@@ -61,11 +63,11 @@ extension Connection {
         state.machine.handlesInputEnd = true
     }
 
-    /// Sets the handler that is called when a writer may go on.
+    /// Sets the handler that is called when a writer may continue.
     ///
-    /// That is when the unsent bytes had exceeded ``Options/highWaterMark``, and have fallen to half of it.
+    /// A writer may continue when the unsent bytes had exceeded ``Options/highWaterMark`` and have fallen to half of it.
     ///
-    /// - Parameter handler: Called each time.
+    /// - Parameter handler: Called each time that this happens.
     public func onDrained(_ handler: @escaping (Connection) -> Void) {
         requireOwnThread("Connection.onDrained")
         if isOpen { handlers.drained = handler }
@@ -73,16 +75,16 @@ extension Connection {
 
     /// Sets the handler of the end of the connection.
     ///
-    /// It is called once, after all other handlers, with the reason. The socket is closed by then. It is not called if the
-    /// connection was in no loop before it ended.
+    /// The handler is called once, after all other handlers, with the reason. The socket is already closed by then. The handler
+    /// is not called if the connection was never added to a loop.
     ///
-    /// - Parameter handler: Called once, from the loop: never inside a call of yours.
+    /// - Parameter handler: Called once by the loop, never during a call that you make to the connection.
     public func onEnd(_ handler: @escaping (Connection, EndReason) -> Void) {
         requireOwnThread("Connection.onEnd")
         if !state.machine.isOver { handlers.ended = handler }
     }
 
-    /// Ends the program unless the calling thread is that of the connection's loop.
+    /// Ends the program unless the calling thread is the thread of the connection's loop.
     func requireOwnThread(_ member: StaticString) {
         streams?.loop.requireOwnThread(
             member, "perform a block on the loop of the connection and call it there")

@@ -9,37 +9,41 @@ extension Connection {
     /// connection.closeAfterWriting()
     /// ```
     ///
-    /// Some 64 KiB are received ahead of the task. After that, bytes are received only while the task awaits them, and the peer
-    /// has to wait. A later sequence or handler replaces this one, and ends its iteration. The sequence ends when the peer has
-    /// ended its stream; the connection stays open for writing then, until you close it. It ends, too, when your code has
-    /// closed the connection. If the connection ends for another reason, the iteration throws. If the task is cancelled while
-    /// it awaits a frame, the connection ends with ``EndReason/cancelled``.
+    /// The connection receives ahead of the task until 64 KiB or more are stored. After that, it receives only while the task
+    /// awaits a frame, and the peer has to wait.
+    ///
+    /// The sequence ends when the peer has ended its stream. The connection then stays open for writing, until you close it.
+    /// The sequence also ends when your code closes the connection. If the connection ends for another reason, the iteration
+    /// throws, and frames that the task has not taken are discarded. If the task is cancelled while it awaits a frame, the
+    /// connection ends with ``EndReason/cancelled``. A later sequence or handler replaces this sequence, and ends its
+    /// iteration.
     ///
     /// - Parameter framing: The way in which the bytes are cut into frames.
-    /// - Returns: The frames. One task at a time iterates over the frames of a connection.
+    /// - Returns: The frames. If two tasks await frames of a connection at the same time, the program ends with a message.
     public func frames(_ framing: Framing) -> Frames { Frames(self, reader(FrameScanner(framing))) }
 
     /// Returns the bytes that are received, piece by piece as they arrive, for a task that runs on the thread of the
     /// connection's loop.
     ///
-    /// As ``frames(_:)``.
+    /// Apart from the cutting into frames, behaves like ``frames(_:)``.
     ///
     /// - Returns: The pieces, none of them empty.
     public func pieces() -> Frames { Frames(self, reader(nil)) }
 
     /// Waits until the connection is made.
     ///
-    /// Returns at once if it is made already. If the task is cancelled meanwhile, the connection ends.
+    /// Add the connection to a loop first. Returns at once if the connection is made already. If the task is cancelled while it
+    /// waits, the connection ends with ``EndReason/cancelled``.
     ///
-    /// - Throws: ``ConnectionEndedError`` if it cannot be made.
+    /// - Throws: ``ConnectionEndedError`` if the connection has ended, or cannot be made.
     nonisolated(nonsending) public func connected() async throws(ConnectionEndedError) {
         try await wait { $0.state.machine.isConnected }
     }
 
-    /// Waits until a writer may go on: the unsent bytes are no more than ``Options/highWaterMark``, or have fallen to half of
-    /// it.
+    /// Waits until a writer may continue.
     ///
-    /// Returns at once if they are few. If the task is cancelled meanwhile, the connection ends.
+    /// Returns at once unless the unsent bytes have exceeded ``Options/highWaterMark``. In that case, returns when they have
+    /// fallen to half of it. If the task is cancelled while it waits, the connection ends with ``EndReason/cancelled``.
     ///
     /// - Throws: ``ConnectionEndedError`` if the connection has ended.
     nonisolated(nonsending) public func drained() async throws(ConnectionEndedError) {
@@ -62,7 +66,7 @@ extension Connection {
     public struct Frames: AsyncSequence {
         /// One frame.
         public typealias Element = [UInt8]
-        /// The error of the iteration.
+        /// The error that the iteration throws.
         public typealias Failure = ConnectionEndedError
 
         private let connection: Connection
@@ -73,7 +77,7 @@ extension Connection {
             self.reader = reader
         }
 
-        /// Makes an iterator.
+        /// Creates an iterator.
         ///
         /// - Returns: The iterator.
         public func makeAsyncIterator() -> AsyncIterator {
@@ -90,7 +94,8 @@ extension Connection {
             /// Awaits the next frame.
             ///
             /// - Parameter actor: The isolation of the caller.
-            /// - Returns: The frame; nil after the end of the peer's stream, and once your code has closed the connection.
+            /// - Returns: The frame; nil after the end of the peer's stream, once your code has closed the connection, or once
+            ///   a later sequence or handler has replaced this one.
             /// - Throws: ``ConnectionEndedError`` if the connection has ended for another reason.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
@@ -110,7 +115,7 @@ extension Connection {
 
             /// Awaits the next frame.
             ///
-            /// - Returns: The frame, or nil at the end, as for ``next(isolation:)``.
+            /// - Returns: The frame, or nil at the end, as described at ``next(isolation:)``.
             /// - Throws: ``ConnectionEndedError`` if the connection has ended for another reason.
             public mutating func next() async throws(ConnectionEndedError) -> [UInt8]? {
                 try await next(isolation: #isolation)
@@ -124,20 +129,20 @@ extension Connection.Frames: Sendable {}
 @available(*, unavailable)
 extension Connection.Frames.AsyncIterator: Sendable {}
 
-/// A connection that a task awaited has ended.
+/// The error that a task gets when the connection that it awaits has ended.
 ///
 /// > Thread safety: a value.
 public struct ConnectionEndedError: Error, Hashable, Sendable {
-    /// The reason.
+    /// The reason that the connection has ended.
     public let reason: Connection.EndReason
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameter reason: The reason.
     public init(reason: Connection.EndReason) { self.reason = reason }
 }
 
 extension ConnectionEndedError: CustomStringConvertible {
-    /// The reason in words.
+    /// A description of the reason.
     public var description: String { "the connection has ended: \(reason)" }
 }

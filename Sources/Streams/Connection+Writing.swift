@@ -3,16 +3,16 @@ internal import RunLoops
 extension Connection {
     /// Writes bytes.
     ///
-    /// They are sent behind all that was written before: when the connection's own handlers have returned, or at the end of the
-    /// pass. This never waits.
+    /// The bytes are sent after all that was written before: when the connection's own handlers have returned, or at the end of
+    /// the pass. This call never waits.
     ///
-    /// The unsent bytes are bounded: if there are ``Options/outputLimit`` of them already, the connection ends with
-    /// ``EndReason/outputLimit(_:)`` instead.
+    /// The unsent bytes are limited. If ``Options/outputLimit`` of them or more are left after the kernel was offered them, the
+    /// connection ends with ``EndReason/outputLimit(_:)``, and the new bytes are discarded.
     ///
-    /// - Parameter bytes: The bytes; a large array is kept, not copied.
-    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of it:
-    ///   write no more until ``onDrained(_:)`` is called. Bytes of this pass count as unsent. Also false if the output has ended:
-    ///   the bytes are discarded.
+    /// - Parameter bytes: The bytes. An array of 1,024 bytes or more is retained, not copied.
+    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of
+    ///   it: write no more until ``onDrained(_:)`` is called. Bytes that were written in this handler or pass count as unsent.
+    ///   Also false if the output has ended; the bytes are then discarded.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard mayWrite() else { return false }
@@ -22,7 +22,7 @@ extension Connection {
 
     /// Writes bytes, which are copied.
     ///
-    /// As ``write(_:)-([UInt8])``.
+    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter bytes: The bytes, such as those that a handler was given.
     /// - Returns: False if a writer should wait, or the bytes were discarded.
@@ -33,9 +33,9 @@ extension Connection {
         return didWrite()
     }
 
-    /// Writes a text of the program, in UTF-8.
+    /// Writes a string literal, in UTF-8.
     ///
-    /// As ``write(_:)-([UInt8])``.
+    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
     /// - Returns: False if a writer should wait, or the text was discarded.
@@ -46,9 +46,9 @@ extension Connection {
         return didWrite()
     }
 
-    /// Writes a text, in UTF-8.
+    /// Writes a string, in UTF-8.
     ///
-    /// As ``write(_:)-([UInt8])``.
+    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
     /// - Returns: False if a writer should wait, or the text was discarded.
@@ -63,7 +63,7 @@ extension Connection {
         requireOwnThread("Connection.write")
         guard state.machine.takesOutput else { return false }
         if state.output.count < options.outputLimit || state.output.isEmpty { return true }
-        // Bytes of this pass have not been offered to the kernel.
+        // Bytes that were written in this pass have not been offered to the kernel yet.
         sendNow()
         guard state.machine.takesOutput else {
             settleLater()
@@ -80,9 +80,10 @@ extension Connection {
         return !state.isAboveMark
     }
 
-    /// Ends the output: the peer reads the end of the stream after what was written.
+    /// Ends the output, so that the peer reads the end of the stream after all that was written.
     ///
-    /// Input still comes. When the peer has ended its stream, too, the connection ends with ``EndReason/peerClosed``.
+    /// The connection still receives. When the peer has ended its stream, too, the connection ends with
+    /// ``EndReason/peerClosed``.
     public func endOutput() {
         requireOwnThread("Connection.endOutput")
         state.machine.endOutput()
@@ -92,42 +93,43 @@ extension Connection {
     /// Closes the connection after all that was written has been sent.
     ///
     /// From now on no handler but ``onEnd(_:)`` is called: with ``EndReason/closed``, or with another reason if the connection
-    /// fails or times out before all is sent. The connection waits for the peer to close, too, for ``Options/lingerTimeout``,
-    /// and discards what comes meanwhile.
+    /// fails, times out or loses its loop before everything is sent. When everything is sent, the connection waits at most
+    /// ``Options/lingerTimeout`` for the peer to close its side. It discards whatever it receives in the meantime.
     public func closeAfterWriting() {
         requireOwnThread("Connection.closeAfterWriting")
         state.machine.close(afterWriting: .closed)
         settleLater()
     }
 
-    /// Closes the connection at once; unsent bytes are discarded.
+    /// Closes the connection at once, and discards unsent bytes.
     ///
-    /// The socket is closed when this returns. No handler but ``onEnd(_:)`` is called any more, with ``EndReason/closed``.
+    /// The socket is closed when this call returns. After that, only the handler of ``onEnd(_:)`` is called, with
+    /// ``EndReason/closed``.
     public func close() {
         requireOwnThread("Connection.close")
         end(.closed)
     }
 
-    /// Resets the connection at once; unsent bytes are discarded, also those that the kernel has taken.
+    /// Resets the connection at once, and discards unsent bytes, even those that the kernel has accepted.
     ///
-    /// The peer gets an error instead of the end of the stream, so it does not take what it has received for the whole. Over a
-    /// Unix socket it is the end of the stream. Otherwise as ``close()``.
+    /// The peer gets an error instead of the end of the stream, so it does not mistake what it has received for the complete
+    /// stream. The peer of a Unix socket gets the end of the stream instead. In all else, this method behaves like ``close()``.
     public func reset() {
         requireOwnThread("Connection.reset")
         state.socket.resetWhenClosed()
         end(.closed)
     }
 
-    /// Stops receiving: the peer has to wait when the kernel's buffers are full.
+    /// Stops receiving, until ``resumeReading()`` is called.
     ///
-    /// Frames that were received already wait, too.
+    /// Once the kernel's buffers are full, the peer has to wait. Frames that were received but not handled also wait.
     public func pauseReading() {
         requireOwnThread("Connection.pauseReading")
         state.machine.pause()
         settleLater()
     }
 
-    /// Goes on receiving after ``pauseReading()``.
+    /// Resumes receiving after ``pauseReading()``.
     public func resumeReading() {
         requireOwnThread("Connection.resumeReading")
         if !state.machine.isPaused { return }
@@ -135,6 +137,6 @@ extension Connection {
         receiverDidChange()
     }
 
-    /// True after ``pauseReading()``.
+    /// True from ``pauseReading()`` until ``resumeReading()``.
     public var isReadingPaused: Bool { state.machine.isPaused }
 }

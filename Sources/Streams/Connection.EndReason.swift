@@ -1,7 +1,7 @@
 public import RunLoops
 
 extension Connection {
-    /// The reason for which a connection has ended.
+    /// The reason that a connection has ended.
     ///
     /// > Thread safety: a value.
     public enum EndReason: Hashable, Sendable {
@@ -9,7 +9,7 @@ extension Connection {
         case closed
         /// The peer has ended its stream, and all that was written has been sent.
         case peerClosed
-        /// The peer has ended its stream in the middle of a frame, or before bytes that the handler left were consumed.
+        /// The peer has ended its stream inside a frame, or while bytes that the handler had left were still unconsumed.
         case incompleteInput
         /// The peer has reset the connection, no longer takes what is sent, or no longer answers (`ECONNRESET`, `EPIPE`,
         /// `ETIMEDOUT`).
@@ -18,9 +18,10 @@ extension Connection {
         case timedOut(Timeout)
         /// The peer has sent a frame that is longer than its limit, which is given.
         case frameTooLong(limit: Int)
-        /// The handler left so many bytes unconsumed that they reached ``Connection/Options/inputLimit``, which is given.
+        /// The unconsumed bytes reached ``Connection/Options/inputLimit``, which is given.
         case inputLimit(Int)
-        /// The peer reads so slowly that the unsent bytes reached ``Connection/Options/outputLimit``, which is given.
+        /// A write found that the unsent bytes had reached ``Connection/Options/outputLimit``, which is given, because the peer
+        /// reads too slowly.
         case outputLimit(Int)
         /// The host's name could not be resolved.
         case unresolved(ResolutionError)
@@ -38,7 +39,7 @@ extension Connection {
         case connect
         /// No byte was sent or received for ``Connection/Options/idleTimeout``.
         case idle
-        /// The kernel took no byte for ``Connection/Options/writeTimeout``, because the peer does not read.
+        /// The kernel accepted no unsent byte for ``Connection/Options/writeTimeout``, because the peer does not read.
         case write
     }
 }
@@ -53,17 +54,17 @@ public struct ResolutionError: Error, Hashable, Sendable {
     /// The code of `getaddrinfo`, such as `EAI_NONAME`.
     public let code: CInt
 
-    /// The words of the system for the code.
+    /// The system's message for the code.
     public let words: String
 }
 
 extension ResolutionError: CustomStringConvertible {
-    /// The name, and the words of the system.
+    /// The name, the system's message and the code.
     public var description: String { "\(host): \(words) (\(code))" }
 }
 
 extension Connection.EndReason: CustomStringConvertible {
-    /// The reason in words.
+    /// A description of the reason.
     public var description: String {
         switch self {
         case .closed: "closed on this side"

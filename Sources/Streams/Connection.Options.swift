@@ -3,34 +3,40 @@ extension Connection {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The time after which a connection over which no byte is sent or received ends; nil for never, which is the default.
+        /// The time without a sent or received byte after which the connection ends; nil, the default, for no limit.
         public var idleTimeout: Duration?
 
-        /// The time within which a connection must be made, with the resolution of the name and all addresses; nil for any.
+        /// The time within which the connection must be made, counted from when it is first added to a loop; 10 seconds by
+        /// default, nil for no limit.
+        ///
+        /// The time includes the resolution of the name and the attempts at all addresses.
         public var connectTimeout: Duration? = .seconds(10)
 
-        /// The time for which the kernel may take no byte of what was written; nil for any.
+        /// The time after which the connection ends if the kernel accepts no unsent byte; 30 seconds by default, nil for no
+        /// limit.
         public var writeTimeout: Duration? = .seconds(30)
 
-        /// The time for which a connection that is closing waits for the peer to close, too, after its last byte was sent.
+        /// The time that a closing connection, once its last byte is sent, waits for the peer to close its side; 2 seconds by
+        /// default.
         ///
-        /// A socket that is closed while the peer still sends resets the connection, and the peer may lose what it has not
-        /// read. So ``Connection/closeAfterWriting()`` reads and discards what comes, at most for this time.
+        /// Closing a socket while the peer still sends resets the connection, and the peer may lose bytes that it has not read.
+        /// So ``Connection/closeAfterWriting()`` reads and discards input for at most this time.
         public var lingerTimeout: Duration = .seconds(2)
 
-        /// The number of unconsumed bytes at which the connection ends; for the handlers of ``Connection/onReceive(_:)``.
+        /// The number of bytes left unconsumed by the handler of ``Connection/onReceive(_:)`` at which the connection ends; 1
+        /// MiB by default.
         ///
-        /// A frame has its own limit.
+        /// For frames, the limit of the ``Framing`` applies instead.
         public var inputLimit = 1 << 20
 
         /// The number of unsent bytes above which ``Connection/write(_:)-([UInt8])`` returns false, until they have fallen to
         /// half of it; 64 KiB by default.
         public var highWaterMark = 64 << 10
 
-        /// The number of unsent bytes at which the next write ends the connection, because the peer reads too slowly; 4 MiB by
-        /// default.
+        /// The number of unsent bytes at which the next write ends the connection; 4 MiB by default.
         ///
-        /// The unsent bytes exceed it by one write at most.
+        /// A write that finds this many unsent bytes first offers them to the kernel. If the limit is still reached, the peer
+        /// reads too slowly, and the connection ends. One write may exceed the limit.
         public var outputLimit = 4 << 20
 
         /// Makes the default limits and time-outs.

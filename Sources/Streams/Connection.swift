@@ -2,8 +2,9 @@ public import RunLoops
 
 /// A stream of bytes to a peer and from it, over TCP or a Unix socket, on one loop.
 ///
-/// A connection is made of an ``AcceptedSocket``, of a socket that you have, or by ``connect(to:options:fileID:line:)``. It
-/// does nothing until it is added to a loop, and calls its handlers only while one of its modes runs.
+/// Create a connection from an ``AcceptedSocket``, from a connected socket that you own, or with
+/// ``connect(to:options:fileID:line:)``. The connection does nothing until it is added to a loop, and calls its handlers only
+/// while one of its modes runs.
 ///
 /// ```swift
 /// let connection = Connection(accepted)
@@ -16,16 +17,17 @@ public import RunLoops
 /// ```
 ///
 /// Handlers are called one after the other, never one inside another, even if a handler runs the loop. A handler may do
-/// anything: write, pause, close the connection, replace handlers, run the loop. ``onEnd(_:)`` comes once, last, and never
-/// inside a call of yours. The loop holds the connection until then, and the connection holds its handlers until then; so a
-/// handler may capture what it likes, and use the connection that it is given.
+/// anything: write, pause, close the connection, replace handlers, run the loop. The handler of ``onEnd(_:)`` is called once,
+/// after all others, and never during a call that you make to the connection. Until then the loop holds the connection, and the
+/// connection holds its handlers. So a handler may capture any object, and should use the connection that it is given.
 ///
-/// What a handler writes is sent when it has returned, and all else at the end of the pass, at once. The connection owns its
-/// socket, and closes it when it ends, or when it is destroyed without having been added.
+/// Bytes that a connection's own handlers write are sent together, after the handlers have been called for what was received.
+/// Bytes that you write elsewhere are sent at the end of the pass. The connection owns its socket, and closes it when the
+/// connection ends, or when it is destroyed while it is in no mode of a loop.
 ///
-/// <doc:Connections> tells more.
+/// For more, see <doc:Connections>.
 ///
-/// > Thread safety: one thread; once it is added, the thread of its loop.
+/// > Thread safety: one thread at a time; once the connection is added to a loop, only the loop's thread.
 @safe
 public final class Connection {
     /// The limits and time-outs, which may be changed at any time.
@@ -45,18 +47,18 @@ public final class Connection {
     ///
     /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and one thread accesses both.
     private let storage: UnsafeMutablePointer<ConnectionState>
-    /// The streams of its loop, from when it is added for the first time.
+    /// The streams of the connection's loop; nil until the connection is first added to a loop.
     var streams: LoopStreams?
-    /// Frees the place of the connection among those of its listener.
+    /// The connection's place in the limits of its listener; nil if there is none.
     var admission: AdmittedConnection?
-    /// Makes the connection; nil once it is made.
+    /// The attempt to make the connection; nil once it is made.
     var connecting: Connecting?
-    /// The tasks that wait for something to happen.
+    /// The tasks that await `connected()`, `drained()` or `ended()`.
     var waitingTasks: [OneShot<WakeUp>] = []
-    /// Fires for all deadlines; nil as long as there was none.
+    /// The timer for all deadlines of the connection; nil until the first deadline is set.
     var timer: Timer?
 
-    /// The functions that the user has given.
+    /// The handlers that the user has set.
     struct Handlers {
         var receiver = Receiver.none
         var connected: ((Connection) -> Void)?
@@ -67,12 +69,12 @@ public final class Connection {
 
     /// The handler of what is received.
     enum Receiver {
-        /// Received bytes wait.
+        /// No handler is set: received bytes wait.
         case none
         /// Returns the number of bytes that it has consumed.
         case bytes((Connection, RawSpan) -> Int)
         case frames((Connection, RawSpan) -> Void)
-        /// A task that reads when it waits.
+        /// A task reads the bytes.
         case task(FrameReader)
     }
 
@@ -100,7 +102,8 @@ public final class Connection {
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Throws: ``/RunLoops/SystemError`` if it is no stream socket (`EPROTOTYPE`), or is not open. It is closed then.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a connected stream socket (`EPROTOTYPE`, `ENOTCONN`) or is not
+    ///   open. The initializer closes `socket` before it throws.
     public convenience init(
         _ socket: consuming OwnedDescriptor, options: Options = Options(), fileID: StaticString = #fileID,
         line: Int = #line
@@ -108,10 +111,11 @@ public final class Connection {
         self.init(try StreamSocket(checking: socket), options, SourceLocation(fileID, line))
     }
 
-    /// Makes a connection to a place, once it is added to a loop.
+    /// Creates a connection to an endpoint, which is made once the connection is added to a loop.
     ///
-    /// ``onConnect(_:)`` is called when it is made; if it cannot be made, ``onEnd(_:)`` with the reason of the last address
-    /// that was tried. What is written before is sent then.
+    /// When the connection is made, the handler of ``onConnect(_:)`` is called, and the bytes that were written before are
+    /// sent. If the connection cannot be made, the handler of ``onEnd(_:)`` is called with the reason why the last address
+    /// failed.
     ///
     /// ```swift
     /// let connection = Connection.connect(to: .tcp(host: "localhost", port: 6379))
@@ -119,7 +123,7 @@ public final class Connection {
     /// ```
     ///
     /// - Parameters:
-    ///   - endpoint: The place.
+    ///   - endpoint: The host and port, path or address to connect to.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -166,7 +170,7 @@ public final class Connection {
     /// True until the connection has ended; also while it is being made, and while it closes.
     public var isOpen: Bool { state.machine.ended == nil }
 
-    /// True from when the connection is made until it ends.
+    /// True while the connection is established: after it is made, and until it ends.
     public var isConnected: Bool { state.machine.isConnected && isOpen }
 
     /// The address of this end; nil before the connection is made, and once it has ended.
@@ -175,13 +179,13 @@ public final class Connection {
     /// The address of the peer; nil before the connection is made, and once it has ended.
     public var peerAddress: SocketAddress? { state.socket.peerAddress }
 
-    /// The number of bytes that were received.
+    /// The number of bytes that the connection has received.
     public var receivedByteCount: Int { state.received }
 
-    /// The number of bytes that the kernel has taken to send.
+    /// The number of written bytes that the kernel has accepted for sending.
     public var sentByteCount: Int { state.sent }
 
-    /// The number of bytes that were written and that the kernel has not taken.
+    /// The number of written bytes that the kernel has not accepted yet.
     public var unsentByteCount: Int { state.output.count }
 }
 
@@ -189,7 +193,7 @@ public final class Connection {
 extension Connection: Sendable {}
 
 extension Connection: CustomStringConvertible {
-    /// The peer, if it is known, and the place where the connection was made.
+    /// The peer, if it is known, and the source location where the connection was created.
     public var description: String {
         let peer = connecting.map { " to \($0.endpoint)" } ?? peerAddress.map { " with \($0)" } ?? ""
         return "\(isOpen ? "" : "ended ")connection\(peer) made at \(origin)"

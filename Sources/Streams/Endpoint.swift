@@ -1,8 +1,8 @@
-/// The place that a connection is made to.
+/// The address that a connection is made to.
 ///
-/// The name of a host is resolved when the connection is added to a loop, on another thread. The addresses of the host are then
-/// tried in the manner of RFC 8305: IPv6 and IPv4 in turn, and each a quarter of a second after the one before it, or as soon
-/// as that one has failed. The first that answers is used.
+/// When the connection is added to a loop, the name of a host is resolved on another thread. At most 16 addresses of the host
+/// are then tried in the manner of RFC 8305. IPv6 and IPv4 addresses alternate, and each attempt begins a quarter of a second
+/// after the one before it, or as soon as an attempt fails. The first address that answers is used.
 ///
 /// > Thread safety: a value.
 public enum Endpoint: Hashable, Sendable {
@@ -10,7 +10,7 @@ public enum Endpoint: Hashable, Sendable {
     case tcp(host: String, port: UInt16)
     /// A Unix socket in the file system, by its path of at most 107 bytes.
     case unix(path: String)
-    /// An address that is known already.
+    /// A numeric address, or the name of a Unix socket.
     case address(SocketAddress)
 }
 

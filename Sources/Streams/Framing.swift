@@ -9,8 +9,9 @@ internal import RunLoops
 /// }
 /// ```
 ///
-/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)``, as soon
-/// as that is known: no more than the limit is ever stored for it.
+/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon
+/// as the bytes received show that. So beside the bytes that are read at once, a connection stores no more than the limit and
+/// the frame's prefix or line ending.
 ///
 /// > Thread safety: a value.
 public struct Framing: Hashable, Sendable {
@@ -28,22 +29,23 @@ public struct Framing: Hashable, Sendable {
 
     /// Lines, each of which ends with a line feed, or a carriage return and a line feed.
     ///
-    /// A line is given without its ending. A last line that no line feed ends is not given: the connection ends with
-    /// ``Connection/EndReason/incompleteInput``.
+    /// A line is delivered without its ending. If the stream ends with a line that has no line feed, that line is not
+    /// delivered, and the connection ends with ``Connection/EndReason/incompleteInput``.
     ///
-    /// - Parameter limit: The most bytes that a line may have, without its ending; at least one.
+    /// - Parameter limit: The most bytes that a line may have, without its ending. A limit below 1 ends the program with a
+    ///   message.
     /// - Returns: The framing.
     public static func lines(upTo limit: Int = 8192) -> Framing {
         Framing(kind: .lines, limit: checked(limit, "Framing.lines"))
     }
 
-    /// Frames that begin with the number of their bytes, as an unsigned integer with the most significant byte first.
+    /// Frames that begin with their length in bytes, as an unsigned integer with the most significant byte first.
     ///
-    /// A frame is given without the number, which does not count itself. A frame may be empty.
+    /// The length does not include the bytes of the prefix. A frame is delivered without the prefix, and may be empty.
     ///
     /// - Parameters:
-    ///   - type: The type of the number: `UInt8`, `UInt16`, `UInt32` or `UInt64`.
-    ///   - limit: The most bytes that a frame may have, without the number; at least one.
+    ///   - type: The type of the length: `UInt8`, `UInt16`, `UInt32` or `UInt64`.
+    ///   - limit: The most bytes that a frame may have, without the prefix. A limit below 1 ends the program with a message.
     /// - Returns: The framing.
     public static func lengthPrefixed<Length: FixedWidthInteger & UnsignedInteger>(
         _ type: Length.Type = UInt32.self, upTo limit: Int = 1 << 20
@@ -58,7 +60,7 @@ public struct Framing: Hashable, Sendable {
 
     /// Frames of one size.
     ///
-    /// - Parameter count: The number of bytes of each frame; at least one.
+    /// - Parameter count: The number of bytes of each frame. A number below 1 ends the program with a message.
     /// - Returns: The framing.
     public static func fixed(_ count: Int) -> Framing {
         Framing(kind: .fixed, limit: checked(count, "Framing.fixed"))

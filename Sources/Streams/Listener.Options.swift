@@ -3,33 +3,36 @@ extension Listener {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The number of connections that the kernel keeps until they are accepted; the system has a limit of its own, mostly
-        /// 4,096.
+        /// The most connections that the kernel queues until they are accepted; 1,024 by default.
+        ///
+        /// The system limits the number, usually to 4,096 (`net.core.somaxconn`).
         public var backlog: CInt = 1024
 
-        /// True if several listeners, of this process or others, may have one port.
+        /// True if several listeners, in this process or others, may share the port; false by default.
         ///
-        /// The kernel spreads the connections. So each loop can have a listener of its own.
+        /// The kernel distributes connections among the listeners, so each loop can have a listener of its own. Each listener
+        /// has its own backlog, which the kernel resets when that listener is invalidated.
         public var reusesPort = false
 
-        /// True if a listener on an IPv6 address takes IPv4 connections, too.
+        /// True if a listener on an IPv6 address also accepts IPv4 connections; true by default.
         public var takesIPv4 = true
 
-        /// The most connections of the listener that are open at a time; nil for any number.
+        /// The most connections of the listener that may be open at a time; nil, the default, for any number.
         ///
-        /// At the limit the listener accepts no more until one of them ends. The others wait in the backlog.
+        /// At the limit, the listener accepts no more until one of its connections ends. Other connections wait in the backlog.
         public var connectionLimit: Int?
 
-        /// The most connections that one IP address may have open at a time; nil for any number.
+        /// The most connections that one IP address may have open at a time; nil, the default, for any number.
         ///
         /// A connection beyond the limit is reset at once. The limit does not apply to Unix sockets.
         public var connectionLimitOfPeer: Int?
 
-        /// True if each write is sent at once, even if it is small: the Nagle algorithm is off.
+        /// True if Nagle's algorithm is off for accepted TCP connections, so that small writes are sent at once; true by
+        /// default.
         public var sendsWithoutDelay = true
 
-        /// True if the kernel asks the peer of an idle connection, after a time that the system sets, whether it is there
-        /// still.
+        /// True if the kernel probes the peer of an idle accepted connection (TCP keep-alive), at the system's intervals; false
+        /// by default.
         public var keepsAlive = false
 
         /// Makes the default settings.
@@ -40,19 +43,19 @@ extension Listener {
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// Connections that were given to the handler.
+        /// The number of connections that were given to the handler.
         public internal(set) var accepted = 0
-        /// Connections that were reset because their peer had as many as it may have.
+        /// The number of connections that were reset because their peer was at ``Options/connectionLimitOfPeer``.
         public internal(set) var refusedPeers = 0
-        /// Connections that were closed because the process may open no more descriptors.
+        /// The number of connections that were closed because the process was out of descriptors.
         public internal(set) var refusedForDescriptors = 0
-        /// Pauses because the kernel was out of descriptors or memory.
+        /// The number of pauses, for instance because the kernel was out of descriptors or memory.
         public internal(set) var pauses = 0
-        /// Times that the limit of connections was reached.
+        /// The number of times that ``Options/connectionLimit`` was reached.
         public internal(set) var timesFull = 0
     }
 
-    /// The place that a listener listens at.
+    /// The address that a listener listens at.
     ///
     /// > Thread safety: a value.
     public struct Address: Hashable, Sendable {
@@ -69,7 +72,7 @@ extension Listener {
         /// - Parameters:
         ///   - host: The numeric address of the interface, such as `127.0.0.1` or `::1`; nil for all interfaces, with IPv6 and
         ///     IPv4.
-        ///   - port: The port; 0 for any free one, which ``Listener/localAddress`` tells.
+        ///   - port: The port. For 0 the kernel chooses a free port; see ``Listener/localAddress``.
         /// - Returns: The place.
         public static func tcp(host: String? = nil, port: UInt16) -> Address {
             Address(kind: .tcp(host: host, port: port))
@@ -77,14 +80,14 @@ extension Listener {
 
         /// A Unix socket in the file system.
         ///
-        /// A file that a listener has left which is no more is replaced. The file is removed when the listener is invalidated.
-        /// Your `umask` decides who may connect.
+        /// A socket file at which no process listens is replaced. If a process still listens there, opening fails with
+        /// `EADDRINUSE`. The file is removed when the listener is invalidated. Your `umask` determines which users may connect.
         ///
         /// - Parameter path: The path, of at most 107 bytes.
         /// - Returns: The place.
         public static func unix(path: String) -> Address { Address(kind: .unix(path: path)) }
 
-        /// A Unix socket outside the file system, as only Linux has it.
+        /// A Unix socket outside the file system (an abstract socket, which only Linux has).
         ///
         /// Any user of the machine may connect.
         ///

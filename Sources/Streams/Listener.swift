@@ -9,13 +9,14 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// The handler may make a ``Connection`` of the accepted socket, or send it to another loop. A run of the loop inside the
-/// handler accepts further connections. While the listener is in no mode that runs, connections wait in the kernel's backlog.
+/// The handler may create a ``Connection`` from the accepted socket, or send the socket to another loop. A run of the loop
+/// inside the handler accepts further connections. While the loop runs none of the listener's modes, connections wait in the
+/// kernel's backlog.
 ///
-/// If the process may open no more descriptors, the listener closes the connections that wait, with a descriptor that it holds
-/// in reserve for that, and pauses: ``onPause(_:)``.
+/// When the process is out of descriptors, the listener closes its reserve descriptor, uses the free number to accept and close
+/// waiting connections one by one, and then pauses; see ``onPause(_:)``.
 ///
-/// > Thread safety: one thread; once it is added, the thread of its loop.
+/// > Thread safety: one thread at a time; once the listener is added to a loop, only the loop's thread.
 public final class Listener {
     /// The settings and limits.
     public let options: Options
@@ -23,7 +24,7 @@ public final class Listener {
     /// The address that the listener listens at, with the port that the kernel has chosen.
     public let localAddress: SocketAddress
 
-    /// The counts since the listener was made.
+    /// The counts since the listener was created.
     public internal(set) var statistics = Statistics()
 
     let origin: SourceLocation
@@ -34,26 +35,26 @@ public final class Listener {
     var pauseHandler: ((Listener, SystemError) -> Void)?
     /// Nil once the listener is invalid.
     var socket: OwnedDescriptor?
-    /// Closed to accept a connection that cannot be served.
+    /// The descriptor in reserve, which is closed to accept a connection that cannot be served.
     var reserve: OwnedDescriptor?
-    /// The file that the listener has made.
+    /// The file that the listener has created; nil if there is none.
     private let file: SocketFile?
     var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(1))
-    /// Ends a pause; nil while there is none.
+    /// The timer that ends the current pause; nil while there is no pause.
     var pauseTimer: Timer?
-    /// As many connections are open as may be.
+    /// True while the listener accepts nothing because its limit of connections is reached.
     var isFull = false
 
-    /// Opens a socket that listens.
+    /// Opens a listening socket.
     ///
     /// - Parameters:
-    ///   - address: The place to listen at.
+    ///   - address: The address to listen at.
     ///   - options: The settings and limits.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Throws: ``/RunLoops/SystemError``: the place is taken (`EADDRINUSE`), the host is no numeric address of this machine
-    ///   (`EADDRNOTAVAIL`), the path is too long (`ENAMETOOLONG`), the port needs a privilege (`EACCES`), or the process may open
-    ///   no more descriptors.
+    /// - Throws: ``/RunLoops/SystemError`` if the address is in use (`EADDRINUSE`), the host is not a numeric address of this
+    ///   machine (`EADDRNOTAVAIL`), the path is empty (`EINVAL`) or too long (`ENAMETOOLONG`), the directory of the path does
+    ///   not exist (`ENOENT`), the port needs a privilege (`EACCES`), or the process has no descriptor left (`EMFILE`).
     public convenience init(
         _ address: Address, options: Options = Options(), fileID: StaticString = #fileID, line: Int = #line
     ) throws(SystemError) {
@@ -64,14 +65,16 @@ public final class Listener {
         } catch { throw error.about(.named("listener at", "\(address)", place)) }
     }
 
-    /// Takes over a socket that listens: one that systemd has opened, or that another process has handed over.
+    /// Takes over a listening socket, such as one that systemd has opened or another process has handed over.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - options: The limits. The settings of the socket stay as they are.
+    ///   - options: The limits, and the settings of accepted sockets. ``Options/backlog``, ``Options/reusesPort`` and
+    ///     ``Options/takesIPv4`` have no effect.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Throws: ``/RunLoops/SystemError`` if it is no stream socket that listens (`EPROTOTYPE`). It is closed then.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a listening stream socket (`EPROTOTYPE`) or is not open. The
+    ///   initializer closes `socket` before it throws.
     public convenience init(
         _ socket: consuming OwnedDescriptor, options: Options = Options(), fileID: StaticString = #fileID,
         line: Int = #line
@@ -90,10 +93,10 @@ public final class Listener {
         socket = opened.takeDescriptor()
     }
 
-    // An object of one thread: it is destroyed there.
+    // A listener belongs to one thread, and is destroyed on that thread.
     deinit { pauseTimer?.invalidate() }
 
-    /// False for good once the listener was invalidated.
+    /// True until the listener is invalidated.
     public var isValid: Bool {
         switch socket {
         case .some: true
@@ -103,12 +106,14 @@ public final class Listener {
 
     /// The number of connections of the listener that have not ended.
     ///
-    /// An ``AcceptedSocket`` counts, too.
+    /// Each ``AcceptedSocket`` that has not been released counts as a connection, too.
     public var connectionCount: Int { limits.count }
 
     /// Sets the handler that is called when the listener pauses because the kernel is out of descriptors or memory.
     ///
-    /// The listener tries again after 10 ms, and after pauses that grow to a second as long as it fails.
+    /// The listener tries again after 10 ms. Each further failure doubles the pause, up to a second. Without a handler, each
+    /// pause is reported to ``/RunLoops/RunLoopDiagnostics``. The listener also pauses if accepting fails because the socket no
+    /// longer listens (`EINVAL`, `EBADF`).
     ///
     /// - Parameter handler: Called with the listener and the error, at the beginning of each pause.
     public func onPause(_ handler: @escaping (Listener, SystemError) -> Void) {
@@ -116,13 +121,14 @@ public final class Listener {
         if isValid { pauseHandler = handler }
     }
 
-    /// Opens a second descriptor of the socket, to hand it over to another process, which makes a listener of it.
+    /// Opens a second descriptor of the socket, from which another process can create a listener.
     ///
-    /// Both accept connections then, and no connection is refused while one of them is open. From then on no listener removes
-    /// the file of a Unix socket. The next listener that is opened at the path replaces it.
+    /// Both listeners accept from the same backlog. While one of the two descriptors is open, connections are refused only if
+    /// the backlog is full. After this call, no listener removes the file of a Unix socket. The next listener that is opened at
+    /// the path replaces it.
     ///
     /// - Returns: The second descriptor.
-    /// - Throws: ``/RunLoops/SystemError`` if the process may open no more.
+    /// - Throws: ``/RunLoops/SystemError`` if the process may open no more descriptors.
     /// - Precondition: The listener is valid.
     public func duplicateSocket() throws(SystemError) -> OwnedDescriptor {
         requireOwnThread("Listener.duplicateSocket")
@@ -136,10 +142,11 @@ public final class Listener {
         }
     }
 
-    /// Closes the socket, and takes the listener out of its loop for good.
+    /// Closes the socket, and removes the listener from its loop for good.
     ///
-    /// No handler of it starts afterwards. Connections that were accepted stay open. Those in the backlog are reset by the
-    /// kernel, unless a duplicate of the socket is still open, in this process or another. Calling it again does nothing.
+    /// After that, none of the listener's handlers is called. Connections that were accepted stay open. The kernel resets those
+    /// in the backlog, unless a duplicate of the socket is still open, in this process or another. Calling it again does
+    /// nothing.
     public func invalidate() {
         requireOwnThread("Listener.invalidate")
         end()
@@ -159,7 +166,7 @@ public final class Listener {
         withExtendedLifetime(released) {}
     }
 
-    /// The number of the socket; nil once the listener is invalid.
+    /// The descriptor of the socket; nil once the listener is invalid.
     var descriptor: CInt? {
         switch socket {
         case .some(let socket): socket.descriptor
@@ -177,7 +184,7 @@ public final class Listener {
 extension Listener: Sendable {}
 
 extension Listener: CustomStringConvertible {
-    /// The address, and the place where the listener was made.
+    /// The address, and the source location where the listener was created.
     public var description: String {
         "\(isValid ? "" : "invalid ")listener at \(localAddress) made at \(origin)"
     }

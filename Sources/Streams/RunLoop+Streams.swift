@@ -3,17 +3,18 @@ public import RunLoops
 extension RunLoop {
     /// Adds a connection to a mode.
     ///
-    /// What was received before is handled, what was written before is sent, and a connection that is not made yet begins to be
-    /// made. The loop holds the connection until it ends, or is removed from its last mode. If the connection is in the mode
-    /// already, or has ended, nothing happens.
+    /// The loop then handles what the connection has already received, sends what was already written, and starts to make a
+    /// connection that is not made yet. The loop holds the connection until the connection ends or is removed from its last
+    /// mode. If the connection is in the mode already, or if the connection or the loop has ended, nothing happens.
     ///
     /// A change of the loop's mode costs the same for any number of connections.
     ///
     /// - Parameters:
-    ///   - connection: The connection. It stays on this loop: no other loop can have it later.
+    ///   - connection: The connection. It stays on this loop; adding it to another loop ends the program with a message.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
-    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket (`ENOMEM`, `ENOSPC`), or the process has
-    ///   no descriptor left, of which each mode needs one for its first connection (`EMFILE`). The connection is as it was before.
+    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket (`ENOMEM`, `ENOSPC`), or the process
+    ///   has no descriptor left (`EMFILE`). The first connection of each mode needs a descriptor, and so does each connection
+    ///   that is still to be made. The connection is not changed by a failed call.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ connection: Connection, forMode mode: Mode) throws(SystemError) {
@@ -25,10 +26,11 @@ extension RunLoop {
         }
     }
 
-    /// Takes a connection out of a mode.
+    /// Removes a connection from a mode.
     ///
-    /// No handler of it is called in that mode afterwards, and its time-outs do not end it there. It stays open as long as you
-    /// hold it: if the loop held the last reference, the socket is closed, and ``Connection/onEnd(_:)`` is not called.
+    /// After that, none of the connection's handlers is called in that mode, and its time-outs have no effect there. The
+    /// connection stays open as long as you hold it. If the loop held the last reference, the socket is closed, and
+    /// ``Connection/onEnd(_:)`` is not called.
     ///
     /// - Parameters:
     ///   - connection: The connection. If it is not in the mode, nothing happens.
@@ -43,15 +45,16 @@ extension RunLoop {
 
     /// Adds a listener to a mode, and sets its handler.
     ///
-    /// Connections that wait in the backlog are accepted, too. The loop holds the listener until it is invalidated, or removed
-    /// from its last mode. If the listener is in the mode already, it only gets the new handler.
+    /// The listener also accepts connections that already wait in the backlog. The loop holds the listener until the listener
+    /// is invalidated or removed from its last mode. A listener has one handler: adding the listener again, to this mode or
+    /// another one, replaces the handler in all its modes.
     ///
     /// - Parameters:
-    ///   - listener: The listener. It stays on this loop.
+    ///   - listener: The listener. It stays on this loop; adding it to another loop ends the program with a message.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
-    ///   - handler: Called on the loop's thread with each accepted socket. One that it does not keep is closed.
-    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket, or the process has no descriptor left.
-    ///   The listener is as it was before.
+    ///   - handler: Called on the loop's thread with each accepted socket. A socket that the handler does not keep is closed.
+    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket, or the process has no descriptor
+    ///   left. The listener is not changed by a failed call.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(
@@ -64,9 +67,9 @@ extension RunLoop {
         }
     }
 
-    /// Takes a listener out of a mode.
+    /// Removes a listener from a mode.
     ///
-    /// It accepts nothing in that mode afterwards: connections wait in the backlog.
+    /// After that, the listener accepts nothing in that mode, and connections wait in the backlog.
     ///
     /// - Parameters:
     ///   - listener: The listener. If it is not in the mode, nothing happens.

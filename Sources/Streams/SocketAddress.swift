@@ -2,17 +2,18 @@ internal import CStreams
 
 /// The address of one end of a connection: an IP address with a port, or the name of a Unix socket.
 ///
-/// It holds numbers, not names: a host name is resolved when a connection is made, as ``Endpoint`` describes.
+/// An address holds a numeric host, never a host name. A host name is resolved when a connection is made, as ``Endpoint``
+/// describes.
 ///
 /// > Thread safety: a value.
 public struct SocketAddress: Hashable, Sendable {
-    /// The address as the kernel has it.
+    /// The address in the kernel's representation.
     let bytes: [UInt8]
 
-    /// Takes over an address of the kernel's.
+    /// Creates an address from the kernel's representation.
     init(kernel bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Makes the address of a numeric host, or nil if the host is a name, or no address at all.
+    /// Creates the address of a numeric host and a port; nil if the host is not a numeric address.
     ///
     /// - Parameters:
     ///   - host: An IPv4 address such as `127.0.0.1`, or an IPv6 address such as `::1` or `fe80::1%eth0`.
@@ -25,13 +26,13 @@ public struct SocketAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Makes the address of a Unix socket in the file system, or nil if the path is empty, too long, or contains a zero byte.
+    /// Creates the address of a Unix socket in the file system; nil if the path is empty, too long, or contains a zero byte.
     ///
     /// - Parameter path: The path, of at most 107 bytes.
     public init?(path: String) { self.init(unixName: path, isAbstract: false) }
 
-    /// Makes the address of a Unix socket outside the file system, as only Linux has it, or nil if the name is empty or too
-    /// long.
+    /// Creates the address of a Unix socket outside the file system (an abstract socket, which only Linux has); nil if the name
+    /// is empty or too long.
     ///
     /// - Parameter name: The name, of at most 107 bytes.
     public init?(abstractName name: String) { self.init(unixName: name, isAbstract: true) }
@@ -47,7 +48,7 @@ public struct SocketAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Lets C fill an address.
+    /// Returns the bytes of an address that a C function writes.
     ///
     /// - Parameter fill: Writes the address, and returns its length.
     /// - Returns: The address, or nil if the length is 0.
@@ -102,9 +103,9 @@ public struct SocketAddress: Hashable, Sendable {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// The bytes that tell one peer from another: those of the IP address, without the port.
+    /// The bytes that identify a peer: its IP address, without the port.
     ///
-    /// Nil for Unix sockets, whose peers all share one machine.
+    /// Nil for Unix sockets, because all their peers are on this machine.
     var peerKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: 16)
         return unsafe runloops_peer_key(bytes, UInt32(bytes.count), &key) ? key : nil

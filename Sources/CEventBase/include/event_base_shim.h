@@ -12,7 +12,8 @@ struct event_config;
 /// epoll set and the memory that it had by then are leaked.
 struct event_base *runloops_make_event_base(const struct event_config *config, bool *was_left);
 
-/// Adds an event of a descriptor to its base, as `event_add` does, with all of what the kernel reports for its callback.
+/// Adds an event of a descriptor to its base, as `event_add` does, and lets its callback get everything that the kernel
+/// reports.
 ///
 /// libevent makes reading and writing of an error, and of a hang-up, and gives a callback only the part that its event asks
 /// for. So an event for reading could not tell an error from data. From now on the callback gets both parts; the kernel is asked

@@ -8,7 +8,7 @@
 // The references are weak: a program starts even if one of the functions does not exist. `dlsym` would find none of them in a
 // program that is linked statically.
 
-/// Has the other functions answer as if libdispatch and the runtime offered nothing. For tests, before any other call.
+/// Makes the other functions answer as if libdispatch and the runtime offered nothing. For tests, before any other call.
 void runloops_hide_main_queue(void);
 
 /// True if libdispatch offers its main queue to a run loop.

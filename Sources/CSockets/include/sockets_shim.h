@@ -37,21 +37,21 @@ int runloops_socket_pair(int ends[2]);
 /// Binds a socket to a path, or to an abstract name. Returns -1 with errno.
 int runloops_bind(int socket, const char *name, size_t length, bool is_abstract);
 
-/// Connects a socket to a path, or to an abstract name, and waits no longer than the given time for room; 0 waits for ever.
-/// Returns -1 with errno.
+/// Connects a socket to a path, or to an abstract name, and waits for room at most for the given time; 0 waits forever. Returns
+/// -1 with errno.
 int runloops_connect(int socket, const char *name, size_t length, bool is_abstract, int64_t microseconds);
 
 /// Makes a socket blocking. Returns -1 with errno.
 int runloops_set_blocking(int descriptor);
 
-/// Lets packets that are sent to a socket carry descriptors, or has the kernel refuse that to their senders. The connections
-/// of a listener begin with its setting. Returns -1 with errno, also if the kernel has no such setting.
+/// Lets packets that are sent to a socket carry descriptors, or makes the kernel refuse such packets to their senders. The
+/// connections of a listener begin with its setting. Returns -1 with errno, also if the kernel has no such setting.
 int runloops_allow_descriptors(int socket, bool allows);
 
 /// Accepts a connection, non-blocking and close-on-exec. Returns -1 with errno.
 int runloops_accept(int socket);
 
-/// Gets the process at the other end. Returns -1 with errno.
+/// Gets the identity of the process at the other end. Returns -1 with errno.
 int runloops_peer_of(int socket, struct runloops_peer *peer);
 
 /// Gets the space, in bytes, for packets that were sent and not yet received. Returns -1 with errno.
@@ -93,7 +93,7 @@ int64_t runloops_coarse_time(void);
 enum runloops_awaited { runloops_wait_to_read, runloops_wait_to_write, runloops_wait_for_end };
 
 /// Waits until a socket can be read or written, or the other end is gone. Returns 0 in time, 1 if the time is over, -1 with
-/// errno. A negative time waits for ever.
+/// errno. A negative time waits forever.
 int runloops_wait_for_socket(int socket, enum runloops_awaited event, int64_t nanoseconds);
 
 /// True if the other end will send nothing more.

@@ -77,7 +77,7 @@ int runloops_connect_stream(const void *address, unsigned length, bool *is_conne
 /// Returns the error of a socket, and clears it; 0 for none.
 int runloops_take_error(int socket);
 
-/// Gets the own address of a socket, or that of its peer. Returns -1 with errno.
+/// Gets the local address of a socket, or the address of its peer. Returns -1 with errno.
 int runloops_own_address(int socket, void *address, unsigned *length);
 int runloops_peer_address(int socket, void *address, unsigned *length);
 
@@ -88,16 +88,16 @@ bool runloops_listens(int descriptor);
 /// Makes a descriptor non-blocking. Returns -1 with errno.
 int runloops_make_non_blocking(int descriptor);
 
-/// Has a socket send each write at once. No error: a Unix socket does so anyway.
+/// Makes a socket send each write at once. Errors are ignored, because a Unix socket does so anyway.
 void runloops_send_without_delay(int socket);
 
-/// Has the kernel ask the peer of an idle TCP connection whether it is still there.
+/// Makes the kernel probe the peer of an idle TCP connection (keep-alive).
 void runloops_keep_alive(int socket);
 
-/// Has closing a socket reset the connection.
+/// Makes the later closing of a socket reset the connection.
 void runloops_reset_when_closed(int socket);
 
-/// Part of what is sent.
+/// One part of the bytes that are sent in one call.
 struct runloops_part {
     const void *bytes;
     size_t count;
@@ -115,7 +115,7 @@ long runloops_receive_bytes(int socket, void *buffer, size_t capacity);
 /// True if the peer has ended its stream, and nothing that it has sent before is left to receive.
 bool runloops_is_at_end(int socket);
 
-/// Ends sending: the peer reads the end of the stream after what was sent.
+/// Ends sending, so that the peer reads the end of the stream after all that was sent.
 int runloops_end_sending(int socket);
 
 /// Makes an event descriptor readable, and not readable any more.

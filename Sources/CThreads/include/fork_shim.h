@@ -10,7 +10,7 @@ extern bool runloops_forked;
 /// True if this process was forked by one that had loops. One load, so that every use of a loop can afford it.
 static inline bool runloops_was_forked(void) { return runloops_forked; }
 
-/// Has every child that is forked from now on know that it is one. Returns an errno, or 0.
+/// Marks every child that is forked from now on as a forked child. Returns an errno, or 0.
 int runloops_watch_forks(void);
 
 /// Takes the lock for a value at an address, one of a few locks that the whole process shares.

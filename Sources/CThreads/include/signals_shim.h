@@ -15,7 +15,7 @@ struct runloops_signal {
 
 /// The descriptors from which the signals of one number are read.
 struct runloops_signal_descriptors {
-    /// Readable when one of the others is; this is what a loop watches.
+    /// The descriptor that a loop watches; readable when one of the others is.
     int ready;
     /// The pipe that the signal handler writes to.
     int reading_end, writing_end;
@@ -42,7 +42,7 @@ int runloops_signal_start(int number, int writing_end);
 /// It sleeps until the handlers that run on other threads have returned. When it returns, no handler writes any more.
 void runloops_signal_stop(int number);
 
-/// Has the process ignore a signal. Returns false if it has a handler, which stays.
+/// Makes the process ignore a signal. Returns false if the signal has a handler, which then stays.
 bool runloops_signal_ignore(int number);
 
 /// Takes the next signal, and returns the number of signals that it stands for: 0 for none, and more than 1 if the pipe had no

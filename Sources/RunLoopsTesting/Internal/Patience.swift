@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A bounded wait for the world outside of a simulation, for when none of its threads can go on.
+/// A bounded wait for events from outside of a simulation, for when none of its threads can continue.
 ///
-/// A thread that is no part of the simulation may still send something, and a task may still run. So the simulation waits for a
-/// while on the system's clock.
+/// A thread outside of the simulation may still send something, and a task may still run. So the simulation waits for a while
+/// on the system's clock.
 struct Patience {
     private let length: Duration
     private var end: ContinuousClock.Instant?
 
     init(_ length: Duration) { self.length = length }
 
-    /// Waits for a millisecond, or ends the program if the time is over.
+    /// Waits for a millisecond, or ends the program if the time is up.
     ///
     /// - Parameters:
     ///   - situation: The state of the simulation, for the message.

@@ -1,23 +1,24 @@
 internal import RunLoops
 
-// The drivers of a simulation's threads: they replace the system's clock, and sleep.
+// The drivers of a simulation's threads, which replace the system's clock and the way that a thread sleeps.
 
 extension Schedule {
-    /// The driver of the body's thread.
+    /// Makes the driver of the body's thread.
     func bodyDriver() -> ThreadDriver {
         ThreadDriver(
             now: { self.now }, wait: { self.wait($0, $1, $2) }, makeThread: { self.makeDriver(of: $0) },
             threadBegins: {}, loopBegins: {}, threadEnds: {})
     }
 
-    /// The driver of a thread that the thread with the turn is about to start.
+    /// Makes the driver of a new thread, which the thread that has the turn is about to start.
     private func makeDriver(of name: String) -> ThreadDriver {
         let thread = SimulatedThread(name: name)
         add(thread)
         return ThreadDriver(
             now: { self.now },
             wait: { deadline, _, isOver in
-                // The turn in which the thread got here did something. A later turn that finds the wait still on did not.
+                // The turn in which the thread began to wait has done something. A later turn that finds that the wait is not
+                // over has not.
                 var answer = SimulatedThread.Answer.worked
                 while !isOver() && self.now < deadline {
                     thread.giveBack(answer)

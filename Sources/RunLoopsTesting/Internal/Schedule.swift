@@ -1,9 +1,9 @@
 internal import RunLoops
 
-/// Decides which thread of a simulation runs, and keeps its clock.
+/// A schedule that decides which thread of a simulation runs, and keeps the simulation's clock.
 ///
-/// The body's thread gives turns to the other threads where its loop begins a pass and where it waits. They give the turn back
-/// where their loops begin a pass and where they wait.
+/// The body's thread gives turns to the other threads when its loop begins a pass and when it waits. The other threads give the
+/// turn back when their loops begin a pass and when they wait.
 ///
 /// > Thread safety: the body's thread only, except for ``now`` and ``makeDriver(of:)``.
 final class Schedule: Sendable {
@@ -13,11 +13,11 @@ final class Schedule: Sendable {
         var now = ContinuousClock.now
         var random: SplitMix64
         var threads: [SimulatedThread] = []
-        /// True while the body's loop runs for ``settle(in:)``, and not because the body waits.
+        /// True while the body's loop runs for ``settle(in:)`` rather than because the body waits.
         var isSettling = false
-        /// True if the last run of ``settle(in:)`` ended because no thread can go on.
+        /// True if the last run of ``settle(in:)`` ended because no thread could continue.
         var hasSettled = false
-        /// The date at which the body's loop has something to do next, from its last sleep.
+        /// The date at which the body's loop next has something to do, as determined when the loop last slept.
         var bodyWake = ContinuousClock.Instant.distantFuture
     }
 
@@ -34,18 +34,18 @@ final class Schedule: Sendable {
 
     // MARK: - Begin and end
 
-    /// Begins to drive the calling thread, which is the body's.
+    /// Begins to drive the calling thread, which is the body's thread.
     func begin(_ loop: RunLoop) {
         state.withLock { $0.loop = loop }
         bodyDriver().begin()
-        // Other threads may go on before each pass.
+        // Before each pass, another thread may run.
         let observer = RunLoop.Observer(activities: .beforeTimers, order: .min) { [self] _, _ in
             if state.withLock({ Bool.random(using: &$0.random) }) { _ = letAnotherRun() }
         }
         loop.add(observer, forMode: .common)
     }
 
-    /// Ends all other threads, and stops driving this one.
+    /// Ends all other threads, and stops driving the calling thread.
     func end() {
         state.withLock { $0.loop = nil }
         for thread in state.withLock({ $0.threads }) { thread.loop?.endAllRuns() }
@@ -66,7 +66,7 @@ final class Schedule: Sendable {
         ThreadDriver.current?.end()
     }
 
-    /// Ends the program unless this is the body's thread, outside of handlers.
+    /// Ends the program unless it is called on the body's thread and outside of handlers.
     func requireBody(_ member: StaticString) {
         if state.withLock({ $0.loop })?.isCurrent != true {
             fatalError("\(member): called on another thread than the body's; call it on the body's thread")
@@ -80,7 +80,7 @@ final class Schedule: Sendable {
 
     func jump(to date: ContinuousClock.Instant) { state.withLock { $0.now = max($0.now, date) } }
 
-    /// The next date at which a thread, the body's included, has something to do; nil if there is none.
+    /// Returns the next date at which any thread, including the body's, has something to do; nil if there is none.
     private func nextWake() -> ContinuousClock.Instant? {
         let (threads, bodyWake) = state.withLock { ($0.threads, $0.bodyWake) }
         var next = bodyWake
@@ -102,7 +102,7 @@ final class Schedule: Sendable {
 
     // MARK: - Turns
 
-    /// Adds a thread that is about to be started.
+    /// Adds a thread that is about to start.
     ///
     /// Called on the thread that has the turn.
     func add(_ thread: SimulatedThread) { state.withLock { $0.threads.append(thread) } }
@@ -111,7 +111,7 @@ final class Schedule: Sendable {
         RunLoop.current.run(in: mode, until: .distantPast)
     }
 
-    /// Lets all threads run until none can go on at this time.
+    /// Runs all threads until none can continue at the simulation's current time.
     func settle(in mode: RunLoop.Mode) {
         while true {
             state.withLock { state in
@@ -125,14 +125,15 @@ final class Schedule: Sendable {
                 return state.hasSettled
             }
             if hasSettled { return }
-            // The body's loop has no inputs, but another thread may give it one. A stop ends one run only.
+            // The body's loop has no inputs, but another thread may add one. If the run was stopped instead, that ended one run
+            // only, so the loop runs again.
             if result == .finished && !letAnotherRun() { return }
         }
     }
 
     /// Gives the turn to other threads, in random order, until one has done something.
     ///
-    /// - Returns: False if all of them wait.
+    /// - Returns: False if all other threads are waiting.
     private func letAnotherRun() -> Bool {
         for thread in state.withLock({ $0.threads.shuffled(using: &$0.random) }) {
             switch thread.takeTurn(patience) {
@@ -146,7 +147,7 @@ final class Schedule: Sendable {
         return false
     }
 
-    /// Lets other threads run, and time pass, where the body's thread would sleep or wait.
+    /// Runs other threads, and moves the clock, in place of a sleep or wait of the body's thread.
     func wait(_ deadline: ContinuousClock.Instant, _ place: ThreadDriver.Place, _ isOver: () -> Bool) {
         var patience = Patience(self.patience)
         while !isOver() && now < deadline {
@@ -161,7 +162,7 @@ final class Schedule: Sendable {
                 }
                 return RunLoop.current.stop()
             }
-            // The body or one of its handlers waits, and so does every other thread: the clock moves to the next date.
+            // The body or one of its handlers waits, and so does every other thread, so the clock moves to the next date.
             state.withLock { $0.bodyWake = deadline }
             if let next = nextWake(), next > now {
                 jump(to: next)

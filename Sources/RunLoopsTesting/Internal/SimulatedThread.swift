@@ -5,14 +5,14 @@ internal import RunLoops
 ///
 /// It runs only while it has the turn.
 ///
-/// The body's thread gives this thread the turn and gets it back, through two semaphores. So only one of the two threads
-/// touches their shared state at a time.
+/// Through two semaphores, the body's thread gives this thread the turn and gets it back. So only one of the two threads
+/// accesses their shared state at a time.
 final class SimulatedThread: Sendable {
     /// The result of a turn.
     enum Answer {
-        /// The thread has done something, and may go on.
+        /// The thread has done something, and may be able to continue.
         case worked
-        /// The thread waits, at the latest until a date.
+        /// The thread waits until a date at the latest.
         case waits(until: ContinuousClock.Instant)
         /// The thread has ended.
         case ended
@@ -40,12 +40,12 @@ final class SimulatedThread: Sendable {
 
     /// Gives the thread the turn, and waits until the thread gives it back.
     ///
-    /// - Parameter patience: The time on the system's clock after which the thread is taken to hang.
+    /// - Parameter patience: The time on the system's clock after which the thread is considered stuck.
     /// - Returns: The result of the turn.
     func takeTurn(_ patience: Duration) -> Answer {
         if case .ended = answer { return .ended }
         turn.signal()
-        // A time beyond Int64 becomes its largest value, which Dispatch takes as for ever.
+        // A time that does not fit in `Int64` becomes its largest value, which Dispatch treats as for ever.
         let nanoseconds = patience.attoseconds / 1_000_000_000
         let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
         if answered.wait(timeout: end) != .success {

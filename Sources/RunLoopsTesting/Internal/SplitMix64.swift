@@ -1,4 +1,4 @@
-/// A random generator that a seed determines.
+/// A pseudorandom number generator whose sequence is determined by a seed.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 

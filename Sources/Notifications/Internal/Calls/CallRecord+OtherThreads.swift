@@ -3,12 +3,12 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// The records of all threads, as a removal or a writer of an ``ObserverMap`` reads them.
+/// Reads the records of all threads, for a removal or for a writer of an ``ObserverMap``.
 extension CallRecord {
     /// True if any thread is calling an observation.
     ///
-    /// Call this after the observation was marked as removed. If the result is false, no thread will call it: each has seen
-    /// the mark.
+    /// Call this after marking the observation as removed. If the result is false, no thread will call the observation any
+    /// more, because every thread that is about to call it sees the mark.
     static func isCalledByAnyThread(_ observation: Observation) -> Bool {
         runloops_heavy_fence()
         let wanted = UInt(bitPattern: ObjectIdentifier(observation))
@@ -24,7 +24,7 @@ extension CallRecord {
 
     /// Waits until every look-up that is running now has ended.
     ///
-    /// Call this after replacing something that look-ups read: when it returns, no thread reads the old version.
+    /// Call this after replacing something that look-ups read. When this returns, no thread reads the old version any more.
     static func waitForReaders() {
         runloops_heavy_fence()
         var next = newest
@@ -38,12 +38,12 @@ extension CallRecord {
         let seen = unsafe storage.pointee.lookUps.load(ordering: .acquiring)
         if seen & 1 == 0 { return }
         var attempts = 0
-        // `usleep` is a cancellation point: a cancelled thread would end here, in the middle of a removal that other threads
-        // may wait for.
+        // `usleep` is a cancellation point. If cancellation stayed enabled, a cancelled thread would end here, in the middle of
+        // a removal that other threads may wait for.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
-        // A look-up takes a few nanoseconds, unless its thread has lost its processor. If it has lost it to this thread and
-        // this is a real-time thread, yielding would never give the processor back, so this sleeps.
+        // A look-up takes a few nanoseconds, unless its thread has lost its processor. If this is a real-time thread and has
+        // taken that processor, yielding would never give the processor back, so this thread sleeps after some attempts.
         while unsafe storage.pointee.lookUps.load(ordering: .acquiring) == seen {
             attempts += 1
             if attempts < 100 { sched_yield() } else { usleep(50) }

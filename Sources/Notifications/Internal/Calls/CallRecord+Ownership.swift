@@ -3,7 +3,10 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// The list of all records, and the thread that each belongs to: from the thread's first post to its end, or to a fork.
+/// The list of all records, and the ownership of each record.
+///
+/// A record belongs to a thread from the thread's first post to the thread's end. In a forked child, the records of the threads
+/// that exist only in the parent become free.
 extension CallRecord {
     /// The address of the newest record, or 0.
     private static let newestAddress = Atomic<UInt>(0)
@@ -31,7 +34,8 @@ extension CallRecord {
 
     private static func takeFree() -> CallRecord? {
         first { record in
-            // Loaded first: an exchange would take the cache line from the thread that uses the record.
+            // The flag is loaded first, because an exchange would take the cache line away from the thread that uses the
+            // record.
             unsafe !record.storage.pointee.isTaken.load(ordering: .relaxed)
                 && !record.storage.pointee.isTaken.exchange(true, ordering: .acquiring)
         }
@@ -62,11 +66,11 @@ extension CallRecord {
         unsafe storage.pointee.isTaken.store(false, ordering: .releasing)
     }
 
-    /// Withdraws all calls and look-ups of a thread that does not exist any more, and frees the record.
+    /// Withdraws all calls and look-ups of a thread that has ended, and makes the record free for another thread.
     private func reset() {
         unsafe storage.pointee.depth = 0
-        // A `while` loop, because an unoptimized build may ask the runtime for the types of a range for the first time, and
-        // in a forked child the runtime's locks may be held for ever.
+        // This is a `while` loop, because for a range an unoptimized build may have to ask the runtime for types for the first
+        // time, and in a forked child the runtime's locks may be held for ever.
         var index = 0
         while index < CallRecord.capacity {
             unsafe storage.pointee.calls[index].store(0, ordering: .releasing)
@@ -77,9 +81,9 @@ extension CallRecord {
         giveBack()
     }
 
-    /// Gives back all records of the calling thread, which ends.
+    /// Gives back all records of the calling thread, which is ending.
     ///
-    /// If a handler has ended the thread, its call never returns. Waits for the end of that call end here.
+    /// If a handler has ended the thread, the call of that handler never returns, so waits for the end of the call end here.
     private static func threadEnds() {
         // Safe: the published observations are alive, because the frames that call them hold them and were never unwound.
         let calls = unsafe callsOfThisThread.compactMap { unsafe UnsafeRawPointer(bitPattern: $0) }.map {
@@ -95,10 +99,10 @@ extension CallRecord {
         for observation in calls { observation.callHasEnded() }
     }
 
-    /// The key whose destructor gives the records of an ending thread back.
+    /// The key whose destructor gives back the records of an ending thread.
     ///
-    /// If another destructor runs later and posts, it takes a record again; in the last round of destructors that record
-    /// stays taken and is lost.
+    /// If another destructor runs later and posts, it takes a record again. If this happens in the last round of destructors,
+    /// that record stays taken and is lost.
     private static let threadEndKey: pthread_key_t = {
         var key = pthread_key_t()
         // Safe: the key is ours, and the destructor is a C function that ignores its argument.
@@ -111,16 +115,17 @@ extension CallRecord {
 
     // MARK: - Forked children
 
-    /// Registers the handler that runs first in a forked child; evaluated once.
+    /// The result of registering the handler that runs first in a forked child; evaluated once.
     private static let atFork = {
-        // The list exists before the handler: a child would wait for ever for another thread of its parent that was making it.
+        // The list is initialized before the handler is registered. Otherwise a child could wait for ever for another thread of
+        // its parent that was initializing the list.
         _ = newest
         return pthread_atfork(nil, nil) { forgetOtherThreads() }
     }()
 
     /// Withdraws, in a forked child, all calls and look-ups of the parent's other threads.
     ///
-    /// It allocates and frees nothing, because other threads of the parent may have been allocating at the fork.
+    /// This allocates and frees nothing, because other threads of the parent may have been allocating at the fork.
     private static func forgetOtherThreads() {
         var next = newest
         while let record = next {

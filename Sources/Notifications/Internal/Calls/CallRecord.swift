@@ -4,17 +4,18 @@ internal import Synchronization
 
 /// The observations that a thread is calling, published for the threads that remove them.
 ///
-/// A post pays two plain stores for each call and no atomic exchange: it publishes the observation, checks that it was not
-/// removed, calls the handler, clears the slot and checks again. A removal pays for the rest: it marks the observation,
-/// makes every thread pass a fence, and reads all records. Either it sees the published call, or the call sees the mark.
+/// A post needs two plain stores for each call, and no atomic exchange. It publishes the observation, checks that the
+/// observation was not removed, calls the handler, clears the slot and checks again. A removal does the expensive part: it
+/// marks the observation, makes every thread pass a fence, and reads all records. Either the removal sees the published call,
+/// or the call sees the mark.
 ///
-/// A record also shows while its thread reads an ``ObserverMap``, so that a writer knows when memory that it has replaced
-/// can be freed.
+/// A record also shows whether its thread is reading an ``ObserverMap``, so that a writer knows when memory that it has
+/// replaced can be freed.
 ///
-/// Records are handed from thread to thread and are never freed, so they can be read at any time. There are as many as the
-/// most threads that have posted at once.
+/// Records pass from thread to thread and are never freed, so they can be read at any time. Apart from deeply nested calls,
+/// there are as many records as the most threads that have ever posted at once.
 ///
-/// > Thread safety: ``isCalledByAnyThread(_:)`` and ``waitForReaders()`` from any thread; the rest from the thread that has
+/// > Thread safety: ``isCalledByAnyThread(_:)`` and ``waitForReaders()`` from any thread; the rest from the thread that owns
 /// > the record.
 ///
 /// `@safe`: the pointer always refers to a record, and records are never freed.
@@ -27,15 +28,16 @@ struct CallRecord {
 
     let storage: UnsafeMutablePointer<Storage>
 
-    /// The memory of a record, alone on its cache lines.
+    /// The memory of a record, which shares its cache lines with nothing else.
     struct Storage: ~Copyable {
         /// The observations that are being called, outermost first; 0 in an empty slot.
         ///
-        /// The first property, so that it has the record's address: ``withSlot(_:)`` counts from there.
+        /// This must be the first property, so that it has the record's address: ``withSlot(_:)`` counts the slots from that
+        /// address.
         let calls = InlineArray<6, Atomic<UInt>> { _ in Atomic(0) }
-        /// Odd while the thread reads an ``ObserverMap``.
+        /// A counter that is odd while the thread reads an ``ObserverMap``.
         let lookUps = Atomic<UInt>(0)
-        /// True while a thread has the record.
+        /// True while a thread owns the record.
         let isTaken = Atomic<Bool>(true)
 
         /// The number of slots in use; only the record's thread reads and writes it.
@@ -63,14 +65,14 @@ struct CallRecord {
         unsafe runloops_thread_calls().map { unsafe CallRecord($0.assumingMemoryBound(to: Storage.self)) }
     }
 
-    /// Gives the body a slot in which it can publish calls, one after the other.
+    /// Calls the body with a slot in which it can publish calls, one after the other.
     @inline(__always)
     func withSlot<Result>(_ body: (borrowing Slot) -> Result) -> Result {
         let depth = unsafe storage.pointee.depth
         if depth == CallRecord.capacity { return withSlotOfAnotherRecord(body) }
         unsafe storage.pointee.depth = depth + 1
         defer { unsafe storage.pointee.depth = depth }
-        // Safe: `depth` is below the capacity, the calls are the first property of the record, and it is never freed.
+        // Safe: `depth` is below the capacity, the calls are the first property of the record, and the record is never freed.
         return unsafe body(
             Slot(UnsafeRawPointer(storage).assumingMemoryBound(to: Atomic<UInt>.self) + depth))
     }
@@ -89,7 +91,7 @@ struct CallRecord {
     ///
     /// Memory that is replaced meanwhile stays valid until the body returns.
     ///
-    /// - Parameter body: Short: it calls no code of the user and takes no lock.
+    /// - Parameter body: A short closure, which calls no code of the user and takes no lock.
     /// - Returns: The result of the body.
     @inline(__always)
     func lookUp<Result>(_ body: () -> Result) -> Result {
@@ -143,7 +145,7 @@ extension CallRecord {
 
         /// Withdraws a call that has ended or did not begin.
         ///
-        /// The caller must check afterwards if the observation was removed.
+        /// The caller must check afterwards whether the observation was removed.
         @inline(__always)
         func clear() {
             unsafe call.pointee.store(0, ordering: .releasing)

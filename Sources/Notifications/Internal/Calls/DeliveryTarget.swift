@@ -1,4 +1,4 @@
-/// An observer on a loop, as the observation that feeds it sees it.
+/// An observer on a loop, as seen by the observation that passes notifications to it.
 protocol DeliveryTarget: AnyObject, Sendable {
     /// The observation that is called on the loop's thread.
     var observation: Observation { get }

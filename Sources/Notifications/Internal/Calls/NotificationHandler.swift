@@ -1,7 +1,7 @@
 /// The handler of an observation of notifications.
 ///
-/// An object, because a closure that is a constant of an object is called without counting a reference to it. Not generic,
-/// because a closure in a generic object is called through another closure.
+/// This is an object, because a closure that is a constant of an object is called without counting a reference to it. The class
+/// is not generic, because a closure in a generic object is called through another closure.
 final class NotificationHandler {
     let body: (Notification) -> Void
     init(_ body: @escaping (Notification) -> Void) { self.body = body }

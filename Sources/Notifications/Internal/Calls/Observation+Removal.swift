@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The end of an observation: it is removed, and settles when its last call has returned.
+/// The removal of an observation, which settles when its last call has returned.
 extension Observation {
     @inline(__always)
     final var state: ObservationState { ObservationState(rawValue: stateBits.load(ordering: .acquiring)) }
@@ -9,11 +9,11 @@ extension Observation {
     @inline(__always)
     final var isRemoved: Bool { state.contains(.removed) }
 
-    /// Ends the observation: no call starts after this.
+    /// Ends the observation, so that no call starts after this.
     ///
-    /// From any thread. Calling this twice is harmless.
+    /// Any thread may call this. Calling it twice is harmless.
     ///
-    /// - Returns: True if this call removed it, false if it was removed before.
+    /// - Returns: True if this call removed the observation, false if the observation had been removed before.
     final func remove() -> Bool {
         guard add(.removed) else { return false }
         settle()
@@ -36,8 +36,8 @@ extension Observation {
 
     /// Finishes the observation if no call of it is running.
     ///
-    /// The removal calls this, and so does every call that finds the observation removed when it has returned. The last of
-    /// these sees no other call.
+    /// The removal calls this, and so does every call that finds the observation removed after the handler has returned. The
+    /// last of these callers sees no other call, and finishes the observation.
     @inline(never)
     private func settle() {
         if state.contains(.settled) || CallRecord.isCalledByAnyThread(self) { return }
@@ -51,7 +51,7 @@ extension Observation {
             defer { end.waiters = [] }
             return end.waiters
         }
-        // After `hasCome` is set: an object that is destroyed with the handler may wait for the end.
+        // The handler is released after `hasCome` is set, because an object that is destroyed with it may wait for the end.
         releaseHandler()
         for waiter in waiters { waiter() }
     }
@@ -64,7 +64,8 @@ extension Observation {
             if !end.hasCome { end.waiters.append(waiter) }
             return end.hasCome
         }
-        // In a forked child the thread that would have settled the observation may exist only in the parent.
+        // In a forked child the thread that would have settled the observation may exist only in the parent, so this thread
+        // settles it.
         if hasCome { waiter() } else if isRemoved { settle() }
     }
 

@@ -3,9 +3,10 @@ internal import Synchronization
 
 /// One registration of an observer.
 ///
-/// It does not know the type of the notifications or messages it observes; its callers do.
+/// The class does not know the type of the notifications or messages that are observed; its callers do.
 ///
-/// `@safe` and `@unchecked Sendable`: every stored property is `Sendable` but for the handler, which has its own argument.
+/// `@safe` and `@unchecked Sendable`: every stored property is `Sendable` except `handler`, whose comment explains why it is
+/// safe.
 @safe
 class Observation: @unchecked Sendable {
     /// The bits of an ``ObservationState``.
@@ -13,16 +14,17 @@ class Observation: @unchecked Sendable {
 
     /// A ``NotificationHandler`` or ``MessageHandler``.
     ///
-    /// `nonisolated(unsafe)`: constant, and the object is released once the observation is settled, when no thread calls it.
+    /// `nonisolated(unsafe)`: the reference is constant, and the object is released only when no thread calls it any more, that
+    /// is, when the observation is settled or destroyed.
     nonisolated(unsafe) let handler: Unmanaged<AnyObject>
 
-    /// The position in the order of all registrations of a center.
+    /// The position of this observation in the order of all registrations of a center.
     let sequence: UInt64
 
     /// The sender whose notifications are observed; nil for any sender and for none.
     let sender: ObjectIdentifier?
 
-    /// The object behind ``sender``: its identity has a meaning only while it is alive.
+    /// The object behind ``sender``, whose identity is meaningful only while the object is alive.
     private let object: WeakReference?
 
     /// The waits for the end of the last call.
@@ -33,7 +35,7 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    /// The observer on a loop that this observation feeds, if there is one.
+    /// The observer on a loop to which this observation passes its notifications, if there is one.
     let target: (any DeliveryTarget)?
 
     init(
@@ -53,13 +55,13 @@ class Observation: @unchecked Sendable {
     @inline(__always)
     final func matches(_ other: ObjectIdentifier?) -> Bool {
         guard let sender else { return true }
-        // The weak reference is read only for an equal identity: another object may have the address by now.
+        // The weak reference is read only for an equal identity, because another object may have the same address by now.
         return sender == other && object?.isAlive ?? false
     }
 
     // MARK: - Calling
 
-    /// Calls an observation of notifications, unless it was removed.
+    /// Calls the handler of an observation of notifications, unless the observation was removed.
     ///
     /// - Parameters:
     ///   - notification: The notification.
@@ -75,19 +77,19 @@ class Observation: @unchecked Sendable {
         }
     }
 
-    /// Calls an observation of messages of a type, unless it was removed.
+    /// Calls the handler of an observation of messages of a type, unless the observation was removed.
     @inline(__always)
     final func call<Message: NotificationMessage>(message: Message, in slot: borrowing CallRecord.Slot) {
         call(in: slot) { (handler: MessageHandler<Message>) in handler.body(message) }
     }
 
-    /// Gives the body the handler, unless the observation was removed.
+    /// Calls the body with the handler, unless the observation was removed.
     @inline(__always)
     private func call<Handler: AnyObject>(in slot: borrowing CallRecord.Slot, _ body: (Handler) -> Void) {
         if isRemoved { return }
         slot.publish(self)
-        // Loaded again: a removal between the first load and the store to the slot has not seen the call, and does not wait
-        // for it.
+        // The state is loaded again, because a removal between the first load and the store to the slot does not see the call,
+        // and so does not wait for it.
         if !isRemoved {
             // Safe: each kind of observation is called with its own kind of handler only.
             unsafe handler._withUnsafeGuaranteedRef { body(unsafe unsafeDowncast($0, to: Handler.self)) }
@@ -99,7 +101,9 @@ class Observation: @unchecked Sendable {
     /// True if a call of this observation is on the stack of the calling thread.
     final var isRunningHere: Bool { CallRecord.isCalledByThisThread(self) }
 
-    /// Releases the handler: called once, when no call runs and none will.
+    /// Releases the handler.
+    ///
+    /// Called once, when no call is running and none can start any more.
     func releaseHandler() {
         target?.outliveDeliveries()
         unsafe handler.release()

@@ -1,10 +1,10 @@
-/// The state of an observation: the rule behind the removal guarantee.
+/// The state of an observation, on which the removal guarantee rests.
 ///
-/// An observation starts active, with no bits. The first removal adds ``removed``, then asks if any thread publishes a call
-/// of the observation (``CallRecord``). If no thread does, the observation is settled: ``settled`` is added, and the thread
-/// that added it releases the handler. If a thread does, that thread asks the same when the call has returned.
+/// An observation starts active, with no bits. The first removal adds ``removed``, then checks whether any thread has published
+/// a call of the observation (``CallRecord``). If no thread has, the observation is settled: ``settled`` is added, and the
+/// thread that added it releases the handler. If a thread has, that thread makes the same check when its call has returned.
 ///
-/// Bits are only ever added, so reading them takes no atomic exchange. They are computed properties, because an unoptimized
+/// Bits are only ever added, so reading them takes no atomic exchange. The bits are computed properties, because an unoptimized
 /// build makes a system call each time it reads a constant that is initialized on first use.
 struct ObservationState: OptionSet, Sendable {
     let rawValue: UInt8

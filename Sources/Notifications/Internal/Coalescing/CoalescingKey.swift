@@ -1,9 +1,9 @@
 /// The rule that decides which notifications match under a mask.
 extension NotificationQueue.NotificationCoalescing {
-    /// The position of the mask among those that compare something: the name, the sender, or both; nil for an empty mask.
+    /// The position of the mask among the three masks that compare the name, the sender, or both; nil for an empty mask.
     var index: Int? { rawValue & 3 == 0 ? nil : Int(rawValue & 3) - 1 }
 
-    /// The mask at a position.
+    /// Makes the mask at a position.
     init(index: Int) { self.init(rawValue: UInt(index) + 1) }
 
     @inline(__always)
@@ -11,7 +11,7 @@ extension NotificationQueue.NotificationCoalescing {
     @inline(__always)
     private var comparesSender: Bool { rawValue & 2 != 0 }
 
-    /// True if a notification matches another one, of which only the name and the sender are read.
+    /// True if a notification matches another one, of which only the name and the sender are given.
     @inline(__always)
     func matches(_ notification: Notification, name: Notification.Name?, sender: ObjectIdentifier?) -> Bool {
         (!comparesName || notification.name == name) && (!comparesSender || notification.sender == sender)
@@ -25,7 +25,7 @@ extension NotificationQueue.NotificationCoalescing {
         if comparesSender, let sender = notification.sender {
             hash = hash &* 0x9E37_79B9_7F4A_7C15 &+ UInt(bitPattern: sender)
         }
-        // The high bits of the product: the low bits of addresses are all alike.
+        // Takes the high bits of the product, because the low bits of addresses are all alike.
         return UInt32(truncatingIfNeeded: (hash &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
@@ -36,7 +36,7 @@ extension NotificationQueue.NotificationCoalescing {
     }
 }
 
-/// The part of a notification that a mask compares: two notifications match if their keys are equal.
+/// The part of a notification that a mask compares; two notifications match if their keys are equal.
 struct CoalescingKey: Hashable {
     let name: Notification.Name?
     let sender: ObjectIdentifier?

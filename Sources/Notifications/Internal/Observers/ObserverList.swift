@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// The observations of one key, in order of registration.
 ///
-/// The list grows in place while posts iterate over it: a post sees as many elements as there were when it began. A removed
+/// The list grows in place while posts iterate over it; a post reads only the elements that were there when it began. A removed
 /// observation stays in the list, and posts skip it, until the list is replaced.
 ///
 /// References to the list are counted by hand. A post's ``retain()`` must happen inside ``CallRecord/lookUp(_:)``, and the
-/// compiler is free to move a retain of its own out of it.
+/// compiler would be free to move a retain that it inserts itself out of the look-up.
 ///
 /// > Thread safety: reading, ``retain()`` and ``release()`` from any thread; the rest under the lock of the list's shard.
 ///
@@ -19,7 +19,7 @@ struct ObserverList {
     @safe
     private struct Storage: ~Copyable {
         let references = Atomic<Int>(1)
-        /// The number of elements that may be read: each is initialized before it is counted, and never changes.
+        /// The number of elements that may be read; each element is initialized before it is counted, and never changes.
         let count = Atomic<Int>(0)
         let capacity: Int
         let elements: UnsafeMutablePointer<Unmanaged<Observation>>
@@ -60,7 +60,7 @@ struct ObserverList {
 
     /// Releases a reference.
     ///
-    /// The last one destroys the list, and with it the observations that have no other owner.
+    /// Releasing the last reference destroys the list, and with it the observations that have no other owner.
     @inline(__always)
     func release() {
         if unsafe storage.pointee.references.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
@@ -106,7 +106,7 @@ struct ObserverList {
         return removed * 2 >= count
     }
 
-    /// A new list of the observations that were not removed, with room for as many again.
+    /// Returns a new list of the observations that were not removed, with room for as many more.
     func compacted() -> ObserverList {
         var kept: [Observation] = []
         for index in 0..<count {

@@ -1,9 +1,9 @@
 internal import CThreads
 internal import Synchronization
 
-/// Changes to an ``ObserverMap``: copies of lists and tables that replace the old ones.
+/// Changes to an ``ObserverMap``; a list or table that cannot be changed in place is replaced by a copy.
 extension ObserverMap {
-    /// Registers an observation, last in order.
+    /// Registers an observation after all existing ones.
     func add<Added: Observation>(for key: Key, _ make: (_ sequence: UInt64) -> Added) -> Added {
         change(key) { table, replaced in
             let observation = make(nextSequence())
@@ -24,7 +24,7 @@ extension ObserverMap {
         }
     }
 
-    /// Takes note that an observation of a key was removed, and replaces the list if too few are left in it.
+    /// Records that an observation of a key was removed, and replaces the key's list if too few observations are left in it.
     func forget(for key: Key) {
         change(key) { table, replaced in
             guard let current = table, let list = current.list(for: key), list.noteRemoval() else { return }
@@ -48,8 +48,8 @@ extension ObserverMap {
 
     /// Changes the table of a key's shard under the shard's lock.
     ///
-    /// Lists and tables that were replaced may hold the last reference to an object of the user, so they are released after
-    /// the lock.
+    /// Lists and tables that were replaced may hold the last reference to an object of the user, so they are released only
+    /// after the lock has been unlocked.
     private func change<Result>(
         _ key: Key,
         _ body: (_ table: inout ObserverTable<Key>?, _ replaced: inout Replaced) -> Result
@@ -74,7 +74,7 @@ extension ObserverMap {
     }
 
     private func locked<Result>(_ shard: UnsafeMutablePointer<Shard>, _ body: () -> Result) -> Result {
-        // Safe: only the address counts.
+        // Safe: only the address of the shard is used.
         unsafe runloops_fork_lock(shard)
         defer { unsafe runloops_fork_unlock(shard) }
         return body()
@@ -85,7 +85,7 @@ extension ObserverMap {
         var lists: [ObserverList] = []
         var table: ObserverTable<Key>?
 
-        /// Releases them when no look-up can be reading them any more.
+        /// Releases the lists and the table when no look-up can be reading them any more.
         consuming func release() {
             if lists.isEmpty && table == nil { return }
             CallRecord.waitForReaders()

@@ -1,22 +1,23 @@
 internal import CThreads
 internal import Synchronization
 
-/// The observations of each key, for many threads at once: read-copy-update.
+/// A map from each key to the key's observations, which many threads can use at once through read-copy-update.
 ///
-/// The keys are spread over shards, so that threads that register and remove seldom wait for each other. A post takes no
-/// lock: it looks the key up in a table that may change meanwhile, and takes one reference to the list that it finds. A
-/// list or table that was replaced is released when no look-up can be reading it any more.
+/// The keys are spread over shards, so threads that add or remove observations rarely wait for each other. A post takes no
+/// lock: it looks up the key in a table that may change meanwhile, and takes one reference to the list that it finds. A list or
+/// table that was replaced is released when no look-up can be reading it any more.
 ///
-/// With a lock around each look-up a post to one observer took 2.3 times as long, and threads that post different names
-/// 2.9 times.
+/// With a lock around each look-up, a post to one observer took 2.3 times as long, and posts of different names from several
+/// threads took 2.9 times as long.
 ///
 /// `@safe`: the map owns the shards from `init` to `deinit`. `@unchecked Sendable`: atomics and locks guard the shards.
 @safe
 final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
-    /// A part of the map, alone on a pair of cache lines, because processors fetch them in pairs.
+    /// A part of the map, alone on a pair of cache lines, because processors fetch cache lines in pairs.
     ///
-    /// A thread that changes the table, or a list in it, holds the fork lock of the shard's address, so a forked child may
-    /// add and remove whatever the other threads of its parent did. That lock lies on cache lines of its own.
+    /// A thread that changes the table, or a list in it, holds the fork lock of the shard's address, so a forked child may add
+    /// and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on cache
+    /// lines of its own.
     struct Shard: ~Copyable {
         /// The address of the table, to which the shard has a reference; 0 for none.
         let table = Atomic<UInt>(0)
@@ -26,20 +27,20 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     }
 
     private let shards: UnsafeMutablePointer<Shard>
-    /// One less than a power of two.
+    /// The index of the last shard, which is one less than a power of two.
     private let lastShard: Int
     let nextSequence: @Sendable () -> UInt64
 
     /// The number of keys that have observations.
     ///
-    /// While it is 0, a post returns at once.
+    /// While this is 0, a look-up returns at once, without reading a table.
     let keyCount = Atomic<Int>(0)
 
     /// Makes an empty map.
     ///
     /// - Parameters:
     ///   - shardCount: The number of shards; a power of two.
-    ///   - nextSequence: Numbers the observations.
+    ///   - nextSequence: Returns the number of the next observation.
     init(shardCount: Int, nextSequence: @escaping @Sendable () -> UInt64) {
         precondition(MemoryLayout<Shard>.stride == Shard.size, "a shard is alone on its cache lines")
         let memory = UnsafeMutableRawPointer.allocate(
@@ -72,7 +73,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     }
 
     func table(at address: UInt) -> Unmanaged<ObserverTable<Key>>? {
-        // Safe: the address is that of a table which a shard had, and which the caller keeps from being released.
+        // Safe: the address is that of a shard's table, and the caller prevents the table from being released meanwhile.
         unsafe UnsafeRawPointer(bitPattern: address).map { unsafe Unmanaged.fromOpaque($0) }
     }
 
@@ -104,12 +105,12 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         return Observers(list)
     }
 
-    /// The observations that a post calls: a reference to their list, or none.
+    /// The observations that a post calls, held by a reference to their list, if there is one.
     struct Observers: ~Copyable {
         private let list: ObserverList?
         let count: Int
 
-        /// Takes the caller's reference to the list over.
+        /// Takes over the caller's reference to the list.
         @inline(__always)
         fileprivate init(_ list: ObserverList?) {
             self.list = list
@@ -119,7 +120,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         @inline(__always)
         deinit { list?.release() }
 
-        /// One of the first ``count`` observations, which lives as long as this value.
+        /// One of the first ``count`` observations, which lives at least as long as this value.
         @inline(__always)
         subscript(index: Int) -> Unmanaged<Observation> {
             guard let list else { preconditionFailure("there are no observations") }

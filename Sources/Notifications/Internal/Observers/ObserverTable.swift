@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// The lists of observations by key: a hash table that posts read while it changes.
+/// A hash table from keys to lists of observations, which posts can read while it changes.
 ///
-/// A bucket is filled once and keeps its key. Its list may be replaced or taken out; then a mark remains until the whole
-/// table is replaced.
+/// A bucket is filled once and keeps its key. Its list may be replaced or removed; a list that is removed leaves a mark in the
+/// bucket until the whole table is replaced.
 ///
-/// > Thread safety: ``list(for:)`` inside ``CallRecord/lookUp(_:)``; the rest under the shard's lock.
+/// > Thread safety: call ``list(for:)`` inside ``CallRecord/lookUp(_:)``, and the rest under the shard's lock.
 ///
 /// `@unchecked Sendable`: a key is set before its list is published and never changes afterwards, the lists are atomic, and
 /// the lock guards the counts. `@safe`: the table owns the memory from `init` to `deinit`.
 @safe
 final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
     private let mask: Int
-    /// The addresses of the lists: 0 in a bucket that was never filled, 1 in one whose list was taken out.
+    /// The addresses of the lists; 0 in a bucket that was never filled, 1 in a bucket whose list was removed.
     private let lists: UnsafeMutablePointer<Atomic<UInt>>
     private let keys: UnsafeMutablePointer<Key>
 
@@ -72,11 +72,11 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
 
     /// Sets the list of a key.
     ///
-    /// The table takes the caller's reference to the list over.
+    /// The table takes over the caller's reference to the list.
     ///
     /// A key that has no bucket yet may be added only to a table that is not full.
     ///
-    /// - Returns: The list that the key had before. The caller owns its reference.
+    /// - Returns: The list that the key had before, if any. The caller now owns the table's reference to it.
     func set(_ list: ObserverList, for key: Key) -> ObserverList? {
         let bucket = bucket(of: key)
         let before = unsafe lists[bucket].load(ordering: .relaxed)
@@ -90,9 +90,9 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
         return before > Self.takenOut ? ObserverList(address: before) : nil
     }
 
-    /// Takes the list of a key out.
+    /// Removes the list of a key.
     ///
-    /// - Returns: The list. The caller owns its reference.
+    /// - Returns: The list, or nil if the key had none. The caller now owns the table's reference to it.
     func remove(_ key: Key) -> ObserverList? {
         let bucket = bucket(of: key)
         let before = unsafe lists[bucket].load(ordering: .relaxed)
@@ -102,7 +102,7 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
         return ObserverList(address: before)
     }
 
-    /// A new table with the same lists, and room for more keys.
+    /// Returns a new table with the same lists, and room for more keys.
     func rebuilt() -> ObserverTable {
         let table = ObserverTable(roomFor: count * 2 + 1)
         forEach { key, list in

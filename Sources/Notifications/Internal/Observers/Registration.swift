@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// An observation, and the map that it is registered in.
+/// An observation, and a closure that removes it from the map in which it is registered.
 struct Registration: Sendable {
     let observation: Observation
     private let forget: @Sendable () -> Void
@@ -9,13 +9,13 @@ struct Registration: Sendable {
     ///
     /// - Parameters:
     ///   - observation: The observation.
-    ///   - forget: Takes the observation out of its map; called once, after the observation has ended.
+    ///   - forget: Removes the observation from its map; called once, after the observation has ended.
     init(_ observation: Observation, forget: @escaping @Sendable () -> Void) {
         self.observation = observation
         self.forget = forget
     }
 
-    /// The observer on a loop that the observation feeds, if there is one.
+    /// The observer on a loop to which the observation passes its notifications, if there is one.
     var target: (any DeliveryTarget)? { observation.target }
     var id: ObjectIdentifier { ObjectIdentifier(observation) }
     var sender: ObjectIdentifier? { observation.sender }
@@ -23,27 +23,27 @@ struct Registration: Sendable {
     /// True if a call of the handler is on the stack of the calling thread.
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
-    /// The targets of a wait for the last call to return.
+    /// The targets of a wait until the last call has returned.
     var calls: [WaitTarget] {
         [.call(of: observation)] + (target.map { [.call(of: $0.observation)] } ?? [])
     }
 
-    /// Ends the observation, and what waits for it on a loop.
+    /// Ends the observation, and discards the notifications that wait for it on a loop.
     func remove() {
         end()
-        // Also if another thread has ended the observation first and has not reached the target yet: after this returns, no
-        // call may start.
+        // The target is removed even if another thread has ended the observation first. That thread may not have reached the
+        // target yet, and no call may start after this has returned.
         target?.remove()
     }
 
-    /// Ends the observation that a post calls, and takes it out of its map.
+    /// Ends the observation that a post calls, and removes it from its map.
     ///
-    /// Notifications that wait on a loop stay there.
+    /// Notifications that wait on a loop continue to wait.
     func end() {
         if observation.remove() { forget() }
     }
 
-    /// Calls `waiter` when no call is running.
+    /// Calls `waiter` when no call of the handler is running.
     ///
     /// Call this after ``remove()``.
     func whenFinished(_ waiter: @escaping @Sendable () -> Void) {

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The inside of a notification queue: decides which of the notifications that match are posted.
+/// The inner part of a notification queue, which decides which of several matching notifications are posted.
 ///
 /// > Thread safety: the loop's own thread only.
 final class CoalescingQueue {
@@ -23,8 +23,9 @@ final class CoalescingQueue {
     /// True if the loop has ended, so that nothing is enqueued any more.
     var hasEnded: Bool { asap.hasEnded }
 
-    /// Takes note that the public queue was destroyed: the notifications that wait are posted, and then the loop releases
-    /// the lines.
+    /// Records that the public queue has been destroyed.
+    ///
+    /// The notifications that wait are still posted; after that the loop releases the lines.
     func queueWasDestroyed() {
         for line in [asap, idle] { line.queueWasDestroyed() }
     }
@@ -40,7 +41,8 @@ final class CoalescingQueue {
         switch survivor {
         case .first: return
         case .latest:
-            // Released after the append: an object that is destroyed with them may enqueue, and comes after this one.
+            // The removed notifications are released after the append. An object that is destroyed with them may enqueue a
+            // notification, and that one must come after this one.
             let removed = takeAll(matching: notification, mask)
             line.append(notification, modes)
             withExtendedLifetime(removed) {}
@@ -56,21 +58,21 @@ final class CoalescingQueue {
                 let replaced = waiting.replace(first, with: merged)
                 withExtendedLifetime(replaced) {}
             } else {
-                // The user's closure has had the old one posted or taken out.
+                // The user's closure has caused the old notification to be posted or removed.
                 line.append(merged, modes)
             }
         }
     }
 
-    /// Discards all notifications that match.
+    /// Discards all matching notifications.
     func remove(matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing) {
         let removed = takeAll(matching: notification, mask)
         withExtendedLifetime(removed) {}
     }
 
-    /// Takes out all notifications that match.
+    /// Removes all matching notifications, and returns them.
     ///
-    /// The caller releases them last: their destruction may use the queue.
+    /// The caller must release them last, because their destruction may use the queue.
     private func takeAll(
         matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing
     ) -> [Notification?] {
@@ -82,7 +84,7 @@ final class CoalescingQueue {
     }
 }
 
-/// The notifications that wait in a queue, which its two lines share.
+/// The waiting notifications of a queue, which the queue's two lines share.
 final class QueueContents {
     let waiting = ExclusivityUnchecked(WaitingNotifications())
 }

@@ -1,17 +1,17 @@
 internal import RunLoops
 
-/// The notifications of a queue with one posting style, which are posted in the order of enqueuing.
+/// The notifications of one queue and one posting style, which are posted in the order in which they were enqueued.
 ///
 /// > Thread safety: the loop's own thread only.
 final class PostingLine: DeferredWork {
-    /// The number of unused lists of modes that a line remembers for the next enqueuing.
+    /// The number of empty groups at which a line removes all of its empty groups.
     private static var unusedGroupLimit: Int { 4 }
 
-    /// The groups of the line in ``WaitingNotifications``, one for each list of modes.
+    /// The indices of the line's groups in ``WaitingNotifications``, one group for each list of modes.
     private(set) var groups: [Int] = []
-    /// True once the loop has ended: nothing is appended any more.
+    /// True once the loop has ended; nothing is appended after that.
     private(set) var hasEnded = false
-    /// True once the public queue was destroyed: nothing is appended any more.
+    /// True once the public queue has been destroyed; nothing is appended after that.
     private var queueIsDestroyed = false
     private let center: NotificationCenter
     private let contents: QueueContents
@@ -39,7 +39,7 @@ final class PostingLine: DeferredWork {
         return group
     }
 
-    /// Forgets the lists of modes for which nothing waits, but for a few.
+    /// Removes all empty groups if there are at least `unusedGroupLimit` of them.
     private func removeUnusedGroups() {
         if groups.count < Self.unusedGroupLimit { return }
         let unused = groups.filter { waiting.group($0).isEmpty }
@@ -64,7 +64,8 @@ final class PostingLine: DeferredWork {
     }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
-        // Taken out one by one, and not all at once: if an observer runs the loop, that run posts the next one.
+        // Notifications are removed one by one, not all at once, so that a run of the loop inside an observer posts the next
+        // one.
         let end = waiting.end
         while let ticket = next(in: mode, isCommon), ticket.sequence < end {
             if let notification = waiting.remove(ticket) { center.post(notification) }
@@ -82,7 +83,7 @@ final class PostingLine: DeferredWork {
         withExtendedLifetime(removed) {}
     }
 
-    /// The next notification to be posted in this mode.
+    /// The ticket of the next notification to be posted in this mode; nil if there is none.
     private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> WaitingNotifications.Ticket? {
         var found: WaitingNotifications.Ticket?
         for group in groups where waiting.group(group).runs(in: mode, isCommon: isCommon) {

@@ -1,13 +1,14 @@
-/// Finding the oldest of the notifications that match, however many wait.
+/// Finds the oldest matching notification, in time that does not depend on how many notifications wait.
 extension WaitingNotifications {
     typealias Mask = NotificationQueue.NotificationCoalescing
 
     /// The largest number of buckets that a successful search looks at.
     ///
-    /// Computing it looks at all of them.
+    /// Computing this number looks at all buckets.
     var longestSearch: Int { tables.indices.reduce(0) { max($0, tables[$1]?.longestSearch ?? 0) } }
 
-    /// The oldest waiting notification that matches a notification; nil for an empty mask.
+    /// Returns the ticket of the oldest waiting notification that matches a notification; nil if there is none, or if the mask
+    /// is empty.
     mutating func first(matching notification: Notification, _ mask: Mask) -> Ticket? {
         guard let kind = mask.index else { return nil }
         if tables[kind] == nil { makeTable(kind) }
@@ -24,7 +25,7 @@ extension WaitingNotifications {
         return index.flatMap { tables[kind]?[$0] }
     }
 
-    /// Makes the table of a mask that is named for the first time: the waiting notifications join it, oldest first.
+    /// Makes the table of a mask that is used for the first time, and adds the waiting notifications to it, oldest first.
     @inline(never)
     private mutating func makeTable(_ kind: Int) {
         tables[kind] = CoalescingTable()
@@ -34,13 +35,13 @@ extension WaitingNotifications {
         }
     }
 
-    /// Adds the newest notification to the list of each mask that was named.
+    /// Adds the newest notification to a list for each mask that has been used.
     @inline(__always)
     mutating func joinMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { join(kind, slot) }
     }
 
-    /// Takes a notification out of the lists of all masks.
+    /// Removes a notification from the lists of all masks.
     @inline(__always)
     mutating func leaveMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { leave(kind, slot) }
@@ -63,7 +64,7 @@ extension WaitingNotifications {
     private mutating func leave(_ kind: Int, _ slot: UInt32) {
         guard let notification = self[slot].notification else { return }
         let links = self[slot].matching[kind]
-        // In the ring the newest comes before the oldest, so only the oldest has a neighbor before it that is not older.
+        // In the ring the newest notification precedes the oldest, so only the oldest has a predecessor that is not older.
         if links.older == slot || self[links.older].sequence > self[slot].sequence {
             let hash = Mask(index: kind).hash(notification)
             guard let index = tables[kind]?.index(of: hash, where: { $0 == slot }) else {

@@ -1,12 +1,13 @@
 internal import RunLoops
 
-/// The notifications that wait in a queue, in the order of enqueuing.
+/// The notifications that wait in a queue, in the order in which they were enqueued.
 ///
-/// Each has a slot, and is in a list for each way to ask for it: the list of its group, which are those with the same style
-/// and modes, and one list for each mask that some enqueuing has named, which are those that match it. The lists are links
-/// between slots, so that taking a notification out of all of them takes no search.
+/// Each notification has a slot, and is in several lists. One is the list of its group, which holds the notifications with the
+/// same style and modes. For each mask that has been used so far, another list holds the notifications that match this one
+/// under the mask. The lists are links between slots, so removing a notification from all of them does not walk through any
+/// list.
 ///
-/// A value, for one thread.
+/// This is a value, for use on one thread.
 struct WaitingNotifications {
     /// The notifications with one posting style and one list of modes.
     struct Group {
@@ -16,7 +17,7 @@ struct WaitingNotifications {
 
         var isEmpty: Bool { oldest == Slot.none }
 
-        /// True if its notifications may be posted in a mode.
+        /// True if the group's notifications may be posted in a mode.
         func runs(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
             modes.contains { $0 == mode || isCommon && $0 == .common }
         }
@@ -25,7 +26,7 @@ struct WaitingNotifications {
     /// The identity of a waiting notification; valid while the notification waits.
     struct Ticket: Equatable {
         fileprivate let slot: UInt32
-        /// The number of the notification, in the order of enqueuing.
+        /// The position of the notification in the order of enqueuing.
         let sequence: Int
     }
 
@@ -38,15 +39,15 @@ struct WaitingNotifications {
     struct Slot {
         static var none: UInt32 { .max }
 
-        /// Nil in a free slot.
+        /// The waiting notification; nil in a free slot.
         var notification: Notification?
         var sequence = 0
         var group = 0
-        /// The list of the group; in a free slot `newer` is the next free slot.
+        /// The links in the list of the group; in a free slot, `newer` is the next free slot.
         var inGroup = Links()
-        /// The lists of matching notifications, one for each mask.
+        /// The links in the lists of matching notifications, one for each mask.
         ///
-        /// They are rings: the newest comes before the oldest.
+        /// Each list is a ring, in which the newest notification precedes the oldest.
         var matching = InlineArray<3, Links>(repeating: Links())
     }
 
@@ -58,10 +59,10 @@ struct WaitingNotifications {
     /// The number of notifications that wait.
     private(set) var count = 0
 
-    /// For each mask the oldest of each set of matching notifications; nil until some enqueuing names the mask.
+    /// For each mask, a table of the oldest notification in each set of matching ones; nil until the mask is used.
     var tables = InlineArray<3, CoalescingTable?>(repeating: nil)
 
-    /// The number of the next notification.
+    /// The sequence number that the next notification will have.
     var end: Int { nextSequence }
 
     subscript(slot: UInt32) -> Slot {
@@ -76,7 +77,7 @@ struct WaitingNotifications {
 
     // MARK: - Groups
 
-    /// Makes a group for a list of modes.
+    /// Makes a group for a list of modes, and returns the group's index.
     mutating func addGroup(_ modes: [RunLoop.Mode]) -> Int {
         if let free = freeGroups.popLast() {
             groups[free] = Group(modes: modes)
@@ -86,7 +87,7 @@ struct WaitingNotifications {
         return groups.count - 1
     }
 
-    /// Removes an empty group, and frees its number for another one.
+    /// Removes an empty group, and frees its index for another group.
     mutating func removeGroup(_ index: Int) {
         precondition(groups[index].isEmpty, "a group with notifications is needed to post them")
         groups[index] = Group(modes: [])
@@ -96,12 +97,12 @@ struct WaitingNotifications {
 
     func group(_ index: Int) -> Group { groups[index] }
 
-    /// The oldest notification of a group.
+    /// The ticket of the oldest notification of a group; nil if the group is empty.
     func first(inGroup index: Int) -> Ticket? { ticket(groups[index].oldest) }
 
     // MARK: - Adding and removing
 
-    /// Adds a notification, last in order.
+    /// Adds a notification after all others.
     @discardableResult
     mutating func append(_ notification: Notification, toGroup index: Int) -> Ticket {
         let slot = takeSlot()
@@ -131,7 +132,7 @@ struct WaitingNotifications {
         return firstFree
     }
 
-    /// The notification of a ticket, or nil if it does not wait any more.
+    /// The notification of a ticket, or nil if the notification no longer waits.
     func notification(_ ticket: Ticket) -> Notification? {
         guard Int(ticket.slot) < slots.count, self[ticket.slot].sequence == ticket.sequence else {
             return nil
@@ -141,17 +142,17 @@ struct WaitingNotifications {
 
     /// Replaces a waiting notification with one of the same name and sender.
     ///
-    /// - Returns: The notification that waited. The caller releases it last: it may hold objects of the user, whose
-    ///   destruction may use the queue.
+    /// - Returns: The notification that was replaced. The caller must release it last, because it may hold objects of the user
+    ///   whose destruction uses the queue.
     mutating func replace(_ ticket: Ticket, with notification: Notification) -> Notification? {
         let old = self[ticket.slot].notification
         self[ticket.slot].notification = notification
         return old
     }
 
-    /// Takes a waiting notification out.
+    /// Removes a waiting notification.
     ///
-    /// - Returns: The notification, which the caller releases last, as for ``replace(_:with:)``.
+    /// - Returns: The notification, which the caller must release last, as for ``replace(_:with:)``.
     mutating func remove(_ ticket: Ticket) -> Notification? {
         let slot = ticket.slot
         leaveMatching(slot)
@@ -173,7 +174,7 @@ struct WaitingNotifications {
         firstFree = slot
         count -= 1
         if count == 0 && slots.count > 1024 {
-            // Frees the memory of a burst.
+            // Frees the memory that a burst of notifications has used.
             slots = []
             firstFree = Slot.none
         }

@@ -1,8 +1,10 @@
-/// A notification on its way to an unlimited observer whose poster waits for the delivery.
+/// A notification that is on its way to an unlimited observer while the poster waits for the delivery.
 final class AwaitedDelivery: Sendable {
     private let observer: RedirectedObserver
     private let notification: Notification
 
+    /// True once the delivery has arrived on the loop's thread.
+    ///
     /// `nonisolated(unsafe)`: written on the loop's thread, and read when there is no other reference to the delivery.
     nonisolated(unsafe) private var hasArrived = false
 
@@ -17,9 +19,10 @@ final class AwaitedDelivery: Sendable {
         observer.deliver(notification, awaitedAs: ObjectIdentifier(self))
     }
 
-    /// Ends the delivery at an address: it has arrived, or is discarded when its last reference is released.
+    /// Ends the delivery at an address, either because it has arrived or because it is discarded when its last reference is
+    /// released.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
-        // Safe: called once for each delivery, with the address where it was put, which no other thread reads.
+        // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: AwaitedDelivery.self).move()
         if hasArrived { delivery.arrive() }
     }

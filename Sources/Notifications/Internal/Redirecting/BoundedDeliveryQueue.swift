@@ -1,14 +1,15 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The notifications that wait for an observer with a capacity; a value, under the observer's lock.
+/// The notifications that wait for an observer with a capacity; a value that the observer's lock guards.
 ///
-/// The notifications that wait have consecutive numbers. The loop is sent one delivery for each number, and a delivery
-/// delivers everything up to its own number: a poster that has not sent its delivery yet holds up no later notification.
-/// When the oldest is dropped for a new one, the others move up by one number, and the new one gets the last number. So the
-/// new one needs no delivery of its own, and never more wait than the capacity allows.
+/// The notifications that wait have consecutive numbers. Posters send the loop one delivery for each number. A delivery
+/// delivers all waiting notifications up to its own number, so a poster that has not sent its delivery yet does not hold up
+/// later notifications. When the oldest notification is dropped for a new one, the others move up by one number, and the new
+/// one gets the last number. So the new one needs no delivery of its own, and there are never more waiting notifications than
+/// the capacity allows.
 ///
-/// For an unlimited observer only ``awaited`` is used.
+/// For an unlimited observer, only ``awaited`` is used.
 struct BoundedDeliveryQueue {
     private var waiting = Deque<Notification>()
     /// The number of the notification that has waited longest.
@@ -19,24 +20,24 @@ struct BoundedDeliveryQueue {
     private var awaited: [ObjectIdentifier: Notification] = [:]
     /// The gates of the posters that wait for room.
     ///
-    /// A poster that is let through and loses the race for the room rejoins at the back.
+    /// A poster whose gate is opened, but which loses the race for the room, rejoins at the back of the queue.
     private var gates = Deque<ThreadGate>()
-    /// True once the observer was removed: nothing is accepted any more.
+    /// True once the observer has been removed; nothing is accepted after that.
     private var isClosed = false
 
     /// The next step of a poster.
     enum Step {
-        /// Send the loop the delivery with this number: the notification was accepted.
+        /// Send the loop the delivery with this number, because the notification was accepted.
         case send(Int)
-        /// Drop this notification, the oldest: the new one was accepted in its place.
+        /// Drop this notification, which was the oldest, because the new one was accepted in its place.
         case dropOldest(Notification)
         /// Drop the new notification.
         case dropNew
-        /// Do nothing: a notification that matches is waiting, and is delivered for this one too.
+        /// Do nothing, because a matching notification is waiting, and its delivery stands for this one too.
         case merged
         /// Wait at the gate, then offer the notification again.
         case wait
-        /// Do nothing: the observer was removed while the post was under way.
+        /// Do nothing, because the observer was removed while the post was under way.
         case removed
     }
 
@@ -45,7 +46,7 @@ struct BoundedDeliveryQueue {
     /// - Parameters:
     ///   - notification: The notification.
     ///   - capacity: The capacity of the observer.
-    ///   - gate: The gate at which the poster would wait; nil if it cannot wait.
+    ///   - gate: The gate at which the poster would wait; nil if the poster cannot wait.
     /// - Returns: The next step of the poster.
     mutating func offer(
         _ notification: Notification, _ capacity: NotificationRedirector.Capacity, _ gate: ThreadGate?
@@ -75,13 +76,13 @@ struct BoundedDeliveryQueue {
     /// A notification that a delivery delivers.
     struct Next {
         let notification: Notification
-        /// The gate of the poster for which there is room now.
+        /// The gate of a poster for which there is room now, if any.
         let gate: ThreadGate?
-        /// True if the delivery delivers nothing after it.
+        /// True if this is the delivery's last notification.
         let isLast: Bool
     }
 
-    /// Takes out the next notification of a delivery that has arrived.
+    /// Removes and returns the next notification of a delivery that has arrived.
     ///
     /// - Parameters:
     ///   - number: The number of the delivery.
@@ -100,10 +101,11 @@ struct BoundedDeliveryQueue {
         return Next(notification: notification, gate: gate, isLast: firstNumber > number)
     }
 
-    /// Takes a poster out that has stopped waiting.
+    /// Removes a poster that has stopped waiting.
     ///
-    /// - Parameter gate: The gate at which it waited.
-    /// - Returns: The gate of another poster, which gets the room if this one was let through at the same moment.
+    /// - Parameter gate: The gate at which the poster waited.
+    /// - Returns: The gate of the next poster, which gets the room instead, if this poster's gate was opened at the same
+    ///   moment; nil if it was not, or if no other poster waits.
     mutating func leave(_ gate: ThreadGate) -> ThreadGate? {
         guard let index = gates.firstIndex(where: { $0 === gate }) else { return gates.popFirst() }
         gates.remove(at: index)
@@ -121,7 +123,7 @@ struct BoundedDeliveryQueue {
 
     /// Removes a delivery that has ended.
     ///
-    /// - Returns: False if the poster does not wait for it any more.
+    /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
 
     /// The number of deliveries that posters wait for.
@@ -129,7 +131,7 @@ struct BoundedDeliveryQueue {
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }
 
-    /// Closes the queue: nothing is accepted any more, and deliveries that were sent find nothing.
+    /// Closes the queue, so that nothing is accepted any more, and deliveries that were sent find nothing to deliver.
     ///
     /// - Returns: The gates to open, and the notifications that were waiting, for the caller to release.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {
@@ -137,7 +139,7 @@ struct BoundedDeliveryQueue {
             self = BoundedDeliveryQueue()
             isClosed = true
         }
-        // Not `Array(gates)`, which for an empty deque writes to the empty array that all threads share.
+        // This is not `Array(gates)`, because that writes to the empty array that all threads share if the deque is empty.
         return (gates.map { $0 }, waiting.map { $0 } + awaited.values.map { $0 })
     }
 }

@@ -1,10 +1,10 @@
 /// A notification on its way to an unlimited observer on a loop; a value in the loop's queue.
 ///
-/// It refers to its observer without a reference count, because poster and loop would both write the count for each
-/// notification. The observer stays alive until everything that was sent to it has arrived or was discarded
+/// It refers to its observer without counting the reference, because the poster and the loop would both write the reference
+/// count for each notification. The observer stays alive until everything that was sent to it has arrived or was discarded
 /// (``RedirectedObserver/outliveDeliveries()``).
 ///
-/// `@safe`: for that reason.
+/// `@safe`, because the observer stays alive.
 @safe
 struct Delivery: ~Copyable, Sendable {
     private let observer: Unmanaged<RedirectedObserver>
@@ -16,9 +16,9 @@ struct Delivery: ~Copyable, Sendable {
     }
 
     private func arrive() {
-        // A counted reference from here on: the handler may run the loop, and that may process the block that the observer
-        // has sent behind this delivery to stay alive. Taken before `hasArrived`, which tells other threads that no delivery
-        // refers to the observer.
+        // This takes a counted reference, because the handler may run the loop, and that run may process the block that the
+        // observer has sent behind this delivery to stay alive. The reference is taken before `hasArrived`, which tells other
+        // threads that the delivery no longer refers to the observer.
         let observer = unsafe observer.takeUnretainedValue()
         observer.lane.hasArrived()
         observer.deliver(notification)
@@ -28,11 +28,11 @@ struct Delivery: ~Copyable, Sendable {
         unsafe observer._withUnsafeGuaranteedRef { $0.wasDiscarded(notification) }
     }
 
-    /// Ends the delivery at an address: it has arrived, or was discarded because the loop has ended.
+    /// Ends the delivery at an address, either because it has arrived or because it was discarded when the loop ended.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
-        // Safe: called once for each delivery, with the address where it was put, which no other thread reads.
+        // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: Delivery.self)
-        // Used in place: a copy would count references to the contents of the notification.
+        // The delivery is used in place, because a copy would count references to the contents of the notification.
         if hasArrived { unsafe delivery.pointee.arrive() } else { unsafe delivery.pointee.wasDiscarded() }
         unsafe delivery.deinitialize(count: 1)
     }

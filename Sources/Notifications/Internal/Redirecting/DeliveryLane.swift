@@ -1,17 +1,19 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The way to one loop for all observers that are called in the same modes.
+/// A lane to one loop, which all observers share that are called in the same modes.
 ///
-/// It counts the deliveries that are under way, so that a post on the loop's own thread does not overtake them.
+/// The lane counts the deliveries that are under way, so that a post on the loop's own thread does not overtake them.
 final class DeliveryLane: Sendable {
     let modes: [RunLoop.Mode]
-    /// True for the common modes: sending to them is cheaper.
+    /// True if the modes are the common modes, to which sending is cheaper.
     private let isCommon: Bool
 
-    /// The number of deliveries sent, by any thread.
+    /// The number of deliveries that were sent, by any thread.
     private let sent = Atomic<Int>(0)
-    /// Keeps `arrived` off the cache lines that posters write: two lines, because processors fetch them in pairs.
+    /// Separates `arrived` from the cache lines that posters write.
+    ///
+    /// The padding fills two lines, because processors fetch cache lines in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
     /// The number of deliveries that have arrived; only the loop's thread writes it.
     private let arrived = Atomic<Int>(0)
@@ -21,15 +23,15 @@ final class DeliveryLane: Sendable {
         isCommon = modes == [.common]
     }
 
-    /// True if everything that the calling thread knows to be sent has arrived.
+    /// True if every delivery that the calling thread knows to have been sent has arrived.
     var isEmpty: Bool {
-        // `sent` is loaded first: a delivery that is sent between the two loads comes behind the caller's post and does not
-        // count. Its arrival cannot stand for that of an earlier delivery, because they arrive in order.
+        // `sent` is loaded first, so a delivery that is sent between the two loads does not count: it comes after the caller's
+        // post. Its arrival cannot be mistaken for that of an earlier delivery, because deliveries arrive in order.
         let sent = sent.load(ordering: .acquiring)
         return sent == arrived.load(ordering: .acquiring)
     }
 
-    /// Counts a delivery that is sent next.
+    /// Counts a delivery that the caller is about to send.
     @inline(__always)
     func announce() { sent.wrappingAdd(1, ordering: .relaxed) }
 
@@ -38,8 +40,8 @@ final class DeliveryLane: Sendable {
     /// - Parameters:
     ///   - parcel: The delivery.
     ///   - runLoop: The loop.
-    ///   - end: Takes the delivery out of the address that it is given: with true on the loop's thread, with false if the
-    ///     loop has ended.
+    ///   - end: Takes the delivery out of the address that is passed to it. It is called with true on the loop's thread, or
+    ///     with false if the loop has ended.
     @inline(__always)
     func sendAnnounced<Parcel: Sendable & ~Copyable>(
         _ parcel: consuming Parcel, to runLoop: RunLoop,
@@ -50,7 +52,7 @@ final class DeliveryLane: Sendable {
         if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Runs a block on the loop after everything that was sent before has arrived.
+    /// Runs a block on the loop after everything that was sent earlier has arrived.
     ///
     /// - Returns: False if the loop has ended, so that the block will not run.
     @inline(__always)
@@ -61,6 +63,6 @@ final class DeliveryLane: Sendable {
 
     /// Counts a delivery as arrived.
     ///
-    /// Of all that it delivers, at most the last notification is still to be delivered.
+    /// When this is called, at most the last notification of the delivery is still to be delivered.
     func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 }

@@ -1,4 +1,5 @@
-/// A delivery on its way to an observer with a capacity: ``BoundedDeliveryQueue`` decides what it delivers when it arrives.
+/// A delivery on its way to an observer with a capacity; when it arrives, ``BoundedDeliveryQueue`` decides which notifications
+/// it delivers.
 struct NumberedDelivery: ~Copyable, Sendable {
     private let observer: RedirectedObserver
     private let number: Int
@@ -8,9 +9,9 @@ struct NumberedDelivery: ~Copyable, Sendable {
         self.number = number
     }
 
-    /// Ends the delivery at an address: it has arrived, or was discarded because the loop has ended.
+    /// Ends the delivery at an address, either because it has arrived or because it was discarded when the loop ended.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
-        // Safe: called once for each delivery, with the address where it was put, which no other thread reads.
+        // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: NumberedDelivery.self).move()
         if hasArrived {
             delivery.observer.deliver(upTo: delivery.number)

@@ -8,25 +8,25 @@ final class PendingDeliveries: Sendable {
     private let poster = pthread_self()
 
     private struct Contents {
-        /// The number of deliveries under way, by the loop that the poster waits for.
+        /// The number of deliveries under way, for each loop that the poster waits for.
         var open: [WaitTarget: Int] = [:]
-        /// True once all observers on the posting thread were called.
+        /// True once all observers on the posting thread have been called.
         var isPosted = false
-        /// The poster's own loop, if it is to make a delivery later.
+        /// The loop of the posting thread, if that loop is to make a delivery later.
         var postersLoop: WaitTarget?
         /// True if a delivery was discarded because its loop has ended.
         var wasDiscarded = false
-        /// The circle of waits that another thread has found this wait to close.
+        /// The circle of waits that this wait is part of, as found by another thread; nil if there is none.
         var circle: WaitCircle?
 
         var isOver: Bool { isPosted && open.isEmpty }
-        /// True if the waiting thread itself is to make a delivery.
+        /// True if the waiting thread itself still has to make a delivery.
         var isForPoster: Bool { postersLoop.map { open[$0] != nil } ?? false }
     }
 
     /// Counts a delivery that is on its way to a loop.
     func begin(on loop: RunLoop) {
-        // Handlers may post the notification again, on their own threads.
+        // The thread is compared too, because handlers may post the notification again on their own threads.
         let isPosters = loop.isCurrent && pthread_equal(poster, pthread_self()) != 0
         contents.withLock { contents in
             contents.open[loop.waitTarget, default: 0] += 1
@@ -45,9 +45,9 @@ final class PendingDeliveries: Sendable {
         if isOver { gate.open() }
     }
 
-    /// Waits for the deliveries under way.
+    /// Waits for the deliveries that are under way.
     ///
-    /// The post itself has returned.
+    /// Call this after the post itself has returned.
     func wait(until deadline: ContinuousClock.Instant, for notification: Notification) throws(PerformError) {
         let (isForPoster, isOver) = contents.withLock { contents in
             contents.isPosted = true
@@ -69,7 +69,7 @@ final class PendingDeliveries: Sendable {
         let wait = ThreadWait(
             in: "NotificationCenter.postAndWait", fileID: notification.fileID, line: notification.line,
             refuse: { self.refuse($0) }, for: { self.targets })
-        // A thread whose deadline has passed does not wait, so it closes no circle.
+        // A thread whose deadline has passed does not wait, so it cannot close a circle of waits.
         if deadline > RunLoop.now, let circle = wait.begin() { throw .circle(circle) }
         let isOver = gate.wait(until: deadline)
         wait.end()
@@ -82,9 +82,9 @@ final class PendingDeliveries: Sendable {
         contents.withLock { $0.circle == nil ? Array($0.open.keys) : [] }
     }
 
-    /// Ends the wait because it is part of a circle.
+    /// Ends the wait because it is part of a circle of waits.
     ///
-    /// - Returns: False if the wait is over already.
+    /// - Returns: False if the wait is already over.
     private func refuse(_ circle: WaitCircle) -> Bool {
         let refuses = contents.withLock { contents in
             if contents.isOver || contents.circle != nil { return false }

@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The observation of an observer on a loop: its handler belongs to the loop's thread, and is destroyed there.
+/// The observation of an observer on a loop, whose handler belongs to the loop's thread and is destroyed there.
 final class RedirectedObservation: Observation, @unchecked Sendable {
     // `@unchecked Sendable`: the class adds only a constant that is `Sendable`.
     private let runLoop: RunLoop
@@ -22,7 +22,7 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
     }
 }
 
-/// A release that happens once, on a loop's thread while the thread exists.
+/// A release that happens once, on the loop's thread if that thread still exists.
 private final class ReleaseOnLoop: Sendable {
     private let runLoop: RunLoop
     private let body: @Sendable () -> Void
@@ -37,9 +37,10 @@ private final class ReleaseOnLoop: Sendable {
         if !hasRun.exchange(true, ordering: .acquiringAndReleasing) { body() }
     }
 
-    /// The block has run, or the loop has ended or is ending.
+    /// Calls the body if the block has not run, which happens if the loop has ended or is ending.
     ///
-    /// In the last case the loop releases what it was given to keep, on its thread, as its last act.
+    /// If the loop is ending, it releases the objects that it keeps to the end on its own thread, as its last act, and the body
+    /// runs then.
     deinit {
         if hasRun.load(ordering: .acquiring) { return }
         if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(RunOnDestruction(body)) }

@@ -10,7 +10,7 @@ extension RedirectedObserver {
         finish(notification)
     }
 
-    /// Delivers a notification whose poster waits, unless it has stopped waiting.
+    /// Delivers a notification that a poster waits for, even if the poster has stopped waiting.
     func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         let isAwaited = queue.withLock { $0.removeAwaited(id) }
         if isAwaited { deliverAwaited(notification) } else { call(notification) }
@@ -18,7 +18,7 @@ extension RedirectedObserver {
 
     /// Delivers a notification whose poster may wait.
     ///
-    /// The poster's wait ends also if the handler ends the thread.
+    /// The poster's wait ends even if the handler ends the thread.
     private func deliverAwaited(_ notification: Notification) {
         guard let pending = notification.pendingDeliveries else { return call(notification) }
         RunningDeliveries.on(redirector.runLoop).during(pending) { call(notification) }
@@ -29,8 +29,8 @@ extension RedirectedObserver {
     func deliver(upTo number: Int) {
         var isUnderWay = true
         while let next = next(upTo: number) {
-            // Counted as arrived before the last call, not before the first: a handler may run the loop, and a post there
-            // must not overtake the notifications that this delivery has left.
+            // The delivery is counted as arrived just before its last call, not before its first. A handler may run the loop,
+            // and a post in that run must not overtake the notifications that this delivery has yet to deliver.
             if next.isLast {
                 isUnderWay = false
                 lane.hasArrived()
@@ -40,7 +40,8 @@ extension RedirectedObserver {
         if isUnderWay { lane.hasArrived() }
     }
 
-    /// Takes out the next notification of a numbered delivery, and lets the poster in that waits for its room.
+    /// Removes and returns the next notification of a numbered delivery, and opens the gate of a poster that waits for its
+    /// room.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {
         guard let next = queue.withLock({ $0.next(upTo: number, capacity) }) else { return nil }
         next.gate?.open()
@@ -51,7 +52,7 @@ extension RedirectedObserver {
     func call(_ notification: Notification) {
         CallRecord.current.withSlot { slot in
             observation.call(notification, in: slot) {
-                // In here, because from here on a removal can no longer prevent the call.
+                // Counted here, because from here on a removal can no longer prevent the call.
                 delivered.store(delivered.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
             }
         }

@@ -29,7 +29,7 @@ extension RedirectedObserver {
         var deadline = ContinuousClock.Instant.distantFuture
         if case .bounded(_, .block(let duration)) = capacity.kind {
             deadline = RunLoop.now + duration
-            // The loop's own thread cannot wait for itself: its posts are accepted beyond the limit.
+            // The loop's own thread cannot wait for itself, so its posts are accepted beyond the limit.
             if !redirector.runLoop.isCurrent { gate = ThreadGate() }
         }
         while true {
@@ -53,13 +53,13 @@ extension RedirectedObserver {
     ///
     /// - Parameters:
     ///   - notification: The notification.
-    ///   - gate: The gate at which the poster would wait; nil if it cannot wait.
+    ///   - gate: The gate at which the poster would wait; nil if the poster cannot wait.
     /// - Returns: The next step of the poster.
     func offer(_ notification: Notification, _ gate: ThreadGate? = nil) -> BoundedDeliveryQueue.Step {
         queue.withLock { queue in
             let step = queue.offer(notification, capacity, observation.isRemoved ? nil : gate)
-            // Announced under the lock: otherwise the notification could wait in the queue while the lane is empty, and a
-            // post of the loop's own thread would overtake it.
+            // The delivery is announced under the lock. Otherwise the notification could wait in the queue while the lane is
+            // empty, and a post on the loop's own thread would overtake it.
             if case .send = step { lane.announce() }
             return step
         }

@@ -1,28 +1,29 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The end of an observer on a loop: it is removed, or its loop ends.
+/// The end of an observer on a loop, when it is removed or its loop ends.
 extension RedirectedObserver {
-    /// Stores the registration that feeds this observer.
+    /// Stores the registration that passes notifications to this observer.
     func setRegistration(_ registration: Registration) {
         self.registration.withLock { $0 = registration }
         // The loop may have ended meanwhile.
         if observation.isRemoved { end() }
     }
 
-    /// Removes the observer: no call of the handler starts after this, and no poster waits for room any more.
+    /// Removes the observer, so that no call of the handler starts after this and no poster waits for room any more.
     func remove() {
-        // In a forked child nothing waits to be delivered, and a lock that another thread of the parent held stays locked.
+        // In a forked child nothing waits to be delivered, and a lock that another thread of the parent held stays locked, so
+        // no lock is taken.
         if Fork.isChild { return _ = observation.remove() }
         wasRemoved.store(true, ordering: .releasing)
         end()
-        // The deliveries that were sent find nothing.
+        // The deliveries that were sent find nothing to deliver in the closed queue.
         let closed = queue.withLock { $0.close() }
         for gate in closed.gates { gate.open() }
         for notification in closed.notifications { finish(notification) }
     }
 
-    /// Ends the observation on the loop, and the registration that feeds it.
+    /// Ends the observation on the loop, and the registration that passes notifications to it.
     private func end() {
         _ = observation.remove()
         let ended = registration.withLock { registration in
@@ -34,16 +35,16 @@ extension RedirectedObserver {
 
     /// Keeps this observer alive until everything that was sent to it has arrived or was discarded.
     ///
-    /// Called when the last poster has returned, so that the block below comes after everything that was sent.
+    /// Called when the last poster has returned, so that the block that this sends comes after everything that was sent before.
     func outliveDeliveries() {
-        // In a forked child nothing arrives.
+        // In a forked child no delivery arrives.
         if Fork.isChild { return }
-        // Deliveries to an observer with a capacity count their references to it. An empty lane is no reason to return: a
-        // delivery that has just arrived may not have counted its reference yet, because the compiler may move the retain
-        // behind `hasArrived`.
+        // Deliveries to an observer with a capacity count their references to it. Even if the lane is empty, this must not
+        // return here: a delivery that has just arrived may not have counted its reference yet, because the compiler may move
+        // the retain to a point after `hasArrived`.
         guard case .unlimited = capacity.kind else { return }
         let runLoop = redirector.runLoop
-        // If the loop's thread is ending, it may still be discarding deliveries.
+        // If the loop's thread is ending, it may still be discarding deliveries, so the loop keeps this observer to the end.
         if !lane.perform(on: runLoop, { withExtendedLifetime(self) {} }) { runLoop.keepToTheEnd(self) }
     }
 
@@ -55,7 +56,7 @@ extension RedirectedObserver {
         finish(notification, wasDiscarded: true)
     }
 
-    /// Ends a discarded delivery whose poster waits, unless it has stopped waiting.
+    /// Ends a discarded delivery, and the poster's wait for it if the poster still waits.
     func wasDiscarded(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         countUndelivered()
         if queue.withLock({ $0.removeAwaited(id) }) { finish(notification, wasDiscarded: true) }

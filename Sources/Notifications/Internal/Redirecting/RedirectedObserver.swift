@@ -1,10 +1,12 @@
 internal import RunLoops
 internal import Synchronization
 
-/// An observer on a loop: everything between the post and the call of the handler on the loop's thread.
+/// An observer on a loop, responsible for everything between the post and the call of the handler on the loop's thread.
 final class RedirectedObserver: DeliveryTarget {
-    /// Keeps what posters read off the cache lines of the reference count, which the loop's thread writes for each delivery:
-    /// with the object's header two lines, because processors fetch them in pairs.
+    /// Separates the properties that posters read from the cache lines of the reference count, which the loop's thread writes
+    /// for each delivery.
+    ///
+    /// The object's header and the padding fill two lines, because processors fetch cache lines in pairs.
     private let countPadding = InlineArray<14, UInt64>(repeating: 0)
 
     let redirector: NotificationRedirector
@@ -13,17 +15,18 @@ final class RedirectedObserver: DeliveryTarget {
     /// The observation that is called on the loop's thread, with the user's handler.
     let observation: Observation
 
-    /// The notifications that wait; an unlimited observer counts only those whose posters wait.
+    /// The notifications that wait; for an unlimited observer, only those whose posters wait.
     let queue = Guarded(BoundedDeliveryQueue())
     let dropped = Atomic<Int>(0)
     let undelivered = Atomic<Int>(0)
-    /// True once the user has removed the observer: what is discarded then is not counted.
+    /// True once the user has removed the observer; notifications that are discarded after that are not counted.
     let wasRemoved = Atomic<Bool>(false)
 
-    /// The registration that feeds this observer; nil once the observer has ended, because the registration holds it.
+    /// The registration that passes notifications to this observer; set to nil when the observer ends, because the registration
+    /// refers back to the observer.
     let registration = Guarded<Registration?>(nil)
 
-    /// Keeps `delivered` off the cache lines that posters use.
+    /// Separates `delivered` from the cache lines that posters use.
     private let deliveredPadding = InlineArray<16, UInt64>(repeating: 0)
     /// The number of calls of the handler; only the loop's thread writes it.
     let delivered = Atomic<Int>(0)
@@ -50,7 +53,7 @@ final class RedirectedObserver: DeliveryTarget {
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { queue.withLock { $0.waitingPosterCount } }
 
-    /// Ends the poster's wait for this observer, if it waits.
+    /// Ends the poster's wait for this observer, if the poster waits.
     @inline(__always)
     func finish(_ notification: Notification, wasDiscarded: Bool = false) {
         notification.pendingDeliveries?.end(on: redirector.runLoop, wasDiscarded: wasDiscarded)

@@ -1,15 +1,16 @@
 internal import RunLoops
 
-/// The deliveries on the stack of a loop's thread that posters wait for.
+/// The deliveries that are on the stack of a loop's thread and that posters wait for.
 ///
-/// If a handler ends the thread, its delivery never returns. Then the poster's wait throws that the loop has ended.
+/// If a handler ends the thread, its delivery never returns. In that case the poster's wait throws an error, which says that
+/// the loop has ended.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RunningDeliveries {
-    /// The deliveries of each poster's notification, outermost first.
+    /// The pending deliveries of each poster whose notification is being delivered, outermost first.
     private var running: [PendingDeliveries] = []
 
-    /// The running deliveries of the calling thread's loop.
+    /// Returns the running deliveries of the calling thread's loop.
     static func on(_ runLoop: RunLoop) -> RunningDeliveries {
         runLoop.companion(ObjectIdentifier(RunningDeliveries.self)) {
             let made = RunningDeliveries()

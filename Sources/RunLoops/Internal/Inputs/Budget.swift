@@ -1,30 +1,30 @@
-/// The number of messages of one kind that one pass may serve before it looks at the other inputs again.
+/// A limit on the messages of one kind that one pass serves before it looks at the other inputs again.
 ///
-/// 128 messages or 250 µs, whichever comes first; a pass has one budget for blocks and one for ports, which
-/// makes 256 messages or 500 µs at most. The clock is read before the second message and then ever less
-/// often, so a lone message costs no reading, and slow handlers are noticed soon.
+/// The limit is 128 messages or 250 µs, whichever comes first. A pass has one budget for blocks and one for ports, which
+/// together allow at most 256 messages or 500 µs. The clock is read before the second message and then ever less often, so a
+/// single message needs no reading of the clock, and slow handlers are noticed soon.
 package struct Budget {
-    // Computed, for the sake of forked children, as `Moment.never` is.
+    // Computed and not stored, so that a forked child cannot hang when it reads the value; see `Moment.never`.
     static var messages: Int { 128 }
     static var nanoseconds: Int64 { 250_000 }
     private static var longestInterval: Int { 32 }
 
-    /// The number of messages that may be served before the next look at the clock, or the end.
+    /// The number of messages that may be served before the budget is used up or must read the clock again.
     ///
-    /// Counted down, so that most messages cost one comparison.
+    /// It counts down, so that most messages cost one comparison.
     private var untilLook = 1
-    /// The number of messages that will have been served by then.
+    /// The number of messages that will have been served when `untilLook` reaches 0.
     private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never
 
-    /// No time is left.
+    /// True if no time is left.
     private var isOverdue = false
 
-    /// True if the next message would be refused, as far as is known without asking the clock.
+    /// True if the budget would refuse the next message, as far as is known without reading the clock.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
-    /// Takes one message out of the budget, and returns true if it may be served.
+    /// Returns true if one more message may be served, and counts that message.
     @inline(__always)
     package mutating func spend(now: () -> Moment = Moment.now) -> Bool {
         if untilLook == 0 && !look(now) { return false }
@@ -32,7 +32,7 @@ package struct Budget {
         return true
     }
 
-    /// True if there is time for more.
+    /// Returns true if the budget allows more messages; reads the clock unless the budget is known to be spent.
     @inline(never)
     private mutating func look(_ now: () -> Moment) -> Bool {
         if isSpent { return false }

@@ -1,19 +1,21 @@
 internal import Synchronization
 
-/// The one loop or set that receives from a port, or the one loop of a manual source: at most one at a time, even if several
-/// threads try to take the claim.
+/// The exclusive right to receive from one port, or to serve one manual source, which at most one object holds at a time.
+///
+/// A loop, a port set or an iteration can hold the claim of a port; a loop can hold that of a manual source. Several threads
+/// may try to take the claim at the same time.
 ///
 /// Only the holder of the claim may touch the receiver's state. Releasing the claim hands that state on to the next holder.
 struct Claim: ~Copyable, Sendable {
     private let holder = Atomic<UInt>(0)
 
-    /// Takes the claim for an object, or confirms that the object has it.
+    /// Takes the claim for an object unless another object holds it, and returns true if the object holds it now.
     func take(for object: AnyObject) -> Bool {
         let (exchanged, original) = exchange(object)
         return exchanged || original == UInt(bitPattern: ObjectIdentifier(object))
     }
 
-    /// Takes the claim for an object, unless any object has it, including this one.
+    /// Takes the claim for an object and returns true, unless an object – even this one – already holds the claim.
     func takeIfFree(for object: AnyObject) -> Bool { exchange(object).exchanged }
 
     private func exchange(_ object: AnyObject) -> (exchanged: Bool, original: UInt) {
@@ -26,12 +28,12 @@ struct Claim: ~Copyable, Sendable {
         holder.load(ordering: .relaxed) == UInt(bitPattern: ObjectIdentifier(object))
     }
 
-    /// The identity of the object that has the claim; 0 for none.
+    /// The identity of the object that holds the claim; 0 if none does.
     var holderID: UInt { holder.load(ordering: .acquiring) }
 
-    /// Releases the claim, for the next object that takes it.
+    /// Releases the claim, so that another object can take it.
     ///
-    /// Sequentially consistent: if the thread that ends a port saw the claim still held, the caller's next look sees that the
-    /// port has ended.
+    /// The store is sequentially consistent, as is the load in `PortCore.isClosedInOrder`. If the thread that ends a port still
+    /// finds the claim held, the caller's next such load therefore sees that the port has ended.
     func release() { holder.store(0, ordering: .sequentiallyConsistent) }
 }

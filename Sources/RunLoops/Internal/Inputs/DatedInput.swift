@@ -1,12 +1,12 @@
-/// An input that has a date, which a timer of its own keeps for it.
+/// An input that uses a timer of its own to learn that a date has come.
 ///
-/// The timer is in the same modes, calls no user code, and is not counted as a timer that fires.
+/// That timer is in the same modes as the input, calls no user code, and is not counted among the timers that fire.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol DatedInput: AnyObject {
-    /// The date has come, in a mode of the timer.
+    /// Called when the date has come and the loop runs in one of the timer's modes.
     func dateHasCome()
 
-    /// The timer is invalid: its loop has ended, or the input has invalidated it.
+    /// Called when the timer has become invalid, because its loop has ended or the input has invalidated the timer.
     func loopHasEnded()
 }

@@ -1,16 +1,16 @@
-/// A source that loops serve through a descriptor, of which the user of the source knows nothing.
+/// A source that loops serve through a descriptor that the user of the source does not see.
 ///
-/// In a loop a ``DescriptorSource`` stands for it, so that modes, nested runs and the loop's end are as for every other
-/// descriptor. That one holds the source, and the source holds that one, from being added until it leaves the loop.
+/// In a loop, a ``DescriptorSource`` stands for this source, so modes, nested runs and the loop's end work as for every other
+/// descriptor. The two sources hold each other from the time this source is added until it leaves the loop.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol DescriptorBacked: AnyObject, CustomStringConvertible {
     var isValid: Bool { get }
 
-    /// The source that stands for this one in its loop; nil while it is in none.
+    /// The descriptor source that stands for this source in its loop; nil while this source is in no loop.
     var watch: DescriptorSource? { get set }
 
-    /// Makes the source that stands for this one, and holds it.
+    /// Makes the descriptor source that stands for this source and that holds it.
     func makeWatch() -> DescriptorSource
 
     func invalidate()

@@ -1,11 +1,12 @@
-/// The descriptors that a library wants watched, and what the kernel's set knows of them.
+/// The descriptors that a library wants watched, and their state in the kernel's set.
 ///
-/// It makes no system calls: it says what to change in the set, is told the kernel's answers, and judges its reports.
+/// A group makes no system calls. It gives its caller the changes to make in the set, records the kernel's answers, and
+/// interprets the kernel's reports.
 ///
-/// Each descriptor has a slot, and the kernel's set gets a token with the slot and its generation. The generation counts how
-/// often the slot was let go of. So a report tells if it is about the file that the library means now: the number of a
-/// descriptor that was closed may be another file's, and the kernel goes on reporting a closed descriptor while a copy of it is
-/// open.
+/// Each descriptor has a slot. The kernel's set gets a token made of the slot and the slot's generation, which counts how often
+/// the library has stopped watching the slot's descriptor. So a report's token shows if the report is about the file that the
+/// library means now. The number alone does not: once a descriptor was closed, its number may be another file's, and the kernel
+/// continues to report a closed descriptor while a copy of it is open.
 struct DescriptorGroup {
     typealias Interest = DescriptorSource.Interest
 
@@ -18,18 +19,18 @@ struct DescriptorGroup {
         let descriptor: CInt
         let interest: Interest
         let token: UInt64
-        /// Made because the kernel's answer to another kind was that it knows better.
+        /// True if this change replaces one of another kind, which does not apply according to the kernel's answer.
         let isSecond: Bool
     }
 
     /// The kernel's answer to a change.
     enum Answer {
         case done
-        /// The file that has the number is not in the set: it was closed, and another one has the number.
+        /// The set does not contain the file that has the number: the watched file was closed, and another file has the number.
         case notInSet
         case inSet
         case closed
-        /// The kernel watches no such file, or has no room.
+        /// The kernel cannot watch this kind of file, or has no room.
         case refused
     }
 
@@ -39,28 +40,31 @@ struct DescriptorGroup {
         var descriptor: CInt
         var generation: UInt32 = 0
         var wanted: Interest = []
-        /// The interest in the kernel's set, and the generation of the token there; empty if the kernel's set has it not.
+        /// The interest in the kernel's set, which is empty if the set does not contain the descriptor; and the generation of
+        /// the token there.
         var known: Interest = []
         var knownGeneration: UInt32 = 0
         var isChanged = false
-        /// The kernel has refused what is wanted, and the library knows, or does not.
+        /// The state of the wanted interest: not refused by the kernel, refused but not yet reported to the library, or refused
+        /// and reported.
         var refusal = Refusal.none
-        /// The kernel had it in a set before this one.
+        /// True if the descriptor belonged to the set before this one, and has not yet been added to this one.
         var isRestored = false
     }
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var places: [CInt: Int] = [:]
-    /// The slots with changes that the kernel has not got.
+    /// The slots with changes that have not yet been passed to the kernel.
     private var changed: [Int] = []
-    /// Descriptors that the kernel has refused, and that were not reported.
+    /// The slots of descriptors that the kernel has refused to watch and that were not reported to the library.
     private var refused: [Int] = []
 
-    /// The number of descriptors, with those that were let go of and that the kernel still has.
+    /// The number of descriptors, including those that the library has stopped watching but that the kernel's set still
+    /// contains.
     var count: Int { places.count }
 
-    /// True if there are changes that the kernel has not got.
+    /// True if there are changes that have not yet been passed to the kernel.
     var hasChanges: Bool { !changed.isEmpty }
 
     /// True if the kernel has refused descriptors, and ``takeRefused()`` has not returned all of them.
@@ -68,9 +72,9 @@ struct DescriptorGroup {
 
     // MARK: - The library's side
 
-    /// Notes that a descriptor is to be watched for other events, or for none.
+    /// Records that a descriptor is to be watched for other events, or for none.
     ///
-    /// - Returns: True if the kernel has to get changes from now on.
+    /// - Returns: True if this is now the only change for the kernel, so that the caller must schedule passing it on.
     mutating func setInterest(_ interest: Interest, of descriptor: CInt) -> Bool {
         let slot: Int
         if let place = places[descriptor] {
@@ -89,7 +93,7 @@ struct DescriptorGroup {
 
     // MARK: - The changes of the kernel's set
 
-    /// Takes out the next change; nil if the kernel has got all.
+    /// Removes and returns the next change to make in the kernel's set; nil if there are no more.
     mutating func nextChange() -> Change? {
         while let slot = changed.popLast() {
             slots[slot].isChanged = false
@@ -106,9 +110,9 @@ struct DescriptorGroup {
         return nil
     }
 
-    /// Notes the kernel's answer to a change.
+    /// Records the kernel's answer to a change.
     ///
-    /// The answer to a removal does not matter: what was closed is not in the set.
+    /// The answer to a removal does not matter, because a closed descriptor is no longer in the set.
     ///
     /// - Returns: A change to make instead; nil if there is none.
     mutating func note(_ answer: Answer, to change: Change) -> Change? {
@@ -125,7 +129,7 @@ struct DescriptorGroup {
         case (.inSet, .add) where !change.isSecond:
             return self.change(.modify, of: slot, slots[slot], isSecond: true)
         case (.closed, _) where slots[slot].isRestored:
-            // It was closed, and the library has not said so: it wants nothing more of it.
+            // The descriptor was closed, and the library has not said so. Treat the descriptor as no longer wanted.
             slots[slot].generation &+= 1
             slots[slot].wanted = []
             release(slot)
@@ -138,7 +142,7 @@ struct DescriptorGroup {
         }
     }
 
-    /// Has all descriptors added to the kernel's set again: it is a new one, and empty.
+    /// Schedules all descriptors to be added again, because the kernel's set is new and empty.
     mutating func restore() {
         for slot in places.values {
             slots[slot].known = []
@@ -150,17 +154,17 @@ struct DescriptorGroup {
 
     // MARK: - The kernel's reports
 
-    /// True if the kernel's set has a token, as far as is known.
+    /// True if the kernel's set contains a token, as far as is known.
     ///
-    /// If the kernel reports another token, that is of a descriptor that was closed, and of which a copy is open: the kernel
-    /// cannot be told to forget it.
+    /// A report with any other token is about a descriptor that was closed while a copy of it is open. The kernel offers no way
+    /// to remove such a descriptor from the set.
     func isKnown(_ token: UInt64) -> Bool {
         let slot = DescriptorGroup.slot(of: token)
         guard slot < slots.count else { return false }
         return !slots[slot].known.isEmpty && slots[slot].knownGeneration == UInt32(token >> 32)
     }
 
-    /// The descriptor of a token, and its interest; nil if the library has let go of it.
+    /// The descriptor of a token, and its interest; nil if the library has stopped watching it.
     func descriptor(of token: UInt64) -> (descriptor: CInt, interest: Interest)? {
         let slot = DescriptorGroup.slot(of: token)
         guard slot < slots.count, slots[slot].generation == UInt32(token >> 32), !slots[slot].wanted.isEmpty
@@ -170,7 +174,8 @@ struct DescriptorGroup {
         return (slots[slot].descriptor, slots[slot].wanted)
     }
 
-    /// Takes out a descriptor that the kernel has refused to watch, each once; nil if there are no more.
+    /// Removes and returns a descriptor that the kernel has refused to watch; returns each only once, and nil if there are no
+    /// more.
     mutating func takeRefused() -> CInt? {
         while let slot = refused.popLast() {
             if slots[slot].refusal != .untold { continue }
@@ -203,7 +208,7 @@ struct DescriptorGroup {
         return slot
     }
 
-    /// Frees a slot, which keeps its generation.
+    /// Frees a slot, but keeps its generation.
     private mutating func release(_ slot: Int) {
         places[slots[slot].descriptor] = nil
         let generation = slots[slot].generation

@@ -1,18 +1,18 @@
 extension DescriptorSource {
-    /// The state of a descriptor that the kernel may have refused to watch again.
+    /// The kernel's refusal to watch a descriptor again, if there is one, and whether it was reported.
     enum Refusal: Hashable {
-        /// It has not.
+        /// The kernel has not refused.
         case none
-        /// It has, and the source's owner does not know.
+        /// The kernel has refused with this error, and the refusal has not been reported to the source's owner.
         case untold(SystemError)
-        /// It has, and the source's owner knows.
+        /// The kernel has refused, and the refusal has been reported to the source's owner.
         case told
     }
 
-    /// The kernel has refused to watch the descriptor after a run in another mode.
+    /// Records that the kernel has refused to watch the descriptor again, for example after a run in another mode.
     ///
-    /// The loop tries again, and has the owner told when it serves descriptors: not now, because it may be going through all
-    /// of them.
+    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors, not here,
+    /// because the loop may be iterating over all of them.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
         if watch.refusal != .none { return }
@@ -22,7 +22,7 @@ extension DescriptorSource {
         list.append(ready: self)
     }
 
-    /// Tells the source's owner, once for each time.
+    /// Reports a refusal to the source's owner, once for each refusal.
     func tellRefusal(_ error: SystemError, by handlers: HandlerCaller) {
         watch.refusal = .told
         guard let onWatchRefused else {

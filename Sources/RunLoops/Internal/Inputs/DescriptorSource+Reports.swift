@@ -1,14 +1,15 @@
 internal import CLibEvent
 internal import Glibc
 
-// The kernel's reports, and the cases in which it is asked again.
+// The kernel's reports, and the cases in which the kernel is asked again.
 
 extension DescriptorSource {
     /// The readiness to report to the handler.
     ///
-    /// It is what the kernel has reported in this pass, which costs no system call. The kernel is asked again if the report is
-    /// of an earlier time, as for what a run inside a handler has left; if other sources of the loop watch the descriptor, whose
-    /// handlers may have read it since; and if libevent's report may stand for an error or a hang-up.
+    /// Usually this is the readiness that the kernel has reported in this pass, which costs no system call. The kernel is asked
+    /// again in three cases: the loop has polled since the report, for example in a run inside a handler; other sources of the
+    /// loop watch the descriptor, and their handlers may have read from it since; or libevent's report may stand for an error
+    /// or a hang-up.
     func readiness(in list: LoopDescriptors) -> Readiness {
         if watch.asks == list.poller.asks, !list.isShared(descriptor),
             let reported = Readiness(libevent: watch.events, for: interest)
@@ -16,16 +17,16 @@ extension DescriptorSource {
             return reported
         }
         let readiness = currentReadiness()
-        // Another handler has emptied it; or the number is another file's by now, and the kernel reports the one that the
-        // source watched, because a copy of it is open.
+        // Either another handler has emptied the descriptor, or the number is another file's by now. In the second case the
+        // kernel still reports the file that the source watched, because a copy of that descriptor is open.
         if readiness.isEmpty && !list.stillHolds(descriptor) { endForClosedDescriptor() }
         return readiness
     }
 
-    /// Ends the program if the descriptor was closed, or its number is another file's: at the first report, and at some later
-    /// ones.
+    /// Ends the program if the descriptor was closed or its number is another file's; checks at the first report and at some
+    /// later ones.
     ///
-    /// The kernel goes on reporting a descriptor that was closed while a copy of it is open. A check at each report would take a
+    /// The kernel continues to report a closed descriptor while a copy of it is open. A check at each report would take a
     /// system call.
     func checkSometimes(in list: LoopDescriptors) {
         if watch.reportsUntilCheck > 0 {
@@ -36,7 +37,7 @@ extension DescriptorSource {
         if !list.stillHolds(descriptor) { endForClosedDescriptor() }
     }
 
-    /// The number of reports of a descriptor between two that look if it was closed.
+    /// The number of reports of a descriptor between two checks that it has not been closed.
     static var reportsBetweenChecks: Int { 31 }
 
     /// Asks the kernel what the descriptor is ready for now.
@@ -58,13 +59,13 @@ extension DescriptorSource {
 }
 
 extension DescriptorSource.Readiness {
-    /// Makes the readiness that a report of libevent stands for; nil if that is not certain.
+    /// Makes the readiness that a report of libevent stands for; nil if the report is ambiguous.
     ///
-    /// libevent makes reading and writing, and nothing else, of an error, and of a hang-up of both directions.
+    /// libevent reports an error, and a hang-up of both directions, as reading and writing, and as nothing else.
     ///
     /// - Parameters:
     ///   - events: The report.
-    ///   - interest: What the only source of the descriptor is interested in.
+    ///   - interest: The interest of the descriptor's only source.
     init?(libevent events: CInt, for interest: DescriptorSource.Interest) {
         let parts = events & (EV_READ | EV_WRITE | EV_CLOSED)
         if parts == 0 || parts == EV_READ | EV_WRITE { return nil }

@@ -2,7 +2,8 @@ internal import CLibEvent
 internal import Glibc
 
 extension DescriptorSource {
-    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// The mutable state, stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the
+    /// reason.
     struct State: ~Copyable {
         var membership = Membership()
         var watch = Watch()
@@ -13,44 +14,46 @@ extension DescriptorSource {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    /// The side of the source that its loop keeps.
+    /// The part of the source that its loop maintains.
     var watch: Watch {
         @inline(__always) _read { yield state.value.watch }
         @inline(__always) _modify { yield &state.value.watch }
     }
 
-    /// The side of a source that its loop keeps.
+    /// The part of a source that its loop maintains.
     struct Watch: ~Copyable {
-        /// The sources of the loop that the source is in; nil while it is in none.
+        /// The descriptor sources of the loop that the source is in; nil while the source is in no loop.
         var list: LoopDescriptors?
-        /// Exists while the source is in a loop.
+        /// The event with which libevent watches the descriptor; exists while the source is in a loop.
         var event: Event?
-        /// Keeps a set of descriptors in the kernel's set while other modes run; nil for all other descriptors.
+        /// Keeps the descriptor of an epoll set in the kernel's set while other modes run; nil for all other descriptors.
         ///
-        /// It waits for an event that a set never has. To add a set, the kernel looks at each of its members, which took 264 µs
-        /// with 9,000 of them; to watch it again for reading, 0.24 µs.
+        /// This event waits for something that an epoll set never reports. When an epoll set is added to the kernel's set, the
+        /// kernel looks at each of its members, which took 264 µs with 9,000 members. To watch a set for reading again, while
+        /// it was still in the kernel's set, took 0.24 µs.
         var place: Event?
-        /// The interest that the event is made for.
+        /// The interest that `event` was made for.
         var interest = Interest()
-        /// In the loop's list of changes that the kernel has not got.
+        /// True if the source is in the loop's list of changes that have not yet been passed to the kernel.
         var isChanged = false
-        /// In the kernel's set.
+        /// True while `event` is being watched.
         var isOn = false
-        /// In the loop's list of ready descriptors.
+        /// True if the source is in the loop's list of ready descriptors.
         var isReady = false
-        /// The handler is on the stack.
+        /// True while the handler is on the stack.
         var isServing = false
-        /// The kernel reported it again while the handler was on the stack.
+        /// True if the kernel has reported the descriptor again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// The events that libevent has reported, and the number of times that the kernel had been asked then; no events if the
-        /// report does not count.
+        /// The events that libevent has reported, or none if the report no longer counts; and the number of times that the
+        /// kernel had been polled by then.
         var events: CInt = 0
         var asks: UInt64 = 0
-        /// The number of reports before the descriptor is looked at again: its number may be another file's by now.
+        /// The number of reports until the next check, which ends the program if the descriptor's number is another file's by
+        /// then.
         var reportsUntilCheck = 0
-        /// Asked to be served again when the handler has returned.
+        /// True if the source is to be served again once its handler has returned.
         var isToBeServed = false
-        /// The kernel's refusal to put it into its set, if there was one.
+        /// The kernel's refusal to watch the descriptor, if there was one.
         var refusal = Refusal.none
         /// The position of the source in the loop's list of descriptors.
         var position = 0
@@ -89,12 +92,12 @@ extension DescriptorSource: LoopInput {
         poller.watchCount += 1
     }
 
-    /// Makes an event that is not watched stand for the descriptor and the interest.
+    /// Makes an event that is not being watched represent the descriptor and its interest.
     private func prepare(_ event: inout Event, _ poller: Poller) {
         var flags = trigger == .edge ? EV_ET : 0
         if interest.contains(.read) { flags |= EV_READ | EV_CLOSED }
         if interest.contains(.write) { flags |= EV_WRITE }
-        // Safe: the event is freed, or made to stand for another source, before this object is destroyed.
+        // Safe: the event is freed, or prepared for another source, before this object is destroyed.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe event.assign(poller.base, descriptor, flags, context: context) { _, events, context in
             guard let context = unsafe context else { return }
@@ -114,7 +117,7 @@ extension DescriptorSource: LoopInput {
         watch.place = nil
         watch.list = nil
         let wasOpen = list.remove(self)
-        // At its end the loop asks the kernel no more, so it does not matter which comes first.
+        // A loop that has ended no longer polls the kernel, so a descriptor that was closed before does no harm.
         if !wasOpen && !loop.hasEnded { endForClosedDescriptor() }
         if loop.hasEnded { invalidate() }
     }
@@ -125,10 +128,11 @@ extension DescriptorSource: LoopInput {
         setWanted(membership.contains(mode), in: list)
     }
 
-    /// Brings the kernel's set up to date: `wanted` is true if this source is in the mode that is watched.
+    /// Watches the descriptor if `wanted` is true, that is, if this source is in the mode that is watched; otherwise stops
+    /// watching.
     func setWanted(_ wanted: Bool, in list: LoopDescriptors) {
-        // A level-triggered one whose handler is on the stack would be reported for ever; it is watched
-        // again when the handler has returned.
+        // If the kernel reports a level-triggered descriptor while its handler is on the stack, watching pauses until the
+        // handler has returned: the kernel would otherwise report the descriptor endlessly.
         setWatched(wanted && !(watch.isServing && watch.becameReadyMeanwhile && trigger == .level), in: list)
     }
 
@@ -147,20 +151,20 @@ extension DescriptorSource: LoopInput {
         list.poller.watchCount += wanted ? 1 : -1
     }
 
-    /// Puts the source in line for a change that the kernel is to get.
+    /// Adds the source to the loop's list of changes to pass to the kernel.
     func interestDidChange() {
         guard let list = watch.list, !watch.isChanged else { return }
         watch.isChanged = true
         list.noteChange(of: self)
     }
 
-    /// Has the kernel watch the descriptor for the interest of now.
+    /// Makes the kernel watch the descriptor for its current interest.
     ///
-    /// The new event is added before the old one is removed, for which one call of the kernel is enough in most cases.
+    /// The new event is added before the old one is removed, so that one system call is enough in most cases.
     func makeChange(in list: LoopDescriptors) {
         watch.isChanged = false
         if watch.interest == interest { return }
-        // Otherwise libevent would add the file that has the number now.
+        // Without this check, libevent would add the file that has the number now.
         if watch.isOn && !list.stillHolds(descriptor) { endForClosedDescriptor() }
         var next = list.takeSpareEvent()
         prepare(&next, list.poller)
@@ -178,18 +182,18 @@ extension DescriptorSource: LoopInput {
         wasRefused(refusal, in: list)
     }
 
-    /// The kernel reports the descriptor.
+    /// Records that the kernel has reported the descriptor.
     ///
-    /// Inside libevent: only note it.
+    /// This is called inside libevent, so it does nothing but record.
     ///
-    /// - Parameter events: libevent's report; 0 if it does not count any more.
+    /// - Parameter events: libevent's report; 0 if it no longer counts.
     private func noteReady(_ events: CInt) {
         guard let list = watch.list else { return }
         if watch.isServing {
             watch.becameReadyMeanwhile = true
             return setWanted(watch.isOn, in: list)
         }
-        // Each report is about all that the descriptor is ready for, also one of an edge.
+        // Each report, even an edge-triggered one, covers all that the descriptor is ready for.
         watch.events = events
         watch.asks = list.poller.asks
         if watch.isReady { return }
@@ -197,9 +201,9 @@ extension DescriptorSource: LoopInput {
         list.append(ready: self)
     }
 
-    /// Calls the handler, if the descriptor is ready still.
+    /// Calls the handler, if the descriptor is still ready.
     ///
-    /// - Returns: True if there was anything to serve.
+    /// - Returns: True if the handler had anything to serve.
     func serve(in list: LoopDescriptors) -> Bool {
         if case .untold(let error) = watch.refusal {
             tellRefusal(error, by: list.members.handlers)
@@ -232,8 +236,9 @@ extension DescriptorSource: LoopInput {
         return handled
     }
 
-    /// Puts the source in line to be served, even if the kernel reports nothing; while its handler is on the stack, when that
-    /// has returned.
+    /// Queues the source to be served, even if the kernel reports nothing.
+    ///
+    /// If the source's handler is on the stack, the source is queued once the handler has returned.
     func becomeReady() {
         guard let list = watch.list, !watch.isReady else { return }
         if watch.isServing {
@@ -244,14 +249,14 @@ extension DescriptorSource: LoopInput {
         list.append(ready: self)
     }
 
-    /// Ends the program: the loop has found that the source watches nothing any more, or what it must not.
+    /// Ends the program because the source's descriptor was closed, or now stands for another file.
     func endForClosedDescriptor() -> Never {
         misuse(
             "RunLoop: the descriptor of the \(self) was closed; invalidate the source first, and close the descriptor then"
         )
     }
 
-    /// Ends the program: another source of the loop watches the descriptor with the other trigger.
+    /// Ends the program because another source of the loop watches the descriptor with the other trigger.
     func endForOtherTrigger() -> Never {
         misuse(
             "RunLoop.add(source): the \(self) is \(trigger)-triggered, and another one in this loop watches "

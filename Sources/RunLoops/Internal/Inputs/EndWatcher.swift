@@ -1,28 +1,28 @@
-/// A handler of one loop, which any thread can have called there, once.
+/// A handle to a handler of one loop, through which any thread can make the loop call the handler, once.
 ///
-/// The handler stays with its loop, so it may hold objects that are confined to the loop's thread: other threads have only a
-/// number.
+/// The handler stays with its loop, so it may hold objects that are confined to the loop's thread. Other threads hold only the
+/// handler's identifier.
 package struct EndWatcher: Sendable {
-    /// Not held: the loop of a thread that has ended goes, and with it the handler.
+    /// A weak reference: when a thread has ended, its loop is destroyed, and the handler with it.
     private let loop: WeakReference
     private let number: Int
     private let origin: SourceLocation
 
-    /// Keeps a handler with the calling thread's loop.
+    /// Stores a handler with the calling thread's loop.
     ///
-    /// A loop that has ended releases it at once.
+    /// If the loop has ended, it releases the handler at once.
     package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
         self.loop = WeakReference(loop)
         self.origin = origin
         number = EndWatcher.handlers(of: loop).add(handler)
     }
 
-    /// True if the loop was destroyed, so that no handler would be called.
+    /// True if the loop was destroyed, so the handler can no longer be called.
     fileprivate var isGone: Bool { !loop.isAlive }
 
-    /// Has the handler called.
+    /// Schedules the call of the handler on its loop.
     ///
-    /// Any thread. If the loop has ended, or ends before it has done so, the handler is not called.
+    /// Any thread may call this. If the loop has ended, or ends before it has called the handler, the handler is not called.
     package func tell() {
         guard let loop = loop.object(as: RunLoop.self) else { return }
         let number = number
@@ -37,7 +37,7 @@ package struct EndWatcher: Sendable {
 
     /// The handlers of one loop.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may use them.
     private final class Handlers {
         private var handlers: [Int: () -> Void] = [:]
         private var count = 0
@@ -52,10 +52,10 @@ package struct EndWatcher: Sendable {
     }
 }
 
-/// The watchers of one end, some of whose loops may be destroyed before it comes.
+/// The watchers of the end of one object; some of their loops may be destroyed before that end.
 package struct EndWatchers: Sendable {
     private var watchers: [EndWatcher] = []
-    /// The number of watchers at which those of destroyed loops are released next.
+    /// The number of watchers at which the next addition first removes those of destroyed loops.
     private var limit = 8
 
     package init() {}
@@ -70,6 +70,6 @@ package struct EndWatchers: Sendable {
 
     package var isEmpty: Bool { watchers.isEmpty }
 
-    /// Tells all, in the order in which they came.
+    /// Schedules the calls of all handlers, in the order in which the watchers were added.
     package func tell() { for watcher in watchers { watcher.tell() } }
 }

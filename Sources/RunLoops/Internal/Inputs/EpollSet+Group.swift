@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 
 extension EpollSet {
-    /// Makes a change that a group of descriptors wants.
+    /// Makes a change that a group of descriptors has asked for.
     ///
     /// - Returns: The kernel's answer.
     func make(_ change: DescriptorGroup.Change) -> DescriptorGroup.Answer {
@@ -31,7 +31,7 @@ extension EpollSet.Interest {
         if interest.contains(.write) { insert(.writing) }
     }
 
-    /// The readiness that a report stands for, as far as it is of interest.
+    /// The part of a report's readiness that an interest covers, and any hang-up or error.
     func readiness(of interest: DescriptorSource.Interest) -> DescriptorSource.Readiness {
         var readiness: DescriptorSource.Readiness = []
         if rawValue & EPOLLIN.rawValue != 0 && interest.contains(.read) { readiness.insert(.readable) }

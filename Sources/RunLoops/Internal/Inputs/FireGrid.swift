@@ -1,24 +1,24 @@
-/// The dates of a repeating timer: the grid of its first date and its interval.
+/// The dates of a repeating timer, which lie on a grid defined by its first date and its interval.
 enum FireGrid {
-    /// The last date on the grid that is not after `now`; a date after `now` itself.
+    /// Returns the last date on the grid that is not after `now`, or `date` itself if that is after `now`.
     ///
     /// - Parameters:
     ///   - date: A date on the grid.
     ///   - interval: Nanoseconds; more than zero.
-    ///   - now: The moment.
+    ///   - now: The moment to compare the dates with.
     /// - Returns: The date.
     static func latest(from date: Moment, interval: Int64, now: Moment) -> Moment {
         if now < date { return date }
         return now.advanced(by: -Int64(sinceLast(date, interval, now).remainder))
     }
 
-    /// The first date on the grid after `now`, and the number of dates before it that were passed over.
+    /// Returns the first date on the grid after `now`, and the number of dates before it that were skipped.
     ///
     /// - Parameters:
-    ///   - date: A date on the grid; the fire that is over.
+    ///   - date: The date on the grid for which the timer has just fired.
     ///   - interval: Nanoseconds; more than zero.
-    ///   - now: The moment at which the fire was over.
-    /// - Returns: Both.
+    ///   - now: The moment at which that fire was over.
+    /// - Returns: The next date, and the number of skipped dates.
     static func next(after date: Moment, interval: Int64, now: Moment) -> (date: Moment, missed: Int) {
         if now < date { return (date.advanced(by: interval), 0) }
         let (missed, sinceLast) = sinceLast(date, interval, now)
@@ -29,7 +29,7 @@ enum FireGrid {
     private static func sinceLast(_ date: Moment, _ interval: Int64, _ now: Moment)
         -> (quotient: UInt64, remainder: UInt64)
     {
-        // Unsigned: from the distant past until now is more than an `Int64` can count.
+        // Unsigned, because the time from the distant past until now can exceed what an `Int64` can hold.
         UInt64(bitPattern: now.nanoseconds &- date.nanoseconds).quotientAndRemainder(
             dividingBy: UInt64(interval))
     }

@@ -1,11 +1,11 @@
 /// The calls of user code by one loop, which are timed or recorded if the program asked for that.
 ///
-/// It owns the answer to whether they are. The record itself belongs to the ``LoopHandle``, because other threads read it.
+/// This object keeps track of whether they are. The record itself belongs to the ``LoopHandle``, because other threads read it.
 ///
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     private let handle: LoopHandle
-    /// Asked for the date of the next timer, which is part of the record of a call.
+    /// Provides the date of the next timer, which is part of the record of a call.
     private let timers: LoopTimers
 
     /// True if handlers are timed or recorded, as of the last ``lookAgain()``.
@@ -25,9 +25,9 @@ final class HandlerCaller {
         self.timers = timers
     }
 
-    /// Looks whether other threads want to know of handlers.
+    /// Checks whether handlers are to be timed or recorded from now on.
     ///
-    /// The loop does this when a pass begins, when it wakes, and when mail comes.
+    /// The loop does this when a pass begins, when it wakes, and when mail arrives.
     @inline(__always)
     func lookAgain() { notes = handle.handlers.isWanted }
 
@@ -64,10 +64,11 @@ final class HandlerCaller {
         }
     }
 
-    /// Notes that a run begins, perhaps inside a handler: then that handler does not keep the loop from its work.
+    /// Records that a run begins; if it begins inside a handler, that handler does not count as blocking the loop during the
+    /// run.
     func pause() -> HandlerRecord.Paused { handle.handlers.pause() }
 
-    /// Notes that the run has returned.
+    /// Records that the run has returned.
     func resume(_ paused: HandlerRecord.Paused) {
         handle.handlers.resume(paused, nextTimer: timers.nextWake)
     }

@@ -1,7 +1,7 @@
 /// A heap of slots by date, in which a slot is found, moved and removed in O(log *n*).
 ///
-/// Four children to a node: half the levels of a binary heap, and the children of a node are neighbours in
-/// memory. Keys are compared as two integers, with no closure and no reference in between.
+/// Each node has four children, so there are half the levels of a binary heap, and the children of a node are next to each
+/// other in memory. Keys are compared as two integers, without a closure or a reference in between.
 struct IndexedHeap {
     /// The order of the heap: the date, and among equal dates the order of arrival.
     struct Key: Comparable {
@@ -19,7 +19,7 @@ struct IndexedHeap {
     }
 
     private var entries: [Entry] = []
-    /// The position of each slot's entry, or −1.
+    /// The position of each slot's entry; −1 for a slot that is not in the heap.
     private var positions: [Int] = []
 
     private static let arity = 4
@@ -37,7 +37,7 @@ struct IndexedHeap {
         moveUp(from: entries.count - 1)
     }
 
-    /// Removes a slot, if it is there.
+    /// Removes a slot, if it is in the heap.
     mutating func remove(_ slot: Int) {
         guard contains(slot) else { return }
         let position = positions[slot]
@@ -49,10 +49,10 @@ struct IndexedHeap {
         if last.key < replaced { moveUp(from: position) } else { moveDown(from: position) }
     }
 
-    /// Adds every slot whose date is not after `now` to a list, in no order.
+    /// Appends every slot whose date is not after `now` to a list, in no particular order.
     ///
-    /// A list, and not a closure that is called with each: the values that a closure captures would be copied with all their
-    /// references.
+    /// The slots are not passed to a closure one by one, because the values that a closure captures would be copied with all
+    /// their references.
     func collectDue(at now: Moment, into due: inout [Int]) { visit(0, now, &due) }
 
     private func visit(_ position: Int, _ now: Moment, _ due: inout [Int]) {

@@ -1,10 +1,10 @@
-/// An input with changes that the kernel gets before the loop next asks it for what is ready.
+/// An input whose changes are passed to the kernel before the loop next polls the kernel.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol KernelChanging: AnyObject {
-    /// Makes the changes that were noted.
+    /// Makes the recorded changes in the kernel's set.
     ///
-    /// It calls no user code.
+    /// This calls no user code.
     func makeChange(in list: LoopDescriptors)
 }
 

@@ -2,43 +2,44 @@ internal import CLibEvent
 internal import DequeModule
 
 extension LibrarySource {
-    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// The mutable state, stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the
+    /// reason.
     struct State: ~Copyable {
         /// The kernel's set; nil once the source is invalid, and while the kernel refuses a new one.
         var set: EpollSet?
-        /// Represents the set where the loop watches descriptors, in the modes of `timer`; nil before the source joins its
-        /// first loop, and while there is no set.
+        /// The descriptor source with which the loop watches the set, in the modes of `timer`; nil before the library source
+        /// joins its first loop, and while there is no set.
         var watch: DescriptorSource?
-        /// Keeps the deadline, and the modes of the source; nil before the source joins its first loop.
+        /// The timer that keeps the deadline and the modes of the source; nil before the source joins its first loop.
         var timer: Timer?
-        /// The list of descriptors of the loop; nil while the source is in none.
+        /// The descriptor sources of the loop; nil while the source is in no loop.
         var list: LoopDescriptors?
-        /// The loop's hold on the source: the source itself while it is in a loop.
+        /// A reference to the source itself, which keeps the source alive while it is in a loop; nil otherwise.
         var hold: LibrarySource?
 
         var group = DescriptorGroup()
-        /// The reports that the service may take out; of use inside it only.
+        /// The reports that the service may take; used only while the source is being served.
         var reports: Deque<EpollSet.Report> = []
-        /// The number of reports that the service may still take out.
+        /// The number of reports that the service may still take.
         var reportsLeft = 0
 
         var deadline: ContinuousClock.Instant?
-        /// The deadline has come, and the service has not been called since.
+        /// True if the deadline has come and the service has not been called since.
         var isDue = false
         var deadlineHasPassed = false
         var keepsModesAlive = true
-        /// The service is on the stack.
+        /// True while the service is on the stack.
         var isServing = false
-        /// In the loop's list of changes.
+        /// True if the source is in the loop's list of changes.
         var isChanged = false
-        /// The set has reported a descriptor that was closed, or the kernel has refused a new set.
+        /// True if the set has reported a descriptor that was closed, or the kernel has refused a new set.
         var needsNewSet = false
-        /// The moment at which a new set is tried again; `never` if none was refused.
+        /// The moment at which the loop tries again to make a new set; `never` if none was refused.
         var retry = Moment.never
         var pause = ExponentialBackoff.rewatching
     }
 
-    /// The inputs of the loop that the source is in; nil while it is in none.
+    /// The inputs of the loop that the source is in; nil while the source is in no loop.
     var loop: LoopMembers? { state.value.timer?.membership.loop }
 
     // MARK: - Joining and leaving
@@ -82,7 +83,7 @@ extension LibrarySource {
         return timer
     }
 
-    /// Forgets the loop.
+    /// Clears the references between the source and its loop.
     private func leaveLoop() {
         if state.value.isChanged { state.value.list?.forgetChange(of: self) }
         state.value.isChanged = false
@@ -92,7 +93,7 @@ extension LibrarySource {
         withExtendedLifetime(hold) {}
     }
 
-    /// Releases everything: the source is invalid.
+    /// Releases everything that the source holds, because the source is invalid.
     func takeApart() {
         let (watch, timer) = (state.value.watch, state.value.timer)
         (state.value.watch, state.value.timer) = (nil, nil)
@@ -106,9 +107,9 @@ extension LibrarySource {
         leaveLoop()
     }
 
-    // MARK: - What the library wants
+    // MARK: - The library's requests
 
-    /// Has the loop ask for the changes before it asks the kernel.
+    /// Schedules the library's changes to be made before the loop next polls the kernel.
     func noteChange() {
         guard !state.value.isChanged, let list = state.value.list else { return }
         state.value.isChanged = true
@@ -127,21 +128,21 @@ extension LibrarySource {
         state.value.timer?.setKeepsModesAlive(keeps)
     }
 
-    /// Has the timer keep the deadline, unless it has come, and the moment of the next try.
+    /// Sets the timer to the earlier of the deadline, unless that has come, and the moment of the next retry.
     private func keepDates(in timer: Timer) {
         var next = state.value.retry
         if let deadline = state.value.deadline, !state.value.isDue { next = min(next, Moment(deadline)) }
         timer.keep(next == .never ? nil : next)
     }
 
-    /// Puts the source in line to be served.
+    /// Queues the source to be served.
     private func becomeReady() { state.value.watch?.becomeReady() }
 
     // MARK: - Serving
 
-    /// Calls the service with what is ready.
+    /// Calls the service if there are reports or refusals for it, or the deadline has come.
     ///
-    /// - Returns: False if nothing is.
+    /// - Returns: False if there is nothing to serve, or the service is already on the stack.
     private func serve() -> Bool {
         if state.value.isServing { return false }
         fetch()
@@ -163,10 +164,10 @@ extension LibrarySource {
         return true
     }
 
-    /// The most reports that one call of the service gets.
+    /// The most reports that one call of the service can take.
     private static var mostReports: Int { 64 }
 
-    /// Takes over what the kernel reports now.
+    /// Fetches the readiness that the kernel reports now.
     private func fetch() {
         state.value.set?.report(to: &state.value.reports)
         for report in state.value.reports where !state.value.group.isKnown(report.token) {
@@ -217,7 +218,8 @@ extension LibrarySource: DatedInput {
 extension LibrarySource: KernelChanging {
     func makeChange(in list: LoopDescriptors) {
         state.value.isChanged = false
-        // Not while the service is on the stack: its watch knows that, and is not reported for ever; a new one would be.
+        // The set is not renewed while the service is on the stack. The present watch knows that it is being served, so it is
+        // not reported endlessly; a new watch would be.
         if state.value.needsNewSet && state.value.retry == .never && !state.value.isServing {
             renewSet(in: list)
         }
@@ -225,7 +227,7 @@ extension LibrarySource: KernelChanging {
         if state.value.group.hasRefused { becomeReady() }
     }
 
-    /// Has the kernel's set be what the library wants.
+    /// Makes the kernel's set match what the library wants.
     private func makeChanges() {
         guard let set = state.value.set else { return }
         while let change = state.value.group.nextChange() {
@@ -236,8 +238,8 @@ extension LibrarySource: KernelChanging {
 
     /// Closes the set, and makes a new one with all descriptors.
     ///
-    /// The old one is closed first, so that its descriptor is free for the new one. If the kernel refuses all the same, the
-    /// loop tries again after a pause. Nothing is lost: what is ready is reported then.
+    /// The old set is closed first, so that its descriptor is free for the new one. If the kernel refuses the new set all the
+    /// same, the loop tries again after a pause. No readiness is lost, because the new set reports everything that is ready.
     private func renewSet(in list: LoopDescriptors) {
         guard let timer = state.value.timer else { return }
         let watch = state.value.watch

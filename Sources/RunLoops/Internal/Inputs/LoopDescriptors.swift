@@ -2,8 +2,8 @@ internal import DequeModule
 
 /// The descriptor sources of one loop.
 ///
-/// It owns the list of sources, what the loop knows of their descriptors, the retries after a refusal by the kernel, and the
-/// list of sources that the kernel has reported and that have not been served.
+/// It owns the list of sources, the record of their descriptors, the retries after refusals by the kernel, and the list of
+/// ready sources that have not been served.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopDescriptors {
@@ -13,28 +13,30 @@ final class LoopDescriptors {
     /// The sources, each at its `watch.position`.
     private var sources: [DescriptorSource] = []
     private var files = WatchedDescriptors()
-    /// Read before each sleep: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// The retries after refusals, stored without exclusivity checks because they are read before each sleep; see
+    /// ``ExclusivityUnchecked``.
     private let retry = ExclusivityUnchecked(WatchRetry())
 
-    /// The mode whose descriptors the kernel watches; nil if that must be looked at again.
+    /// The mode whose descriptors the kernel watches; nil if that must be determined again.
     private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
 
     /// True if the kernel watches the descriptors of the current mode, and has all changes.
     ///
-    /// Kept, because each pass asks: the names of the two modes are compared when one of them changes.
+    /// Stored and not computed, because each pass reads it. The names of the two modes are compared only when one of them
+    /// changes.
     private(set) var isUpToDate = true
 
-    /// Inputs with changes that the kernel gets before it is next asked.
+    /// The inputs with changes to pass to the kernel before it is next polled.
     ///
-    /// Looked at in each pass: without the checks that a class's properties cost, as ``ready``.
+    /// Read in each pass, so it is stored without exclusivity checks, as ``ready`` is.
     private let changed = ExclusivityUnchecked([any KernelChanging]())
 
-    /// An event that no source has; exists while the loop has sources.
+    /// A spare event that no source uses; exists while the loop has sources.
     private var spareEvent: Event?
 
-    /// Sources that were ready when the kernel was last asked, and have not been served.
+    /// The sources that have become ready and have not been served.
     ///
-    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Read in each pass, so it is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
     private let ready = ExclusivityUnchecked(Deque<DescriptorSource>())
 
     init(_ members: LoopMembers, _ poller: Poller) {
@@ -44,7 +46,7 @@ final class LoopDescriptors {
 
     // MARK: - The pass's side
 
-    /// Notes that another mode runs, or none.
+    /// Updates ``isUpToDate`` after a change of the current mode or of ``watchedMode``.
     func modeDidChange() { isUpToDate = watchedMode == members.currentMode && changed.value.isEmpty }
 
     /// The moment at which the loop tries again to watch descriptors that the kernel has refused; `never` if there are none.
@@ -63,9 +65,10 @@ final class LoopDescriptors {
         }
     }
 
-    /// Makes the kernel watch the descriptors of the current mode, and only those, for what their sources want.
+    /// Makes the kernel watch the descriptors of the current mode, and only those, for the events that their sources want.
     ///
-    /// Between two waits in one mode this is one look at ``isUpToDate``, unless there are changes, or the kernel has refused some.
+    /// Between two waits in one mode, this only reads ``isUpToDate``, unless there are changes or the kernel has refused a
+    /// descriptor.
     @inline(__always)
     func watch() { if !isUpToDate { watchCurrentMode() } }
 
@@ -80,7 +83,8 @@ final class LoopDescriptors {
         if retry.value.endLook() { watchedMode = nil }
     }
 
-    /// Looks again at what the kernel is to watch: the common modes are others, or the kernel has refused a descriptor.
+    /// Makes the next ``watch()`` look at all sources, because the common modes have changed or the kernel has refused a
+    /// descriptor.
     func lookAgain() { watchedMode = nil }
 
     /// Calls the handlers of the descriptors that were ready when the step began.
@@ -99,18 +103,18 @@ final class LoopDescriptors {
                 source.watch.isReady = false
                 if source.serve(in: self) { handled = true }
             } else if source.membership.loop != nil {
-                // Ready in the mode of an outer run, or of a run inside a handler of this step: last in the list, where that
-                // one finds it.
+                // The source is ready in the mode of an outer run, or of a run inside a handler of this step. It moves to the
+                // end of the list, where that run finds it.
                 ready.value.append(source)
             } else {
-                // Removed meanwhile, and no longer in the list, should it be added again.
+                // The source was removed meanwhile. Mark it as no longer in the list, in case it is added to the loop again.
                 source.watch.isReady = false
             }
         }
         return handled
     }
 
-    /// Forgets the sources that are ready: the loop has ended.
+    /// Forgets the ready sources, because the loop has ended.
     func end() { ready.value.removeAll() }
 
     /// Closes the descriptors that the loop has opened for its sources.
@@ -121,12 +125,12 @@ final class LoopDescriptors {
 
     // MARK: - The source's side
 
-    /// Takes in a source whose event is about to be made.
+    /// Adds a source whose event is about to be made.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - startWatching: Has the kernel watch it.
-    /// - Throws: `SystemError` if the kernel refuses. The source is not taken in then.
+    ///   - startWatching: Makes the kernel watch the source.
+    /// - Throws: `SystemError` if the kernel refuses. The source has then not been added.
     func append(
         _ source: DescriptorSource, startWatching: () throws(SystemError) -> Void
     ) throws(SystemError) {
@@ -151,9 +155,9 @@ final class LoopDescriptors {
         sources.append(source)
     }
 
-    /// Releases a source that has left its last mode, and whose event was freed.
+    /// Removes a source that has left its last mode and whose event was freed.
     ///
-    /// - Returns: False if its descriptor was closed before.
+    /// - Returns: False if the source's descriptor had already been closed.
     func remove(_ source: DescriptorSource) -> Bool {
         let wasOpen = files.leave(source.descriptor)
         let last = sources.removeLast()
@@ -164,16 +168,16 @@ final class LoopDescriptors {
         return wasOpen
     }
 
-    /// Takes a source out of a mode, or out of all common modes.
+    /// Removes a source from a mode, or from all common modes.
     func remove(_ source: DescriptorSource, from mode: RunLoop.Mode) {
         members.remove(source, from: mode)
         source.update()
     }
 
-    /// True if a source's descriptor stands for the file that it stood for when the source joined.
+    /// True if a descriptor still stands for the file that it stood for when its source joined.
     func stillHolds(_ descriptor: CInt) -> Bool { files.holds(descriptor) }
 
-    /// Notes an input with a change that the kernel has not got.
+    /// Records that an input has a change that has not yet been passed to the kernel.
     func noteChange(of input: any KernelChanging) {
         changed.value.append(input)
         isUpToDate = false
@@ -182,7 +186,7 @@ final class LoopDescriptors {
     /// Forgets the change of an input that leaves the loop.
     func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
 
-    /// Takes the event that no source has, for a source that gives another one back.
+    /// Takes the spare event, for a source that gives another one back.
     func takeSpareEvent() -> Event {
         guard let event = spareEvent.take() else {
             preconditionFailure("a loop with a source has a spare event")
@@ -190,23 +194,24 @@ final class LoopDescriptors {
         return event
     }
 
-    /// Keeps an event that a source has given back.
+    /// Keeps an event that a source has given back, as the spare one.
     func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
 
     /// True if several sources of the loop watch a descriptor.
     func isShared(_ descriptor: CInt) -> Bool { files.isShared(descriptor) }
 
-    /// Puts a source that is ready in line.
+    /// Appends a source to the list of ready sources.
     func append(ready source: DescriptorSource) { ready.value.append(source) }
 
-    /// True if this look at all sources tries those again that the kernel has refused; otherwise notes that one is left out.
+    /// Returns true if the current look at all sources retries those that the kernel has refused; otherwise records that one is
+    /// left out.
     func retriesNow() -> Bool {
         if retry.value.isDue { return true }
         retry.value.leaveOut()
         return false
     }
 
-    /// Notes that the kernel has refused to watch a descriptor: each pass looks again.
+    /// Records that the kernel has refused to watch a descriptor, so that each pass looks at all sources again.
     func wasRefused() {
         retry.value.wasRefused()
         lookAgain()

@@ -1,33 +1,33 @@
 /// The inputs of one loop, and the modes that they are in.
 ///
-/// It owns the list of inputs, the table of modes, and the mode that runs; and once it has ended it refuses new inputs. The
-/// parts that serve inputs of one kind, such as ``LoopTimers``, ask it for the mode that runs.
+/// `LoopMembers` owns the list of inputs and the table of modes, and keeps track of the running mode. Once the loop has ended,
+/// it refuses new inputs. The parts that serve inputs of one kind, such as ``LoopTimers``, get the running mode from it.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopMembers {
     let handle: LoopHandle
     let handlers: HandlerCaller
 
-    /// All inputs, in no order.
+    /// All inputs, in no particular order.
     private(set) var inputs: [any LoopInput] = []
 
-    /// The modes with an input, and those that are common.
+    /// The modes that hold an input, and the common modes.
     ///
-    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the reason.
     private let table = ExclusivityUnchecked(ModeTable())
 
-    /// The mode of the innermost run, or nil between runs.
+    /// The mode of the innermost run; nil between runs.
     private(set) var currentMode: RunLoop.Mode?
 
-    /// True if that mode is one of the common ones.
+    /// True if the current mode is one of the common ones.
     private(set) var modeIsCommon = false
 
-    /// True if that mode holds an input that can become ready.
+    /// True if the current mode holds an input that can become ready.
     ///
-    /// Each pass asks for this twice, so it compares no names of modes.
+    /// Each pass reads this twice, so the property is computed without comparing the names of modes.
     var modeIsAlive: Bool { @inline(__always) get { modes.runningIsAlive } }
 
-    /// True once the thread ends: nothing can be added any more.
+    /// True once the thread is ending, after which nothing can be added.
     private(set) var hasEnded = false
 
     init(_ handle: LoopHandle, _ handlers: HandlerCaller) {
@@ -37,16 +37,16 @@ final class LoopMembers {
 
     // MARK: - Modes
 
-    /// The modes with an input, and those that are common.
+    /// The modes that hold an input, and the common modes.
     var modes: ModeTable {
         @inline(__always) _read { yield table.value }
     }
 
-    /// Has another mode run, or none.
+    /// Makes another mode the current one, or none.
     ///
-    /// - Returns: True if it is not the mode that ran before.
+    /// - Returns: True if the current mode has changed.
     func run(in mode: RunLoop.Mode?) -> Bool {
-        // Asked again also for the mode of an outer run: it may have become common meanwhile.
+        // Done even when an outer run's mode becomes current again, because that mode may have become common meanwhile.
         table.value.run(in: mode)
         modeIsCommon = mode.map { modes.isCommon($0) } ?? false
         if currentMode == mode { return false }
@@ -54,7 +54,7 @@ final class LoopMembers {
         return true
     }
 
-    /// Makes a mode common: the inputs that were added to the common modes join it.
+    /// Makes a mode common, and adds to it the inputs that were added to the common modes.
     ///
     /// - Returns: False if the mode is common already.
     func addCommonMode(_ mode: RunLoop.Mode) -> Bool {
@@ -64,14 +64,14 @@ final class LoopMembers {
         return true
     }
 
-    /// Keeps a mode alive as an input does, for good.
+    /// Keeps a mode alive permanently, as an input in it would.
     func keepAlive(_ mode: RunLoop.Mode) { table.value.countInput(in: mode, by: 1) }
 
     // MARK: - Inputs
 
     /// Adds an input to a mode, or to the common modes.
     ///
-    /// - Returns: False if that changed nothing: it is there already, or the thread is ending.
+    /// - Returns: False if nothing changed, because the input is already in the mode or the thread is ending.
     @discardableResult
     func add(_ input: any LoopInput, to mode: RunLoop.Mode) -> Bool {
         if hasEnded { return false }
@@ -95,7 +95,7 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Counts the modes of an input again, which now keeps them alive, or no longer does.
+    /// Updates the counts of live inputs in an input's modes, after the input has begun or ceased to keep its modes alive.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {
@@ -103,7 +103,7 @@ final class LoopMembers {
         }
     }
 
-    /// Takes an input out of a mode, or out of all modes that are common.
+    /// Removes an input from a mode, or from all common modes.
     func remove(_ input: any LoopInput, from mode: RunLoop.Mode) {
         guard input.membership.loop === self else { return }
         if mode == .common {
@@ -120,7 +120,7 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: -1) }
     }
 
-    /// Takes an input out of every mode, and tells it.
+    /// Removes an input from every mode, and notifies the input.
     func remove(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes where input.keepsModeAlive {
@@ -146,9 +146,9 @@ final class LoopMembers {
         return self
     }
 
-    /// Refuses new inputs from now on: the thread ends.
+    /// Refuses new inputs from now on, because the thread is ending.
     func refuseInputs() { hasEnded = true }
 
-    /// Takes out all inputs, and tells them.
+    /// Removes all inputs, and notifies each.
     func removeAll() { while let input = inputs.last { remove(input) } }
 }

@@ -1,17 +1,17 @@
 /// The observers of one loop.
 ///
-/// It owns the list of observers, and calls those of the current mode that want a moment of the pass.
+/// It owns the list of observers. At each moment of the pass, it calls the observers of the current mode that want that moment.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopObservers {
     let members: LoopMembers
-    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues: each pass reads it several
-    /// times.
+    /// The observers, stored without exclusivity checks because each pass reads them several times; see
+    /// ``ExclusivityUnchecked``.
     private let list = ExclusivityUnchecked(ObserverList())
 
     init(_ members: LoopMembers) { self.members = members }
 
-    /// The moments that some observer wants, in any mode.
+    /// The moments that at least one observer wants, in any mode.
     var activities: RunLoop.Activity { list.value.activities }
 
     /// Calls the observers of the current mode that want this moment of the pass.
@@ -22,8 +22,8 @@ final class LoopObservers {
 
     private func notifyWanted(_ activity: RunLoop.Activity) {
         guard let mode = members.currentMode else { return }
-        // The list is the one of now: an observer that is added meanwhile is called from the next moment on, also if it was
-        // removed before.
+        // The loop iterates over the list as it is now. If an observer is added meanwhile, even one that was removed before,
+        // the loop calls it only from the next moment on.
         for entry in list.value.inOrder() {
             guard let observer = entry.observer, observer.addition == entry.number else { continue }
             if observer.activities.contains(activity) && observer.membership.contains(mode) {
@@ -32,7 +32,7 @@ final class LoopObservers {
         }
     }
 
-    /// Adds an observer that is not here.
+    /// Adds an observer that is not in the list.
     ///
     /// - Returns: The number of the addition.
     func append(_ observer: RunLoop.Observer) -> UInt64 { list.value.add(observer) }

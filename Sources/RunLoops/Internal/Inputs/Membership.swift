@@ -1,6 +1,6 @@
 /// The place of an input in its loop, and the modes that it is in.
 struct Membership {
-    /// The inputs of the loop, while this one is in one of its modes.
+    /// The inputs of the loop that the input is in; nil while the input is in no loop.
     var loop: LoopMembers?
 
     private var list = ModeList()
@@ -11,24 +11,24 @@ struct Membership {
     /// The position of the input in the loop's list.
     var position = 0
 
-    /// The modes that the input is in, in no order.
+    /// The modes that the input is in, in no particular order.
     var modes: [RunLoop.Mode] { list.modes }
 
     @inline(__always)
     func contains(_ mode: RunLoop.Mode) -> Bool { list.contains(mode) }
 
-    /// Notes that the input has joined a mode.
+    /// Records that the input has joined a mode.
     ///
-    /// - Returns: False if it is there already.
+    /// - Returns: False if the input is in the mode already.
     mutating func join(_ mode: RunLoop.Mode) -> Bool {
         if list.contains(mode) { return false }
         list.append(mode)
         return true
     }
 
-    /// Notes that the input has left a mode.
+    /// Records that the input has left a mode.
     ///
-    /// - Returns: False if it is not there.
+    /// - Returns: False if the input is not in the mode.
     mutating func leave(_ mode: RunLoop.Mode) -> Bool {
         guard let place = list.place(of: mode) else { return false }
         list.remove(at: place)
@@ -36,21 +36,22 @@ struct Membership {
     }
 }
 
-/// Something that a loop serves in the modes it was added to.
+/// An object that a loop serves in the modes that the object was added to.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol LoopInput: AnyObject {
     var membership: Membership { get set }
 
-    /// True if it is in a mode.
+    /// True if the input is in a mode.
     ///
-    /// Asked for here, so that asking an input of any type copies no membership, which would count its references.
+    /// A requirement of the protocol, so that a call on an input of any type does not copy the membership and count its
+    /// references.
     func isIn(_ mode: RunLoop.Mode) -> Bool
 
-    /// True if a mode that holds this can become ready; false for observers.
+    /// True if a mode stays alive while this input is in it; false for observers, which cannot become ready.
     var keepsModeAlive: Bool { get }
 
-    /// The input has left its last mode, or its loop's thread ends.
+    /// Called when the input has left its last mode, or its loop's thread is ending.
     func didLeave(_ loop: LoopMembers)
 }
 

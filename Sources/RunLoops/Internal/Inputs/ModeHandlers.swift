@@ -1,25 +1,26 @@
-/// A handler that is called in one mode, or in all common ones.
+/// A handler that is called in one mode, or in all common modes.
 package protocol ModeHandler {
-    /// The mode that it was given for; ``RunLoop/Mode/common`` for the common ones.
+    /// The mode that the handler was given for; ``RunLoop/Mode/common`` for all common modes.
     var mode: RunLoop.Mode { get }
 }
 
-/// The handlers of an input that may have another one in each mode.
+/// The handlers of an input, which may have a different handler in each mode.
 ///
-/// A value, for one thread. A removed handler is given to the caller, which releases it when all is in order: the objects that
-/// a handler holds may be the user's, and may come back to the input while they are destroyed.
+/// This is a value for use by one thread. A removed handler is returned to the caller, which releases it once the caller's
+/// state is consistent: the objects that a handler holds may be the user's, and while they are destroyed they may call into the
+/// input again.
 ///
-/// Not copyable: a copy for each message would retain the lists.
+/// Not copyable, because a copy for each message would retain the lists.
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     /// The modes that have a handler of their own.
     private var modes = ModeList()
-    /// These handlers, each at its mode's place.
+    /// The handlers of those modes, each at its mode's place.
     private var single: [Handler] = []
     private var common: Handler?
 
     package init() {}
 
-    /// Keeps a handler, unless its mode has one.
+    /// Stores a handler, unless its mode already has one.
     package mutating func add(_ handler: Handler) {
         if handler.mode == .common {
             if common == nil { common = handler }
@@ -29,7 +30,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
         }
     }
 
-    /// Removes the handler of a mode, or those of all modes that are common.
+    /// Removes the handler of a mode, or those of all common modes.
     ///
     /// - Parameters:
     ///   - mode: The mode, or ``RunLoop/Mode/common``.
@@ -54,7 +55,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
         return single.swapRemove(at: place)
     }
 
-    /// The handler that is called in a mode: its own before the common one.
+    /// The handler to call in a mode: the mode's own if it has one, otherwise the common one.
     @inline(__always)
     package func handler(for mode: RunLoop.Mode) -> Handler? {
         modes.place(of: mode).map { single[$0] } ?? common

@@ -1,14 +1,14 @@
 /// A set of modes, each at a place in a list.
 ///
-/// A mode that is removed gives its place to the last one, so a caller can keep something for each mode in a list of
-/// its own. A few modes are searched, which is faster than hashing a name; many are hashed.
+/// When a mode is removed, the last mode takes its place, so a caller can keep something for each mode in a parallel list. A
+/// short list is searched, which is faster than hashing a name; a long one is hashed.
 struct ModeList {
-    /// The modes, in no order.
+    /// The modes, in no particular order.
     private(set) var modes: [RunLoop.Mode]
-    /// The place of each mode; nil while few are here.
+    /// The place of each mode; nil while the list is short.
     private var places: [RunLoop.Mode: Int]?
 
-    // Computed, for the sake of forked children, as `Moment.never` is.
+    // Computed and not stored, so that a forked child cannot hang when it reads the value; see `Moment.never`.
     private static var mostSearched: Int { 8 }
 
     /// Makes a list of at most one mode.
@@ -23,7 +23,7 @@ struct ModeList {
         return places[mode] != nil
     }
 
-    /// The place of a mode, or nil if it is not here.
+    /// The place of a mode; nil if the mode is not in the list.
     func place(of mode: RunLoop.Mode) -> Int? {
         guard let places else { return modes.firstIndex(of: mode) }
         return places[mode]
@@ -31,7 +31,7 @@ struct ModeList {
 
     /// Adds a mode at the end of the list.
     ///
-    /// - Precondition: The mode is not here.
+    /// - Precondition: The mode is not in the list.
     mutating func append(_ mode: RunLoop.Mode) {
         places?[mode] = modes.count
         modes.append(mode)
@@ -40,12 +40,13 @@ struct ModeList {
         }
     }
 
-    /// Removes the mode at a place, where the last one is from then on.
+    /// Removes the mode at a place, and moves the last mode there.
     mutating func remove(at place: Int) {
         let removed = modes.swapRemove(at: place)
         places?[removed] = nil
         if place < modes.count { places?[modes[place]] = place }
-        // Well below the number at which the places are made: a mode that comes and goes does not make them each time.
+        // This limit is well below the one at which the dictionary is made, so that adding and removing one mode repeatedly
+        // does not make the dictionary each time.
         if modes.count <= ModeList.mostSearched / 2 { places = nil }
     }
 }

@@ -1,9 +1,9 @@
-/// The modes of a loop that are common, hold an input, or run.
+/// The modes of a loop that are common, that hold an input, or that are running.
 ///
-/// A mode that is not here is empty and not common, so a mode of which that becomes true is forgotten. Blocks, observers
-/// and the runs on the stack have the names of their modes with them.
+/// A mode that is not in the table is empty and not common, so the table drops a mode that has become both, unless the mode is
+/// running. Blocks, observers and the runs on the stack store the names of their modes themselves.
 ///
-/// Not copyable: a copy would retain three arrays, each time that a pass asks for something.
+/// Not copyable, because a copy would retain three arrays each time that a pass reads something.
 struct ModeTable: ~Copyable {
     private struct Entry {
         var isCommon = false
@@ -12,12 +12,12 @@ struct ModeTable: ~Copyable {
     }
 
     private var list = ModeList(.default)
-    /// Those of the modes in the list, each at its mode's place.
+    /// The entries of the modes in `list`, each at its mode's place.
     private var entries = [Entry(isCommon: true)]
 
-    /// The place of the innermost run's mode, and that of the default mode between runs.
+    /// The place of the innermost run's mode; between runs, that of the default mode.
     ///
-    /// A pass asks about this mode only, and searches for nothing.
+    /// A pass asks about this mode only, so it needs no search.
     private var running = 0
 
     /// The common modes, in the order in which they became common.
@@ -26,7 +26,7 @@ struct ModeTable: ~Copyable {
     /// The number of modes in the table.
     var count: Int { list.count }
 
-    /// Takes note that another mode runs, or none.
+    /// Records that another mode runs, or none.
     mutating func run(in mode: RunLoop.Mode?) {
         let before = running
         running = knownPlace(of: mode ?? .default)
@@ -43,7 +43,7 @@ struct ModeTable: ~Copyable {
 
     /// Makes a mode common.
     ///
-    /// - Returns: False if it was.
+    /// - Returns: False if the mode is common already.
     mutating func addCommon(_ mode: RunLoop.Mode) -> Bool {
         let place = knownPlace(of: mode)
         if entries[place].isCommon { return false }
@@ -52,7 +52,7 @@ struct ModeTable: ~Copyable {
         return true
     }
 
-    /// Counts inputs that have joined a mode, or have left it if the number is negative.
+    /// Adds a number to the count of inputs in a mode; the number is negative if inputs have left the mode.
     mutating func countInput(in mode: RunLoop.Mode, by change: Int) {
         let place = knownPlace(of: mode)
         entries[place].liveInputs += change

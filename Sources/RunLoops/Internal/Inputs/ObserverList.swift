@@ -1,13 +1,14 @@
-/// The observers of a loop, in the order in which they are called: by ``RunLoop/Observer/order``, and those of equal order
-/// in the order in which they were added.
+/// The observers of a loop, in the order in which they are called.
 ///
-/// Adding and removing cost O(log *n*) each, on average over many, besides one copy of the list in each moment that a
-/// handler changes it.
+/// That order is by ``RunLoop/Observer/order``; observers of equal order are called in the order in which they were added.
+///
+/// Adding and removing cost O(log *n*) each, averaged over many calls. In addition, each moment of the pass in which a handler
+/// changes the list costs one copy of it.
 struct ObserverList {
     /// One addition of an observer.
     struct Entry {
         fileprivate let order: Int
-        /// Tells the additions apart, and grows from one to the next.
+        /// Identifies the addition; each addition has a greater number than the one before.
         let number: UInt64
         /// Nil once the observer has been removed.
         fileprivate(set) var observer: RunLoop.Observer?
@@ -17,24 +18,24 @@ struct ObserverList {
         }
     }
 
-    /// First those in order, then those that were added since and belong further in front, by their numbers.
+    /// The sorted entries first, then those that were added since and belong further in front, in the order of their numbers.
     ///
-    /// A removed observer leaves a gap, which keeps its place.
+    /// A removed observer leaves a gap: an entry without an observer, which keeps its place.
     private var entries: [Entry] = []
-    /// The number of entries in order.
+    /// The number of sorted entries at the front.
     private var sortedCount = 0
     private var gaps = 0
     private var additions: UInt64 = 0
 
-    /// The number of observers that want each moment, by its bit.
+    /// The number of observers that want each moment, indexed by the moment's bit.
     private var wanting = InlineArray<8, Int>(repeating: 0)
-    /// The moments that some observer wants, in any mode.
+    /// The moments that at least one observer wants, in any mode.
     private(set) var activities = RunLoop.Activity()
 
     /// The number of observers.
     var count: Int { entries.count - gaps }
 
-    /// Adds an observer that is not here.
+    /// Adds an observer that is not in the list.
     ///
     /// - Returns: The number of the addition.
     mutating func add(_ observer: RunLoop.Observer) -> UInt64 {
@@ -50,7 +51,8 @@ struct ObserverList {
     /// Removes an observer.
     ///
     /// - Parameters:
-    ///   - observer: The observer. The caller holds it, because the objects that its handler holds may be the user's.
+    ///   - observer: The observer. The caller holds a reference to it, because the objects that its handler holds may be the
+    ///     user's.
     ///   - number: The number of its addition.
     mutating func remove(_ observer: RunLoop.Observer, _ number: UInt64) {
         let removed = Entry(order: observer.order, number: number, observer: nil)
@@ -69,7 +71,7 @@ struct ObserverList {
 
     /// The observers in the order in which they are called.
     ///
-    /// The list as it is now: an addition or a removal while a caller goes through it changes another one.
+    /// This is the list as it is now. If an observer is added or removed while a caller iterates over it, another copy changes.
     mutating func inOrder() -> [Entry] {
         if sortedCount < entries.count { sort() }
         return entries
@@ -82,7 +84,7 @@ struct ObserverList {
         gaps = 0
     }
 
-    /// The first place from which on a condition holds.
+    /// The first place in a range at which a condition holds, if it also holds at all later places.
     private func firstPlace(in places: Range<Int>, where holds: (Entry) -> Bool) -> Int {
         var (low, high) = (places.lowerBound, places.upperBound)
         while low < high {

@@ -1,6 +1,6 @@
 // Senders that suspend their task until a port has room.
 //
-// The isolation of the functions that suspend is the caller's, and a parameter, as in
+// The functions that suspend take the caller's isolation as a parameter, as in
 // ``OneShot/value(before:timedOut:cancelled:isolation:_:)``.
 
 extension PortCore {
@@ -23,7 +23,7 @@ extension PortCore {
         isolation: isolated (any Actor)?
     ) async throws(PortSendError<Message>) {
         if Message.self == Void.self { return try post(contentsOf: messages, before: deadline) }
-        // Iterated once, and never asked for its count, for the reason given in `post(contentsOf:before:)`.
+        // The collection is iterated once, and never asked for its count, for the reason given in `post(contentsOf:before:)`.
         var rest = messages.makeIterator()
         var room = 0
         while room == 0 {
@@ -42,7 +42,8 @@ extension PortCore {
 
     /// Queues one message, and suspends the task until there is room for it or the deadline passes.
     ///
-    /// - Returns: Nil once the message is queued. Otherwise the reason why it was not; the node is still the caller's.
+    /// - Returns: Nil once the message is queued; otherwise the reason that it was not. In that case the caller still owns the
+    ///   node.
     @usableFromInline
     func sendAwaiting(
         _ node: Node, before deadline: ContinuousClock.Instant?, isolation: isolated (any Actor)?
@@ -50,7 +51,7 @@ extension PortCore {
         await sendAwaiting(Mailbox.Chain(node), before: deadline, isolation: isolation)
     }
 
-    /// Queues several messages at once, linked newest to oldest: all or none.
+    /// Queues several messages, linked newest to oldest, either all at once or not at all.
     @usableFromInline
     func sendAwaiting(
         _ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?,
@@ -73,19 +74,19 @@ extension PortCore {
         }
     }
 
-    /// The reason why a task that waits for room goes on.
+    /// The reason that a waiting task resumes.
     private enum Wake: Sendable {
-        /// Another thread has taken the sender out of the line.
+        /// Another thread has removed the sender from the wait queue.
         case takenOut
-        /// The port had ended when the sender was about to join the line.
+        /// The port had ended when the sender was about to join the wait queue.
         case closed
         case timedOut
         case cancelled
     }
 
-    /// Joins the line of senders, and suspends the task until there is room for the chain.
+    /// Joins the wait queue, and suspends the task until there is room for the chain.
     ///
-    /// If the deadline has passed, or the task was cancelled, the sender tries once and does not suspend.
+    /// If the deadline has passed or the task was cancelled, the sender tries once and does not suspend.
     @inline(never)
     private func awaitRoom(
         _ chain: Mailbox.Chain, _ deadline: Moment, isolation: isolated (any Actor)?
@@ -102,7 +103,8 @@ extension PortCore {
         ) {
             if joinLine(sender) { queue.lookForRoomAgain() } else { outcome.decide(.closed) }
         }
-        // The line decides: another thread may have queued the messages since the task was cancelled or its deadline passed.
+        // The wait queue decides, not `wake`: another thread may have queued the messages since the task was cancelled or its
+        // deadline passed.
         switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: return nil
         case .closed: return .invalid
@@ -117,7 +119,7 @@ extension PortCore {
         }
     }
 
-    /// Has a loop call a handler once a message could be sent without waiting, or the port has ended.
+    /// Makes a loop call a handler once a message could be sent without waiting, or once the port has ended.
     func onRoom(_ watcher: EndWatcher) {
         Fork.check("Port.onRoom")
         // Without a limit there is always room.
@@ -126,7 +128,7 @@ extension PortCore {
         if joinLine(sender) { queue.lookForRoomAgain() } else { watcher.tell() }
     }
 
-    /// Puts a sender at the end of the line.
+    /// Puts a sender at the end of the wait queue.
     ///
     /// - Returns: False if the port has ended.
     func joinLine(_ sender: WaitingSenders.Sender) -> Bool {

@@ -3,9 +3,9 @@ internal import Synchronization
 // The end of a port, and the destruction of its queue.
 
 extension PortCore {
-    /// Ends the port: destroys all queued messages, and refuses every later one.
+    /// Ends the port, destroys all queued messages, and refuses every later message.
     ///
-    /// Any thread. Calling this twice is harmless.
+    /// Any thread may call this. Calling it twice is harmless.
     func close() {
         racePoint(.portCloses)
         if !markClosed() { return }
@@ -15,31 +15,32 @@ extension PortCore {
         released.notifyAll(.closed)
 
         if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle) {
-            // On the receiver's own thread the port leaves its loop at once.
+            // On the receiver's own thread, the port leaves its loop at once.
             if let signal { _ = ReadyNode.takeRetained(signal) }
             if let input = unsafe receiver.state.value.input { input.membership.loop?.remove(input) }
         } else if let signal = signal ?? bell.nudge() {
-            // The receiver sleeps on this signal, or is about to. Woken, it finds the port closed and releases it. The bell is
-            // nudged and not rung, because a receiver that is just arming the bell would take a ring for a signal.
+            // The receiver sleeps on this signal, or is about to. Once woken, it finds that the port is closed, and releases
+            // the port. The bell is nudged and not rung, because a receiver that is just arming the bell would take a ring for
+            // a signal.
             ReadyNode.send(signal)
         }
-        // A loop or a set that is serving the port at this moment finds out by itself that the port is closed.
+        // A loop or a set that is serving the port at this moment checks by itself that the port is closed.
         destroyWhatIsLeft()
         endRights()
     }
 
-    /// Destroys the messages that were taken in, if the port has ended and nothing holds the claim.
+    /// Destroys the messages in the backlog, if the port has ended and no object holds the claim.
     ///
     /// Called by the thread that ends the port, and by the thread that has just released the claim. If both do so at the same
-    /// moment, the later one sees the change of the other.
+    /// moment, the later one sees the other's change.
     func destroyWhatIsLeft() {
-        // Only if the claim is free: several threads come here for the same port.
+        // The claim is taken only if it is free, because several threads may come here for the same port.
         guard isClosedInOrder, receiver.claim.takeIfFree(for: self) else { return }
         destroyBacklog()
         receiver.claim.release()
     }
 
-    /// Destroys the messages that were taken in of a closed port.
+    /// Destroys the messages in the backlog of a closed port.
     ///
     /// Only for the holder of the claim.
     func destroyBacklog() { destroyAll(unsafe receiver.state.value.backlog.removeAll()) }

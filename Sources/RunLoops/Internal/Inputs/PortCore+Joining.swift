@@ -7,7 +7,7 @@ extension PortCore {
     ) {
         if loop.members.hasEnded || isClosed { return }
         guard receiver.claim.take(for: loop.handle) else {
-            // The port was closed since, by a thread that holds the claim while it destroys the queue.
+            // Another thread has closed the port since the check, and holds the claim while it destroys the queue.
             if isClosed { return }
             misuse(
                 "RunLoop.add(port): the port made at \(origin) is in a set or is in another loop; remove it there first"

@@ -1,6 +1,6 @@
 // The typed half of sending, for ports and rights alike.
 //
-// Inlined into the callers, so that it is compiled for the type of the message.
+// This half is inlined into its callers, so that it is compiled for the type of the message.
 
 extension PortCore {
     @inlinable @inline(__always)
@@ -35,8 +35,8 @@ extension PortCore {
     func post<Message: Sendable>(
         contentsOf messages: some Collection<Message>, before deadline: ContinuousClock.Instant?
     ) throws(PortSendError<Message>) {
-        // The collection is iterated once, and never asked for its count. It may report a count and yield another number of
-        // elements, and room that was taken for messages that do not exist would be lost for good.
+        // The collection is iterated once, and never asked for its count. It may report one count and yield another number of
+        // elements; room that was taken for messages that do not exist would be lost for good.
         var rest = messages.makeIterator()
         if Message.self == Void.self {
             guard let first = rest.next() else { return }
@@ -49,7 +49,7 @@ extension PortCore {
             room = most
             var newest: Node?
             while let node = Node.packing(&rest, within: &room) {
-                // Linked newest to oldest, in the order in which the receiver takes them.
+                // Linked newest to oldest, as the nodes in the mailbox are.
                 node.next = newest
                 newest = node
             }
@@ -59,7 +59,7 @@ extension PortCore {
         }
     }
 
-    /// Returns the messages of nodes that were not sent, linked newest to oldest, and gives the nodes back.
+    /// Returns the messages of nodes that were not sent and that are linked newest to oldest, and releases the nodes.
     @usableFromInline
     static func takeBack<Message>(_ newest: Node?) -> [Message] {
         var nodes: [Node] = []

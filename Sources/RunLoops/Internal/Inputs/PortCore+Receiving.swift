@@ -1,7 +1,7 @@
-// The receiver's operations: taking in and handing out. Only for the holder of the claim.
+// The receiver's operations: taking nodes in and handing messages out. Only the holder of the claim may call them.
 
 extension PortCore {
-    /// Takes in all nodes of the mailbox.
+    /// Moves all nodes from the mailbox to the end of the backlog.
     ///
     /// - Returns: The number of nodes in the backlog.
     func takeMail() -> Int {
@@ -14,7 +14,7 @@ extension PortCore {
 
     /// Takes the oldest message or notice out of ``next``.
     ///
-    /// From then on the room of the message is free.
+    /// After that, the room of the message is free.
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
@@ -25,7 +25,7 @@ extension PortCore {
 
     /// Takes the oldest message or notice, in a node of its own.
     ///
-    /// For a receiver that lets other threads take the next message before it has used this one.
+    /// This is for a receiver that lets other threads take the next message before it has used the current one.
     func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)
@@ -36,7 +36,7 @@ extension PortCore {
         return node
     }
 
-    /// Arms the mailbox, if the backlog and the mailbox are empty.
+    /// Arms the mailbox, if both the backlog and the mailbox are empty.
     ///
     /// - Returns: False if there is a message or notice, or the port has ended.
     func arm(with signal: ReadyNode) -> Bool {
@@ -48,7 +48,7 @@ extension PortCore {
 
     /// Disarms the mailbox or the bell.
     ///
-    /// If no sender has the node of the signal, takes the node's reference back.
+    /// If no sender has taken the node of the signal, this takes the node's reference back.
     func disarm(_ signal: ReadyNode) {
         if isSignalPort {
             if let node = bell.disarm() { _ = ReadyNode.takeRetained(node) }

@@ -9,7 +9,7 @@ extension PortCore {
         let end = try beginRequest(before: deadline)
         if isReceivedHere { throw .wouldDeadlock(.port(self.origin)) }
         let reply = OneShot<Result<Answer, RequestError>>()
-        // Made before the wait begins: the closure that makes the message is the user's, and may itself wait.
+        // Made before the wait begins, because the closure that makes the message is the user's and may itself wait.
         let node = makeRequest(message, ReplyRight(reply, self, origin))
         let wait = ThreadWait(
             RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin,
@@ -28,7 +28,7 @@ extension PortCore {
 
     /// Sends a message with a right to reply, and suspends the task until the outcome is decided.
     ///
-    /// The isolation is the caller's, and a parameter, as in ``OneShot/value(before:timedOut:cancelled:isolation:_:)``.
+    /// The caller's isolation is a parameter, as in ``OneShot/value(before:timedOut:cancelled:isolation:_:)``.
     func request<Message: Sendable, Answer: Sendable>(
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
         isolation: isolated (any Actor)?, _ message: (ReplyRight<Answer>) -> Message
@@ -71,18 +71,18 @@ extension PortCore {
         return node
     }
 
-    /// Queues a message, or puts it in the line of senders.
+    /// Queues a message, or puts its sender in the wait queue.
     ///
     /// Never blocks.
     ///
     /// - Parameters:
-    /// - node: The node with the message. If the port refuses it, it is destroyed.
-    /// - end: Called if the port has ended, or ends while the message is in the line.
-    /// - Returns: The sender in the line, for ``withdraw(_:)``; nil if none is.
+    ///   - node: The node with the message. If the port refuses the message, the node is destroyed.
+    ///   - end: Called if the port has ended, or ends while the sender is in the wait queue.
+    /// - Returns: The sender in the wait queue, for ``withdraw(_:)``; nil if there is none.
     private func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
         if isSignalPort {
-            // A signal carries no message. The requester's code has used the right already, or its destruction decides the
-            // outcome.
+            // A signal carries no message. Either the requester's code has used the right to reply already, or the destruction
+            // of the right decides the outcome.
             if ring() != nil { end() }
             destroyUnsent(node)
             return nil
@@ -111,7 +111,7 @@ extension PortCore {
         return nil
     }
 
-    /// Takes a sender out of the line.
+    /// Removes a sender from the wait queue.
     ///
     /// If its message was not queued, destroys the message.
     private func withdraw(_ sender: WaitingSenders.Sender) {
@@ -123,7 +123,7 @@ extension PortCore {
         }
     }
 
-    /// Destroys a message that was not sent, and with it the right to reply in it.
+    /// Destroys a message that was not sent, and with it the right to reply that the message contains.
     private func destroyUnsent(_ node: Node) {
         destroyMessages(of: node)
         PortCore.discard(node)

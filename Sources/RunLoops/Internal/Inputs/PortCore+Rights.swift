@@ -5,7 +5,7 @@ extension PortCore {
 
     func makeSendRight() { rightsRecord.withLock { $0.rights.makeSendRight() } }
 
-    /// Counts that the last copy of a send right was released.
+    /// Records that the last copy of a send right was released.
     func dropSendRight() {
         // In a forked child the receiver belongs to the parent process, and must not get a notice.
         if Fork.isChild { return }
@@ -16,7 +16,7 @@ extension PortCore {
 
     /// Makes a node for the message of a send-once right.
     ///
-    /// The right keeps the node until it sends it.
+    /// The right keeps the node until the right sends it.
     @usableFromInline
     func makeSendOnceNode() -> Node {
         rightsRecord.withLock { $0.rights.makeSendOnceRight() }
@@ -25,7 +25,8 @@ extension PortCore {
 
     /// Queues the message of a send-once right, beyond the limit.
     ///
-    /// - Returns: Nil once the message is queued. Otherwise the reason why it was not; the node is still the caller's.
+    /// - Returns: Nil once the message is queued; otherwise the reason that it was not. In that case the caller still owns the
+    ///   node.
     @usableFromInline
     func sendOnce(_ node: Node) -> Refusal? {
         Fork.check("SendOnceRight.send")
@@ -33,7 +34,7 @@ extension PortCore {
         return queueOnce(node)
     }
 
-    /// Queues the message that a send-once right carries for the case that it is released unused.
+    /// Queues the message that a send-once right sends if it is released unused.
     @usableFromInline
     func sendUnused(_ node: Node) {
         if Fork.isChild { return }
@@ -41,7 +42,7 @@ extension PortCore {
         if queueOnce(node) != nil { destroyStandalone(node) }
     }
 
-    /// Gives back a node of a send-once right, after its message was taken out.
+    /// Frees the node of a send-once right, after its message was taken out.
     @usableFromInline
     static func discardSendOnceNode(_ node: Node) { node.freeStandalone() }
 
@@ -54,7 +55,7 @@ extension PortCore {
 
     /// Queues a node that takes no room.
     ///
-    /// - Returns: False if the port has ended. The node is then still the caller's.
+    /// - Returns: False if the port has ended. In that case the caller still owns the node.
     private func queueBeyondLimit(_ node: Node) -> Bool {
         switch queue.mailbox.push(Mailbox.Chain(uncounted: node)) {
         case .queued: return true
@@ -68,14 +69,14 @@ extension PortCore {
 
     // MARK: - No senders
 
-    /// Has the port's loop call a handler once the last send right is released.
+    /// Makes the port's loop call a handler once the last send right is released.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
         guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle),
             let input = unsafe receiver.state.value.input
         else {
-            // The handler is not needed: a port that has ended leaves its loop by itself, and so does every port of a loop that
-            // has ended.
+            // No handler is needed: a port that has ended leaves its loop by itself, as does every port of a loop that has
+            // ended.
             if isClosed || RunLoop.existing?.hasEnded == true { return }
             misuse(
                 "Port.onNoSenders: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
@@ -83,18 +84,18 @@ extension PortCore {
         }
         let replaced = input.noSenders
         input.noSenders = handler
-        // Released after the assignment: the destruction of the handler's captures may come back here.
+        // Released after the assignment, because the destruction of the handler's captures may call this function again.
         withExtendedLifetime(replaced) {}
         perform(rightsRecord.withLock { $0.rights.requestNotice() })
     }
 
-    /// Cancels the request for a notice: the port has left the loop that would call the handler.
+    /// Cancels the request for a notice, because the port has left the loop that would call the handler.
     func cancelNoSenders() { rightsRecord.withLock { $0.rights.cancelNotice() } }
 
-    /// Takes note of a notice that has reached the receiver.
+    /// Records that a notice has reached the receiver.
     ///
-    /// - Parameter isWanted: True if there is a handler for it.
-    /// - Returns: True if the handler is to be called.
+    /// - Parameter isWanted: True if there is a handler for the notice.
+    /// - Returns: True if the caller must call the handler.
     func noSendersNoticeArrives(isWanted: Bool) -> Bool {
         let action = rightsRecord.withLock { $0.rights.noticeArrives(isWanted: isWanted) }
         perform(action)
@@ -110,16 +111,17 @@ extension PortCore {
         case .queueNotice:
             let node = Node.makeStandalone(.noSenders)
             if !queueBeyondLimit(node) { return node.freeStandalone() }
-            // The receiver of a port without messages sleeps on the bell. A nudge wakes it and is not a signal.
+            // The receiver of a port without messages sleeps on the bell. A nudge wakes the receiver and does not count as a
+            // signal.
             if isSignalPort, let signal = bell.nudge() { ReadyNode.send(signal) }
         }
     }
 
     // MARK: - End
 
-    /// Has a loop call a handler when the port ends.
+    /// Makes a loop call a handler when the port ends.
     ///
-    /// If it has ended, that is now.
+    /// If the port has already ended, the call is scheduled at once.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = rightsRecord.withLock { record in
             if !record.rights.hasEnded { record.watchers.add(watcher) }
@@ -128,7 +130,7 @@ extension PortCore {
         if isNow { watcher.tell() }
     }
 
-    /// Ends the notices about rights, and has the handlers of the port's end called.
+    /// Ends the notices about rights, and schedules the calls of the handlers for the port's end.
     func endRights() {
         let watchers = rightsRecord.withLock { record in
             record.rights.end()

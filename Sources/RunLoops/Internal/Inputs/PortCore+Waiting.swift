@@ -3,7 +3,7 @@ internal import Synchronization
 // Senders that block until a port has room.
 
 extension PortCore {
-    /// The number of messages to send in one batch: as many as have room now, and one if none has.
+    /// The number of messages to send in one batch: as many as there is room for now, but at least one.
     @usableFromInline
     func roomAtOnce() -> Int { queue.roomAtOnce() }
 
@@ -16,18 +16,19 @@ extension PortCore {
     /// The target of a wait for the receiver, at this moment: the thread that serves the port's set, or the port's loop.
     var waitTarget: WaitTarget { PortSetServers.waitTarget(of: receiver.claim.holderID) }
 
-    /// The outcome of a sender's first try, which it makes under the lock of the line.
+    /// The outcome of a sender's first try, which the sender makes under the lock of the wait queue.
     private enum Finding {
         case sent
         case refused(Refusal)
         case inLine
     }
 
-    /// Joins the line of senders, and blocks until there is room for the chain.
+    /// Joins the wait queue, and blocks until there is room for the chain.
     ///
     /// If the deadline has passed, or if the calling thread is the receiver, the sender tries once and does not block.
     ///
-    /// - Returns: Nil once the chain is queued. Otherwise the reason why it was not; the nodes are still the caller's.
+    /// - Returns: Nil once the chain is queued; otherwise the reason that it was not. In that case the caller still owns the
+    ///   nodes.
     @inline(never)
     func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
         let gate = ThreadGate()
@@ -40,7 +41,7 @@ extension PortCore {
             if mayWait && !isReceiver { return .inLine }
             defer { queue.storeCount(of: line) }
             if line.leave(sender) != nil { return .sent }
-            // Check again: if the port has closed since, that is why the chain was not queued, and not a lack of room.
+            // Check again: if the port has closed since, the chain was not queued for that reason, and not for lack of room.
             if isClosed { return .refused(.invalid) }
             return .refused(mayWait ? .wouldDeadlock : .timedOut)
         }
@@ -61,14 +62,15 @@ extension PortCore {
         }
     }
 
-    /// Joins the line of senders, and leaves it again if there is no room for the chain at once.
+    /// Joins the wait queue, and leaves it again if there is no room for the chain at once.
     ///
-    /// - Returns: Nil once the chain is queued. Otherwise the reason why it was not; the nodes are still the caller's.
+    /// - Returns: Nil once the chain is queued; otherwise the reason that it was not. In that case the caller still owns the
+    ///   nodes.
     func sendOnceInLine(_ chain: Mailbox.Chain) -> Refusal? {
         waitForRoom(chain, Moment(.distantPast))
     }
 
-    /// A sender's wait for the receiver, which lasts as long as the sender is in the line.
+    /// A sender's wait for the receiver, which lasts as long as the sender is in the wait queue.
     private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {
         ThreadWait(
             in: "Port.send", fileID: origin.fileID, line: Int(origin.line),

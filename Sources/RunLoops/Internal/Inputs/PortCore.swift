@@ -2,21 +2,22 @@ internal import Synchronization
 
 /// The part of a port that does not depend on the type of its messages.
 ///
-/// Senders push onto the mailbox of ``queue``. The receiver takes in all nodes at once, into the backlog of ``receiver``, and
-/// hands out their messages one by one. The receiver of an empty port arms the mailbox with its ``ReadyNode``: the next sender
-/// gets the signal, and sends it.
+/// Senders push onto the mailbox of ``queue``. The receiver moves all nodes from the mailbox to the backlog of ``receiver`` at
+/// once, and hands out their messages one by one. When the port is empty, the receiver arms the mailbox with its ``ReadyNode``,
+/// the signal. The next sender gets the signal and sends it.
 @usableFromInline
 final class PortCore: Sendable {
-    /// First, because its layout keeps the words that senders write apart from the words that the receiver writes.
+    /// The port's queue, declared first because its layout keeps the words that senders write apart from the words that the
+    /// receiver writes.
     let queue: PortQueue
 
-    /// The bell of a port without messages: its signals merge here, and the mailbox carries only notices.
+    /// The bell of a port without messages, where the port's signals merge; the mailbox of such a port carries only notices.
     let bell = Doorbell()
-    /// True if the port carries signals, and no messages.
+    /// True if the port carries signals instead of messages.
     let isSignalPort: Bool
 
     private let closedFlag = Atomic<Bool>(false)
-    /// The number of answers that came after their requester had given up.
+    /// The number of replies that came after their requester had given up.
     private let lateReplies = Atomic<Int>(0)
     let rightsRecord = Guarded(RightsRecord())
     let receiver = PortReceiver()
@@ -49,15 +50,15 @@ final class PortCore: Sendable {
 
     // MARK: - State
 
-    /// True from the time the port ends.
+    /// True once the port has ended.
     var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
 
-    /// ``isClosed``, in one order with the changes of the claim.
+    /// The value of ``isClosed``, loaded in one total order with the changes of the claim.
     var isClosedInOrder: Bool { closedFlag.load(ordering: .sequentiallyConsistent) }
 
     /// Marks the port as ended.
     ///
-    /// - Returns: False if it was marked before.
+    /// - Returns: False if the port was marked before.
     func markClosed() -> Bool { !closedFlag.exchange(true, ordering: .sequentiallyConsistent) }
 
     func countLateReply() { lateReplies.add(1, ordering: .relaxed) }
@@ -66,7 +67,7 @@ final class PortCore: Sendable {
 
     // MARK: - Sending
 
-    /// The reason why a message was not sent.
+    /// The reason that a message was not sent.
     @usableFromInline
     enum Refusal: Sendable {
         case timedOut
@@ -75,7 +76,7 @@ final class PortCore: Sendable {
         case cancelled
     }
 
-    /// Gives back a node that was emptied again.
+    /// Releases a node that has become empty again.
     @usableFromInline
     static func discard(_ node: Node) {
         var releaser = NodeReleaser()
@@ -84,10 +85,11 @@ final class PortCore: Sendable {
 
     /// Queues one message, and blocks until there is room for it.
     ///
-    /// - Returns: Nil once the message is queued. Otherwise the reason why it was not; the node is still the caller's.
+    /// - Returns: Nil once the message is queued; otherwise the reason that it was not. In that case the caller still owns the
+    ///   node.
     @usableFromInline
     func send(_ node: Node) -> Refusal? {
-        // Apart from the one with a deadline, because an instant costs more to pass on than the rest takes.
+        // Separate from the function with a deadline, because passing on an instant costs more than all the rest.
         send(Mailbox.Chain(node)) { .never }
     }
 
@@ -97,7 +99,7 @@ final class PortCore: Sendable {
         send(Mailbox.Chain(node)) { Moment(deadline) }
     }
 
-    /// Queues several messages at once, linked newest to oldest: all or none.
+    /// Queues several messages, linked newest to oldest, either all at once or not at all.
     @usableFromInline
     func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }
@@ -123,7 +125,7 @@ final class PortCore: Sendable {
         case full
     }
 
-    /// Queues messages if there is room for them and no line, and signals the receiver.
+    /// Queues messages and signals the receiver, if there is room for the messages and no sender waits.
     @inline(__always)
     func trySend(_ chain: Mailbox.Chain) -> Attempt {
         guard queue.hasNoLine else { return .full }
@@ -137,7 +139,7 @@ final class PortCore: Sendable {
         }
     }
 
-    /// Rings the bell of a port without messages.
+    /// Rings the bell of a port without messages, unless the port has ended.
     @usableFromInline
     func ring() -> Refusal? {
         Fork.check("Port.send")

@@ -1,5 +1,5 @@
-// The mutable state of a port's place in a loop. It is accessed for each message, so it does without the exclusivity checks of
-// class properties, as ``ExclusivityUnchecked`` argues.
+// The mutable state of a port's place in a loop. It is accessed for each message, so it is stored without the exclusivity
+// checks of class properties; see ``ExclusivityUnchecked`` for the reason.
 
 extension PortInput {
     struct State: ~Copyable {
@@ -13,7 +13,7 @@ extension PortInput {
 
     /// A handler with its mode.
     ///
-    /// A type of its own: a function in a tuple or an optional is wrapped once more each time it is taken out.
+    /// A type of its own, because a function in a tuple or an optional is wrapped once more each time it is taken out.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (Node.Slot) -> Void
@@ -24,8 +24,8 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    // The properties that each message accesses have getters instead of `_read`: in unoptimized code, an accessor that yields a
-    // value yielded to it allocates memory.
+    // The properties that each message accesses have getters instead of `_read`, because in unoptimized code an accessor that
+    // yields a value that was yielded to it allocates memory.
 
     /// The signal that announces messages; nil once the port has left the loop.
     var signal: ReadyNode? {
@@ -33,15 +33,15 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.signal }
     }
 
-    /// The handlers of messages, by the mode that the port was added to.
+    /// The handlers of messages, keyed by the mode that the port was added to.
     var handlers: ModeHandlers<Handler> {
         @inline(__always) _read { yield state.value.handlers }
         @inline(__always) _modify { yield &state.value.handlers }
     }
 
-    /// True if the port was armed since it joined the loop.
+    /// True if the port has been armed since it joined the loop.
     ///
-    /// From then on it is armed again each time it was served.
+    /// From then on, the port is armed again each time it has been served.
     var hasBeenArmed: Bool {
         @inline(__always) get { state.value.hasBeenArmed }
         @inline(__always) _modify { yield &state.value.hasBeenArmed }
@@ -53,7 +53,7 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.noSenders }
     }
 
-    /// True if a handler has taken the port out of a mode, so that the serving under way ends.
+    /// True if a handler has removed the port from a mode, so that serving the port must stop.
     var hasLeftAMode: Bool {
         @inline(__always) get { state.value.hasLeftAMode }
         @inline(__always) _modify { yield &state.value.hasLeftAMode }

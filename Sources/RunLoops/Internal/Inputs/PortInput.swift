@@ -1,9 +1,9 @@
 /// A port's place in one loop, with its handlers.
 ///
-/// The loop's thread only.
+/// Only the loop's thread may use it.
 final class PortInput: SignalledInput {
     private let core: PortCore
-    /// The port itself, which is kept while it is in a loop.
+    /// The port itself, which the input retains while the port is in a loop.
     private let port: AnyObject
     /// The mutable state, whose parts have accessors in `PortInput+State`.
     let state = ExclusivityUnchecked(State())
@@ -17,7 +17,7 @@ final class PortInput: SignalledInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
-    /// Keeps a handler for a mode, or for the common modes, unless there is one already.
+    /// Stores a handler for a mode, or for the common modes, unless there is one already.
     func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
         handlers.add(Handler(mode: mode, deliver: deliver))
     }
@@ -32,7 +32,7 @@ final class PortInput: SignalledInput {
 
     /// Arms the mailbox or the bell for the first time in this loop.
     ///
-    /// If messages came before, makes the port ready.
+    /// If there are messages, notices or a signal already, this makes the port ready.
     func arm(in loop: ReadyInputs) {
         guard let signal, !hasBeenArmed else { return }
         hasBeenArmed = true
@@ -60,7 +60,7 @@ final class PortInput: SignalledInput {
         loop.beginServing(signal)
         defer { loop.endServing() }
         if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
-        // A nested run comes here again, and must not hide from the outer one that the port has left a mode.
+        // A nested run may serve this port too, and must not hide from the outer run that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
         defer { if hadLeftAMode { hasLeftAMode = true } }
@@ -78,13 +78,14 @@ final class PortInput: SignalledInput {
             loop.handlers.call(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
-        // These are only notices: a port of signals has no other mail. A notice that comes from here on nudges the bell again.
+        // Only notices are left, because a port of signals has no other mail. A notice that arrives from here on nudges the
+        // bell again.
         var rest = self.signal != nil ? core.takeMail() : 0
         while rest > 0, self.signal != nil {
             rest -= 1
             if !membership.contains(mode) {
-                // A handler has taken the port out of this mode, and another mode is to serve it. If the bell is no longer
-                // armed, the thread that rang it makes the port ready.
+                // A handler has removed the port from this mode, so another mode must serve it. If the bell is no longer armed,
+                // the thread that rang it makes the port ready.
                 if let node = core.bell.disarm() {
                     _ = ReadyNode.takeRetained(node)
                     served.hasMore = true
@@ -94,7 +95,7 @@ final class PortInput: SignalledInput {
             guard let node = core.next else { break }
             if serveStandalone(core.take(from: node).slot, deliver, loop) { served.calledHandler = true }
         }
-        // Another thread closed the port before the bell was armed, so no thread will ring it.
+        // Another thread closed the port before the bell was armed, so no thread will ring the bell.
         if self.signal != nil && core.isClosed { served.hasMore = true }
         return served
     }
@@ -127,8 +128,8 @@ final class PortInput: SignalledInput {
         _ = core.takeMail()
         var calledHandler = false
         var releaser = NodeReleaser()
-        // A handler may run the loop, which goes on serving this port. If it takes the port out of a mode, the rest waits for
-        // the next pass: this mode may have another handler then.
+        // A handler may run the loop, which goes on serving this port. If the handler removes the port from a mode, the
+        // remaining messages wait for the next pass, because this mode may have another handler by then.
         while !hasLeftAMode, let node = core.next, budget.spend() {
             let taken = core.take(from: node)
             if !taken.takesRoom {
@@ -138,7 +139,8 @@ final class PortInput: SignalledInput {
             calledHandler = true
             loop.handle.counters.messages.add()
             loop.handlers.call(core.origin, as: .port) { deliver(taken.slot) }
-            // Unless it is the last message, a run inside the handler may have taken the others, and the node with them.
+            // Unless this message is the node's last one, a run inside the handler may have taken the others, and released the
+            // node.
             if taken.isLast { releaser.release(node) }
         }
         if core.isClosed { loop.members.remove(self) }

@@ -1,53 +1,52 @@
 internal import CThreads
 internal import Synchronization
 
-// The room of a port with a limit, senders that wait for it, and the handshake that keeps them from sleeping while there is
-// some.
+// The room of a port with a limit, the senders that wait for room, and the handshake that keeps them from sleeping while there
+// is room. The senders wait in a queue of their own, the wait queue; the code calls it the line.
 //
-// The mailbox's word carries room; a push takes it, in the exchange that queues the message. The receiver only counts the
-// messages that it hands out, in `handedOut`. A sender that finds too little room in the word brings it up to date: under the
-// lock of the line it stores `roomReturned`, and adds to the word what was handed out since the last time. Under that lock,
+// The mailbox's word carries the room that is left. A push takes room from the word in the same exchange that queues the
+// message. The receiver only counts the messages that it hands out, in `handedOut`. A sender that finds too little room in the
+// word brings the word up to date: under the lock of the wait queue, it stores `roomReturned` and adds to the word the room of
+// the messages that were handed out since the last time. Under that lock,
 //
 //     room in the word + messages queued or in the backlog + handedOut - roomReturned = limit
 //
-// so a sender is refused only if the port is full at that moment, or other senders wait in front of it. Without the lock the
-// word's room may be less than that, and never more: no sender is accepted by a full port.
+// so a sender is refused only if the port is full at that moment, or other senders wait in front of it. Without the lock, the
+// word's room may be too low but never too high, so a full port never accepts a message.
 //
 // The receiver stores `handedOut`, then loads `waitingCount`. A sender stores `waitingCount`, then loads `handedOut`. If
 // neither side's store and load are reordered, at least one side sees the other's store, so no sender sleeps while there is
 // room.
 //
-// The receiver takes its two steps for every message; a sender takes them only before it sleeps. So the fences are unequal:
-// the receiver's is light, and the sender's is a heavy one that orders the steps of both threads.
+// The receiver takes its two steps for every message; a sender takes them only before it sleeps. So the fences are unequal: the
+// receiver's is light, and the sender's is a heavy one that orders the steps of both threads.
 
 /// The queue of a port: the mailbox that senders push onto, its room, and the senders that wait for room.
 ///
-/// > Thread safety: ``didHandOut()`` and the mailbox's operations for the receiver from the receiver's thread only; the rest
-/// > from any thread.
+/// > Thread safety: only the receiver's thread may call ``didHandOut()`` and the mailbox's operations for the receiver; any
+/// > thread may call the rest.
 struct PortQueue: ~Copyable, Sendable {
     /// The mailbox that senders push onto.
     ///
-    /// Its word carries the room that is left.
-    ///
-    /// That is less than the room there is, by the number of messages handed out since a sender last brought it up to date. So
-    /// a sender need not read the counter that the receiver writes for each message.
+    /// Its word carries the room that is left. That number may be too low, by the number of messages handed out since a sender
+    /// last brought it up to date. In return, a sender need not read the counter that the receiver writes for each message.
     let mailbox: Mailbox
 
-    /// The number of messages handed out whose room is in the mailbox again.
+    /// The number of messages handed out whose room has been returned to the mailbox's word.
     ///
     /// Written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
 
-    /// Keeps what senders write off the cache lines that all sides read for each message: two lines, because processors fetch
-    /// them in pairs.
+    /// Keeps what senders write off the cache lines that all sides read for each message; it fills two lines, because
+    /// processors fetch them in pairs.
     private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
 
-    /// The number of senders in the line.
+    /// The number of senders in the wait queue.
     ///
     /// Written under the lock of `waitingSenders`.
     let waitingCount = Atomic<Int>(0)
 
-    /// The number of messages that may be queued or in the backlog; 0 for any number.
+    /// The most messages that may be queued or in the backlog; 0 for no limit.
     let limit: UInt64
 
     /// Keeps what the receiver writes off the cache lines that all sides read.
@@ -55,10 +54,10 @@ struct PortQueue: ~Copyable, Sendable {
 
     /// The number of messages that were handed out.
     ///
-    /// Written by the receiver only.
+    /// Only the receiver writes it.
     private let handedOut = Atomic<UInt64>(0)
 
-    /// The line of senders.
+    /// The wait queue.
     let waitingSenders = Guarded(WaitingSenders())
 
     init(limit: UInt64) {
@@ -68,15 +67,15 @@ struct PortQueue: ~Copyable, Sendable {
 
     // MARK: - Room
 
-    /// True if a sender need not join the line before it tries to push.
+    /// True if a sender need not join the wait queue before it tries to push.
     ///
-    /// Senders in the line go first.
+    /// Senders in the wait queue have precedence.
     @inline(__always)
     var hasNoLine: Bool { limit == 0 || waitingCount.load(ordering: .relaxed) == 0 }
 
     /// Queues messages if there is room for all of them.
     ///
-    /// Without a limit there always is.
+    /// Without a limit there is always room.
     @inline(__always)
     func push(_ chain: Mailbox.Chain) -> Mailbox.Push {
         if limit == 0 { return mailbox.push(chain) }
@@ -86,7 +85,7 @@ struct PortQueue: ~Copyable, Sendable {
         }
     }
 
-    /// The number of messages to send in one batch: as many as have room now, and one if none has.
+    /// The number of messages to send in one batch: as many as there is room for now, but at least one.
     func roomAtOnce() -> Int {
         if limit == 0 { return .max }
         if waitingCount.load(ordering: .relaxed) > 0 { return 1 }
@@ -95,12 +94,12 @@ struct PortQueue: ~Copyable, Sendable {
         return max(1, Int(room))
     }
 
-    /// Puts the room of the messages handed out since the last time into the mailbox's word.
+    /// Adds the room of the messages that were handed out since the last time to the mailbox's word.
     ///
-    /// - Returns: False if the receiver has handed out none.
+    /// - Returns: False if the receiver has handed out no message since then.
     @inline(never)
     private func bringRoomUpToDate() -> Bool {
-        // Without the lock this is a guess. If it is wrong, the sender joins the line, and looks again under the lock.
+        // Without the lock this is a guess. If it is wrong, the sender joins the wait queue and checks again under the lock.
         racePoint(.roomLooks)
         if handedOut.load(ordering: .acquiring) == roomReturned.load(ordering: .relaxed) { return false }
         waitingSenders.withLock { _ in _ = bringRoomUpToDateLocked() }
@@ -117,21 +116,23 @@ struct PortQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Counts a message that the receiver hands out, and serves the line.
+    /// Counts a message that the receiver hands out, and serves the wait queue.
     @inline(__always)
     func didHandOut() {
         racePoint(.handsOut)
         handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
-        // The store comes before the load. A sender makes the same two steps in the opposite order, with a heavy fence between
-        // them, which orders the steps of this thread as well. If the load came first here, the sender could sleep beside room.
+        // The store must come before the load. A sender stores `waitingCount` and then loads `handedOut`, with a heavy fence in
+        // between that orders the steps of this thread as well. If the load came first here, the sender could sleep while there
+        // is room.
         runloops_light_fence()
         racePoint(.waitingLooks)
         if waitingCount.load(ordering: .relaxed) > 0 { serveLine() }
     }
 
-    // MARK: - The line
+    // MARK: - The wait queue
 
-    /// Changes the line under its lock, then wakes the senders that the change has served.
+    /// Changes the wait queue under its lock, then signals the receiver and notifies the senders whose messages the change has
+    /// queued.
     func changeLine<Result>(_ change: (inout WaitingSenders, inout Pump) -> Result) -> Result {
         var pump = Pump()
         let result = waitingSenders.withLock { change(&$0, &pump) }
@@ -139,7 +140,7 @@ struct PortQueue: ~Copyable, Sendable {
         return result
     }
 
-    /// Puts a sender at the end of the line, and queues the messages of the senders that have room.
+    /// Puts a sender at the end of the wait queue, then queues the messages of waiting senders while there is room.
     func append(_ sender: WaitingSenders.Sender, to line: inout WaitingSenders, _ pump: inout Pump) {
         line.append(sender)
         racePoint(.waitingStores)
@@ -147,11 +148,11 @@ struct PortQueue: ~Copyable, Sendable {
         serve(&line, &pump)
     }
 
-    /// Takes a sender out of the line, and serves the senders behind it.
+    /// Removes a sender from the wait queue, and serves the senders behind it.
     ///
-    /// Room that was too small for the batch in front may be enough for them.
+    /// Room that was too small for the batch in front may be enough for theirs.
     ///
-    /// - Parameter leave: Takes the sender out.
+    /// - Parameter leave: Removes the sender.
     /// - Returns: The result of `leave`.
     func leaveLine<Result>(_ leave: (inout WaitingSenders) -> Result) -> Result {
         changeLine { line, pump in
@@ -162,21 +163,21 @@ struct PortQueue: ~Copyable, Sendable {
         }
     }
 
-    /// Stores the number of senders in the line for the receiver and for senders that do not take the lock.
+    /// Stores the number of waiting senders, for the receiver and for senders that do not take the lock.
     func storeCount(of line: borrowing WaitingSenders) {
         waitingCount.store(line.count, ordering: .sequentiallyConsistent)
     }
 
-    /// Serves the line once more, in case the receiver made room before it could see the sender that joined.
+    /// Serves the wait queue once more, in case the receiver made room before it could see the sender that joined.
     ///
-    /// A sender that stays in the line calls this before it sleeps or suspends.
+    /// A sender that stays in the wait queue calls this before it sleeps or suspends.
     func lookForRoomAgain() {
         if waitingCount.load(ordering: .relaxed) == 0 { return }
         runloops_heavy_fence()
         serveLine()
     }
 
-    /// Takes all senders out of the line: the port has ended.
+    /// Removes all senders from the wait queue, because the port has ended.
     ///
     /// - Returns: The senders, for the caller to wake.
     func closeLine() -> WaitingSenders.List {
@@ -189,9 +190,9 @@ struct PortQueue: ~Copyable, Sendable {
     @inline(never)
     private func serveLine() { changeLine { serve(&$0, &$1) } }
 
-    /// Queues the messages of the senders in the line, first come, first served, while there is room.
+    /// Queues the messages of waiting senders, first come, first served, while there is room.
     ///
-    /// A handler that waits for room is taken out when its turn comes and there is room for a message.
+    /// A handler that waits for room is removed when its turn comes and there is room for a message.
     func serve(_ line: inout WaitingSenders, _ pump: inout Pump) {
         while let first = line.first {
             guard let chain = first.chain else {
@@ -221,12 +222,13 @@ struct PortQueue: ~Copyable, Sendable {
 }
 
 extension PortQueue {
-    /// The work to finish once the lock of the line is free.
+    /// The work to finish once the lock of the wait queue has been released.
     struct Pump {
-        /// The signals that the pushes have got, each of which is to be sent: more than one if the port has changed its
-        /// receiver between two pushes.
+        /// The signals that the pushes have returned and that must all be sent.
+        ///
+        /// There is more than one if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()
-        /// The senders whose messages were queued.
+        /// The senders whose messages were queued, and the handlers for which there is room.
         private(set) var served = WaitingSenders.List()
 
         mutating func add(_ signal: Node?) { if let signal { signals.append(signal) } }

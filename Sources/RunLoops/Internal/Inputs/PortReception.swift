@@ -1,13 +1,12 @@
-/// A task's iteration over the messages of a port: it has the port's claim, as a loop or a set does.
+/// A task's iteration over the messages of a port; the iteration holds the port's claim, as a loop or a set does.
 ///
-/// The mailbox or the bell is armed only when there is nothing to receive. From then on a sender has the node of the signal, until
-/// it has woken the task, or the iteration disarms.
+/// The mailbox or the bell is armed only when there is nothing to receive. From then on, the armed word or a sender owns the
+/// signal's node, until a sender has woken the task or the iteration disarms.
 ///
-/// Not thread-safe: the calls come one after the other, from the task that iterates; the last reference may be released by any
-/// thread.
+/// Not thread-safe: the task that iterates makes its calls one after the other. Any thread may release the last reference.
 @usableFromInline
 final class PortReception {
-    /// The port itself, which is kept while it is received from.
+    /// The port itself, which the iteration retains.
     private let port: AnyObject
     private let core: PortCore
     private let bell = TaskBell()
@@ -16,10 +15,10 @@ final class PortReception {
     private var signal: ReadyNode?
     /// True from the arming until a sender has woken the task.
     private var isArmed = false
-    /// The message that is being moved out.
+    /// The message that the caller is moving out of its slot.
     private var taken: Node.Taken?
 
-    /// Takes the claim of the port, unless that has ended.
+    /// Takes the claim of the port, unless the port has ended.
     init(_ port: AnyObject, _ core: PortCore) {
         Fork.check("Port.messages")
         self.port = port
@@ -35,14 +34,14 @@ final class PortReception {
     }
 
     deinit {
-        // In a forked child the receiver is its parent's.
+        // In a forked child, the receiver belongs to the parent process.
         if !Fork.isChild { end() }
     }
 
     /// Waits for a message, and takes it out.
     ///
-    /// - Returns: The slot of the message, which the caller moves out before it calls ``finishTaking()``; nil if the port has
-    ///   ended or the task was cancelled, and from then on.
+    /// - Returns: The slot of the message, which the caller moves out before it calls ``finishTaking()``. Nil on this and every
+    ///   later call if the port has ended or the task was cancelled.
     @usableFromInline
     func next(isolation: isolated (any Actor)?) async -> Node.Slot? {
         Fork.check("Port.messages")
@@ -54,8 +53,8 @@ final class PortReception {
                 continue
             }
             if core.isSignalPort {
-                // Armed before the element is returned, so that a ring meanwhile is not lost. The only other mail of such a port
-                // is notices, which stay.
+                // Armed before the element is returned, so that a ring in the meantime is not lost. The only other mail of such
+                // a port is notices, which stay in the mailbox.
                 isArmed = true
                 if core.bell.arm(with: signal.retainedNode()) { return Node.Slot(signal.node) }
                 continue
@@ -67,13 +66,13 @@ final class PortReception {
         return nil
     }
 
-    /// Takes the oldest message out, if there is one.
+    /// Takes the oldest message out of the port, if there is one.
     private func takeMessage() -> Node.Slot? {
         _ = core.takeMail()
         while let node = core.next {
             let taken = core.take(from: node)
             if node.mark == .noSenders {
-                // There is no handler for it; the next call of `onNoSenders` asks for a notice again.
+                // No handler waits for the notice here. The next call of `onNoSenders` asks for one again.
                 _ = core.noSendersNoticeArrives(isWanted: false)
                 node.freeStandalone()
                 continue
@@ -84,7 +83,7 @@ final class PortReception {
         return nil
     }
 
-    /// Gives the node of the message back, if it was the last one in it.
+    /// Releases the node of the message, if the message was the last one in it.
     @usableFromInline
     func finishTaking() {
         guard let taken else { return }
@@ -105,11 +104,11 @@ final class PortReception {
 
 /// Wakes the task that iterates over the messages of a port.
 ///
-/// > Thread safety: any thread; one task at a time waits.
+/// > Thread safety: any thread; at most one task waits at a time.
 final class TaskBell: SignalReceiver {
     private enum State: Sendable {
         case quiet
-        /// Rung, and no task has waited since.
+        /// The bell was rung, and no task has waited since.
         case rung
         /// A task waits.
         case awaited(OneShot<Bool>)
@@ -117,7 +116,7 @@ final class TaskBell: SignalReceiver {
 
     private let state = Guarded(State.quiet)
 
-    /// Wakes the task: a sender has found the port empty, or the port has ended.
+    /// Wakes the task, because a sender has found the port empty or the port has ended.
     func becameReady() {
         let waiter: OneShot<Bool>? = state.withLock { state in
             switch state {

@@ -1,28 +1,28 @@
-/// The number of rights to send to a port, and the state of the notice that there are none.
+/// The numbers of rights to send to a port, and the state of the notice that no send right is left.
 ///
-/// Every legal change is a method here, and nothing else changes the state. Rights outlive their port. After its end they are
-/// still counted, without any effect.
+/// Every legal change is a method here, and nothing else changes the state. Rights outlive their port: after its end they are
+/// still counted, but have no effect.
 struct PortRights: Sendable {
     /// The state of the notice that the last send right was released.
     private enum Notice {
         /// The receiver has not asked for a notice.
         case notRequested
-        /// The receiver has asked for a notice, and there is none to send.
+        /// The receiver has asked for a notice, and none is due yet.
         case requested
         /// A notice is in the port's queue.
         ///
-        /// It is about the moment at which `made` rights had been made.
+        /// The notice is about the moment at which `made` rights had been made.
         case queued(made: Int)
         /// The port has ended, and sends no more notices.
         case ended
     }
 
-    /// The action that the caller performs, once it holds no lock.
+    /// An action that the caller must perform once it holds no lock.
     enum Action {
         case nothing
         /// Queues a notice in the port, behind everything that the rights have sent.
         case queueNotice
-        /// Calls the receiver's handler: a notice has arrived, and it is still true.
+        /// Calls the receiver's handler, because a notice has arrived that is still true.
         case callHandler
     }
 
@@ -38,7 +38,7 @@ struct PortRights: Sendable {
 
     /// The number of send rights that were ever made.
     ///
-    /// A notice is about one value of it: if more have been made when the notice arrives, it is stale.
+    /// A notice is about one value of this number. If the number has grown when the notice arrives, the notice is stale.
     private var made = 0
 
     /// The value of ``made`` that the last notice to the receiver was about.
@@ -51,7 +51,7 @@ struct PortRights: Sendable {
         made += 1
     }
 
-    /// Counts that the last copy of a send right was released.
+    /// Records that the last copy of a send right was released.
     mutating func dropSendRight() -> Action {
         precondition(sendRights > 0, "a right goes once")
         sendRights -= 1
@@ -63,7 +63,7 @@ struct PortRights: Sendable {
 
     mutating func makeSendOnceRight() { sendOnceRights += 1 }
 
-    /// Counts that a send-once right was used or destroyed.
+    /// Records that a send-once right was used or destroyed.
     mutating func endSendOnceRight() {
         precondition(sendOnceRights > 0, "a send-once right ends once")
         sendOnceRights -= 1
@@ -73,7 +73,7 @@ struct PortRights: Sendable {
 
     /// Asks for a notice.
     ///
-    /// If there are no send rights any more, and no notice has said so, one is due at once.
+    /// If no send right is left, and no notice has reported that, a notice is due at once.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:
@@ -92,10 +92,10 @@ struct PortRights: Sendable {
         }
     }
 
-    /// Takes note that the notice has come to the head of the queue.
+    /// Records that the notice has come to the head of the queue.
     ///
-    /// - Parameter isWanted: True if the receiver has a handler for it now.
-    /// - Returns: The action that the caller performs.
+    /// - Parameter isWanted: True if the receiver now has a handler for the notice.
+    /// - Returns: The action that the caller must perform.
     mutating func noticeArrives(isWanted: Bool) -> Action {
         switch notice {
         case .queued(let madeThen):
@@ -105,7 +105,7 @@ struct PortRights: Sendable {
             }
             notice = .requested
             if madeThen != made {
-                // Rights were made since. If they were released too, everything that they sent comes first.
+                // Rights were made since. If they were released too, everything that they sent comes before the next notice.
                 return queueIfDue()
             }
             reportedMade = made
@@ -115,10 +115,10 @@ struct PortRights: Sendable {
         }
     }
 
-    /// Ends the notices: the port has ended.
+    /// Ends the notices, because the port has ended.
     mutating func end() { notice = .ended }
 
-    /// True if the port has ended, as far as notices are concerned.
+    /// True once the port has ended and sends no more notices.
     var hasEnded: Bool {
         switch notice {
         case .ended: true

@@ -7,26 +7,27 @@ internal import Synchronization
 final class PortSetCore: Sendable {
     typealias Member = PortSetMember
 
-    /// The members that are ready, and the gates of the threads that wait.
+    /// The ready members, and the gates of the waiting threads.
     ///
-    /// A leaf lock, which senders take as well.
+    /// Guarded by a leaf lock, which senders take as well.
     private let line = Guarded(Line())
 
-    /// Held while a thread acts as the receiver of members: while it takes out a message, adds a member or removes one.
+    /// The lock that a thread holds while it acts as the receiver of members: while it takes out a message, adds a member or
+    /// removes one.
     ///
-    /// Not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes them. A
-    /// sender never needs this lock for that, only that of `line`, and no user code runs under it.
+    /// It is not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes
+    /// the senders. To send, a thread never needs this lock, only that of `line`. No user code runs under this lock.
     private let receiving = Guarded(())
 
-    /// The number of the thread that has received last; 0 for none.
+    /// The identifier of the thread that received last; 0 if none has.
     private let server = Atomic<UInt>(0)
 
-    /// Guarded by the lock of `line`, together with `isReady` and `isDetached` of the members.
+    /// The state guarded by the lock of `line`, which also guards `isReady` and `isDetached` of the members.
     private struct Line: @unchecked Sendable {
         var members: [ObjectIdentifier: Member] = [:]
         /// The members with something to receive, in the order in which they are served.
         var ready = Deque<Member>()
-        /// The gates of the threads that wait, first come, first woken.
+        /// The gates of the waiting threads; the first to come is the first to be woken.
         var waiting = Deque<ThreadGate>()
 
         mutating func append(_ member: Member) {
@@ -38,7 +39,7 @@ final class PortSetCore: Sendable {
 
     var count: Int { line.withLock { $0.members.count } }
 
-    /// The number of threads that sleep, or are about to.
+    /// The number of threads that sleep or are about to sleep.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
 
     private var id: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
@@ -78,7 +79,7 @@ final class PortSetCore: Sendable {
         didDetach(member, released)
     }
 
-    /// Removes all members: the last reference to the set was released.
+    /// Removes all members, because the last reference to the set was released.
     func end() {
         if Fork.isChild { return }
         while let core = line.withLock({ $0.members.first?.value.core }) { remove(core) }
@@ -104,7 +105,7 @@ final class PortSetCore: Sendable {
         return released
     }
 
-    /// Finishes a removal, once no lock is held.
+    /// Finishes the removal of a member, once no lock is held.
     private func didDetach(_ member: Member, _ released: Deque<ThreadGate>) {
         member.core.destroyWhatIsLeft()
         for gate in released { gate.open() }
@@ -112,7 +113,7 @@ final class PortSetCore: Sendable {
 
     // MARK: - Receiving
 
-    /// Puts a member in line, because it has something to receive or has ended, and wakes a thread.
+    /// Queues a member that has something to receive or has ended, and wakes a thread.
     func becameReady(_ member: Member) {
         let gate = line.withLock { line in
             line.append(member)
@@ -121,7 +122,7 @@ final class PortSetCore: Sendable {
         gate?.open()
     }
 
-    /// The result of a look at the line.
+    /// The result of one try to take a message.
     private enum Finding {
         case message(Member, Member.Taken)
         case ended(Member, Deque<ThreadGate>)
@@ -162,14 +163,14 @@ final class PortSetCore: Sendable {
             if isEmpty { throw .noMembers }
             if !mayWait { throw .timedOut }
             if gate.wait(until: deadline) { continue }
-            // A message may have woken this thread at the same moment. Check once more, because no other thread was woken for
-            // it.
+            // The thread that made a member ready may have chosen this thread to wake at the same moment. Check once more,
+            // because no other thread was woken for that message.
             line.withLock { $0.waiting.removeAll { $0 === gate } }
             mayWait = false
         }
     }
 
-    /// Takes a message of the member that is next in line.
+    /// Takes a message out of the first ready member.
     private func look() -> Finding {
         var next: ThreadGate?
         var again: Member?
@@ -177,9 +178,9 @@ final class PortSetCore: Sendable {
             while true {
                 let member: Member? = line.withLock { line in
                     guard let member = line.ready.popFirst() else { return nil }
-                    // Before the member is armed: from then on a sender may put it back in line.
+                    // Cleared before the member is armed, because from then on a sender may queue the member again.
                     member.isReady = false
-                    // Another thread may take the message of the next member.
+                    // Another thread may take the message of the next ready member.
                     if !line.ready.isEmpty && next == nil { next = line.waiting.popFirst() }
                     return member
                 }
@@ -198,7 +199,7 @@ final class PortSetCore: Sendable {
         return finding
     }
 
-    /// Notes that the calling thread serves the set.
+    /// Records that the calling thread serves the set.
     private func serveHere() {
         let here = PortSetServers.thread
         if server.load(ordering: .relaxed) == here { return }

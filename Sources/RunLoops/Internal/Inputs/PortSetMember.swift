@@ -1,22 +1,22 @@
 /// A port's place in a set, independent of the type that its messages are received as.
 ///
-/// `@unchecked Sendable`: each mutable property says which of the set's two locks guards it.
+/// `@unchecked Sendable`: the comment on each mutable property says which of the set's two locks guards it.
 @usableFromInline
 class PortSetMember: SignalReceiver, @unchecked Sendable {
     let core: PortCore
-    /// True if an element is received once the port has ended.
+    /// True if the set returns an element for the end of the port.
     let reportsEnd: Bool
-    /// The port itself, which is kept while it is in a set.
+    /// The port itself, which the member retains.
     private let port: any AnyObject & Sendable
     private let set: PortSetCore
 
-    /// True while the member is in the set's line.
+    /// True while the member is in the set's queue of ready members.
     ///
-    /// Guarded by the lock of the line.
+    /// Guarded by the lock of that queue.
     var isReady = false
     /// True before the member joins the set, and after it has left.
     ///
-    /// Guarded by the lock of the line.
+    /// Guarded by the lock of the set's queue of ready members.
     var isDetached = true
     /// The signal that the empty port is armed with; nil while the port is not in the set.
     ///
@@ -30,10 +30,10 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
         self.set = set
     }
 
-    /// Puts the member in line: a sender has found the port empty.
+    /// Queues the member, because a sender has found the port empty.
     func becameReady() { set.becameReady(self) }
 
-    /// A message, or signal, that was taken out of a port.
+    /// A message or signal that was taken out of a port.
     enum Taken {
         /// A signal.
         ///
@@ -62,7 +62,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
         super.init(port, core, reportsEnd: end != nil, set)
     }
 
-    /// Turns a message into an element, and gives its node back.
+    /// Turns a message into an element, and releases the message's node.
     func receive(_ message: Taken) -> Element {
         switch message {
         case .signal(let node): return element(node)
@@ -78,12 +78,12 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
 
 // The operations of a port's receiver. Called under the lock of `receiving`.
 extension PortSetMember {
-    /// Prepares to receive: makes the signal.
+    /// Prepares the member to receive, by making the signal.
     func begin() { signal = ReadyNode(to: self) }
 
     /// Arms the mailbox or the bell.
     ///
-    /// - Returns: False if there is a message already, or the port has ended. Then no sender will signal.
+    /// - Returns: False if there is a message already or the port has ended, so that no sender will signal.
     func arm() -> Bool {
         guard let signal else { return false }
         if core.isSignalPort {
@@ -91,7 +91,7 @@ extension PortSetMember {
                 _ = ReadyNode.takeRetained(signal.node)
                 return false
             }
-            // The port was closed before the bell was armed, so no thread will ring it.
+            // If the port was closed before the bell was armed, no thread will ring the bell.
             return !core.isClosed
         }
         return core.takeMail() == 0 && core.arm(with: signal)
@@ -99,12 +99,12 @@ extension PortSetMember {
 
     /// Takes one message out, and arms the mailbox or the bell again.
     ///
-    /// - Returns: The message, if there was one, and true if there is more already, so that no sender will signal.
+    /// - Returns: The message, if there was one; and true if there is already more to receive, so that no sender will signal.
     func take() -> (taken: Taken?, hasMore: Bool) {
         guard let signal else { return (nil, false) }
         if core.isSignalPort {
-            // Armed before the signal is used, so that a ring meanwhile is not lost. The only other mail of such a port is
-            // notices, which stay.
+            // Armed before the signal is used, so that a ring in the meantime is not lost. The only other mail of such a port
+            // is notices, which stay in the mailbox.
             let wasRung = core.bell.arm(with: signal.retainedNode())
             return (wasRung ? .signal(signal.node) : nil, core.isClosed)
         }
@@ -128,9 +128,9 @@ extension PortSetMember {
         core.receiver.claim.release()
     }
 
-    /// Drops a notice.
+    /// Discards a notice.
     ///
-    /// A port in a set has no handler for it; the next call of `onNoSenders` asks for a notice again.
+    /// A port in a set has no handler for the notice. The next call of `onNoSenders` asks for one again.
     private func dropNotice(_ node: Node) {
         _ = core.noSendersNoticeArrives(isWanted: false)
         node.freeStandalone()

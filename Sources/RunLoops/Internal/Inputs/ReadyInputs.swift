@@ -1,6 +1,6 @@
 /// The inputs of one loop that other threads make ready: manual sources, and ports.
 ///
-/// It owns the lines in which those that are ready wait to be served, and the stack of ports whose handlers are being called.
+/// It owns the queues in which ready inputs wait to be served, and the stack of ports whose handlers are being called.
 ///
 /// > Thread safety: the loop's own thread only.
 final class ReadyInputs {
@@ -11,8 +11,8 @@ final class ReadyInputs {
 
     /// The ports whose handlers are on the stack, outermost first.
     ///
-    /// Changed for each port that is served: without the checks that a class's properties cost, which ``ExclusivityUnchecked``
-    /// argues.
+    /// Changed for each port that is served, so it is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the
+    /// reason.
     private let serving = ExclusivityUnchecked<[ReadyNode]>([])
 
     init(_ members: LoopMembers) { self.members = members }
@@ -22,9 +22,9 @@ final class ReadyInputs {
 
     // MARK: - The pass's side
 
-    /// Notes that a signalled input is to be served.
+    /// Queues a signalled input to be served.
     func becameReady(_ signal: ReadyNode) {
-        // It may have left the loop since.
+        // The input may have left the loop since.
         if signal.input == nil { return }
         switch signal.step {
         case .manualSources: manualSources.append(signal)
@@ -33,7 +33,7 @@ final class ReadyInputs {
         }
     }
 
-    /// Puts the ports in line whose handlers are on the stack: a run inside a handler goes on with the port's next message.
+    /// Queues the ports whose handlers are on the stack, so that a run inside a handler continues with the port's next message.
     func runBegins() { for signal in serving.value { ports.append(signal) } }
 
     /// True if an input in the current mode waits to be served.
@@ -60,10 +60,10 @@ final class ReadyInputs {
     @inline(__always)
     func servePorts() -> Bool { !ports.isEmpty && serve(ports) }
 
-    /// Serves the inputs of one step, each once, as far as the step's budget goes.
+    /// Serves the inputs of one step, each once, as far as the step's budget allows.
     ///
-    /// Those that it does not reach stay in front: sent to the back unserved, they would never be reached
-    /// behind one that always has more.
+    /// The inputs that it does not reach stay in front. If they were moved to the back unserved, an input that always has more
+    /// would keep them from ever being reached.
     private func serve(_ queue: ReadyQueue) -> Bool {
         var budget = Budget()
         var handled = false
@@ -79,13 +79,13 @@ final class ReadyInputs {
         return handled
     }
 
-    /// Puts back in line what was put aside for not being in the current mode.
+    /// Queues again the inputs that were set aside because they were not in the current mode.
     func modesDidChange() {
         manualSources.modeDidChange()
         ports.modeDidChange()
     }
 
-    /// Forgets the inputs in line: the loop has ended.
+    /// Forgets the queued inputs, because the loop has ended.
     func end() {
         manualSources.removeAll()
         ports.removeAll()
@@ -96,13 +96,13 @@ final class ReadyInputs {
     /// Adds an input to a mode, or to the common modes.
     func add(_ input: any SignalledInput, to mode: RunLoop.Mode) {
         let isNew = input.membership.loop == nil
-        // It may have been put aside for not being in this mode.
+        // The input may have been set aside because it was not in this mode.
         if members.add(input, to: mode) && !isNew { modesDidChange() }
     }
 
-    /// Notes that a port's handlers are about to be called.
+    /// Records that a port's handlers are about to be called.
     func beginServing(_ signal: ReadyNode) { serving.value.append(signal) }
 
-    /// Notes that the innermost port was served.
+    /// Records that the innermost port was served.
     func endServing() { serving.value.removeLast() }
 }

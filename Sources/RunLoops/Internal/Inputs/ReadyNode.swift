@@ -1,13 +1,13 @@
-/// Something in a loop that other threads make ready: a port or a manual source; or a port in a set.
+/// The signal of an input that other threads make ready: a port or a manual source in a loop, or a port in a set.
 ///
-/// Its node is part of it and is sent to the loop each time it becomes ready, so announcing that allocates
-/// nothing. The holder of the node, which may send it, holds one reference to the signal: first the word that is armed with
-/// it, then the sender that replaced that word, then the loop's mailbox. There is one such reference at a time, so the node is
-/// never in two lists.
+/// The signal's node is part of it and is sent to the loop each time the input becomes ready, so sending allocates nothing. The
+/// holder of the node may send it, and holds one reference to the signal. The holder is first the word that is armed with the
+/// node, then the sender that replaced that word, then the loop's mailbox. There is only one such reference at a time, so the
+/// node is never in two lists.
 ///
-/// `@unchecked Sendable`: other threads touch only the constants, and, if the destination is a loop, the node alone: the
-/// signal's cache line is the loop's. For a port in a set, the properties that are marked as the loop's thread's belong to the
-/// thread that has the node, or that is about to arm with it.
+/// `@unchecked Sendable`: other threads touch only the constants; if the destination is a loop, they touch only the node,
+/// because the signal's cache line belongs to the loop. For a port in a set, the properties and functions marked as the loop's
+/// thread's belong to the thread that has the node, or that is about to arm with it.
 final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination
@@ -33,18 +33,19 @@ final class ReadyNode: @unchecked Sendable {
 
     /// The input that becomes ready; nil once it has left the loop.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may use it.
     var input: (any SignalledInput)?
-    /// True if it is in line to be served.
+    /// True if the signal is queued to be served.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may use it.
     var isQueued = false
     /// True if another thread may send the node.
     ///
-    /// Then the node will arrive at the loop, and the input must neither be served nor armed before: a run inside a handler
-    /// would find a message that a sender has queued and not yet announced, and arm with a node that is on its way.
+    /// The node will then arrive at the loop, and until it does, the input must be neither served nor armed. Otherwise a run
+    /// inside a handler could find a message that a sender has queued but not yet announced, and could arm with a node that is
+    /// on its way.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may use it.
     private(set) var isOut = false
 
     convenience init(handle: LoopHandle, input: any SignalledInput) {
@@ -71,13 +72,13 @@ final class ReadyNode: @unchecked Sendable {
     }
 
     deinit {
-        // Safe: no thread that could send the node is left, or there would be a reference.
+        // Safe: any thread that could send the node would hold a reference, so no such thread exists.
         unsafe node.address.deallocate()
     }
 
-    /// Gives out the reference that goes with the node.
+    /// Retains the signal, and returns the node that this reference accompanies.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may call this.
     func retainedNode() -> Node {
         precondition(!isOut, "the node is in one place")
         isOut = true
@@ -85,9 +86,9 @@ final class ReadyNode: @unchecked Sendable {
         return node
     }
 
-    /// Takes the reference back.
+    /// Takes back the reference that accompanies a node, and returns the signal.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may call this.
     static func takeRetained(_ node: Node) -> ReadyNode {
         // Safe: the node is that of a signal, and comes with the reference of `retainedNode`.
         let signal = unsafe node.peek(Link.self).signal.takeRetainedValue()
@@ -95,13 +96,13 @@ final class ReadyNode: @unchecked Sendable {
         return signal
     }
 
-    /// Sends the node to the loop, or tells the set.
+    /// Sends the node to its loop, or notifies its set or task.
     ///
-    /// Any thread; the caller hands over the reference that came with the node.
+    /// Any thread may call this. The caller hands over the reference that accompanies the node.
     static func send(_ node: Node) {
         racePoint(.sendsSignal)
         let link = node.peek(Link.self)
-        // Held: once the node is sent, the loop may release the signal.
+        // Retained, because the loop may release the signal as soon as the node is sent.
         if let handle = unsafe link.handle?.takeUnretainedValue() {
             // If the loop has ended, the input knows that, and no run waits for this signal.
             if !handle.send(Mailbox.Chain(node)) { unsafe link.signal.release() }
@@ -112,7 +113,7 @@ final class ReadyNode: @unchecked Sendable {
     }
 }
 
-/// A receiver of the news that an input has become ready, other than a loop.
+/// An object, other than a loop, that is notified when an input has become ready.
 protocol SignalReceiver: AnyObject, Sendable {
     /// Called on the thread that has made the input ready.
     func becameReady()

@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// Signalled inputs that wait to be served, first come, first served.
 ///
-/// Like blocks, those that are not in the running mode are put aside until the mode changes.
+/// Inputs that are not in the running mode are set aside until the mode changes, as blocks are.
 final class ReadyQueue {
     private let lines = ExclusivityUnchecked(Lines())
 
@@ -14,25 +14,25 @@ final class ReadyQueue {
     var isEmpty: Bool { @inline(__always) get { lines.value.queued.isEmpty } }
     var count: Int { lines.value.queued.count }
 
-    /// Puts a signal in line, unless it is there.
+    /// Queues a signal, unless it is already queued.
     func append(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true
         lines.value.queued.append(signal)
     }
 
-    /// Puts a signal back in front, unless it is in line again.
+    /// Puts a signal back in front, unless it has been queued again.
     func prepend(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true
         lines.value.queued.prepend(signal)
     }
 
-    /// The next input in this mode, with its signal.
+    /// Removes and returns the next input that is in this mode, with its signal.
     func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
-            // Read once: each reading counts the references, which takes some 50 instructions.
+            // Read once, because each reading counts the references, which takes some 50 instructions.
             let input = signal.input
             if let input, !input.isIn(mode) {
                 lines.value.setAside.append(signal)
@@ -44,12 +44,12 @@ final class ReadyQueue {
         return nil
     }
 
-    /// True if an input in this mode waits.
+    /// True if a queued input is in this mode.
     func holdsInput(in mode: RunLoop.Mode) -> Bool {
         lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }
 
-    /// Looks at all of them again: another mode runs, or an input is in other modes.
+    /// Queues again the inputs that were set aside, because another mode runs or an input has joined a mode.
     func modeDidChange() {
         if lines.value.setAside.isEmpty { return }
         lines.value.queued.prepend(contentsOf: lines.value.setAside)

@@ -1,11 +1,11 @@
 /// An input that is served because another thread has made it ready.
 protocol SignalledInput: LoopInput {
-    /// The place in a pass at which the input is served, always the same one.
+    /// The place in a pass at which the input is served, which never changes.
     var step: SignalledStep { get }
 
-    /// Serves the messages or signals that are there, as far as the budget goes.
+    /// Serves the messages or signals that have arrived, as far as the budget allows.
     ///
-    /// The loop's thread, in a mode of the input's.
+    /// Called on the loop's thread, in one of the input's modes.
     func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served
 }
 
@@ -13,7 +13,7 @@ protocol SignalledInput: LoopInput {
 package struct Served {
     /// True if a handler was called.
     package var calledHandler = false
-    /// True if more is there already: then the input is served again in the next pass.
+    /// True if there is already more to serve, so that the input is served again in the next pass.
     package var hasMore = false
 
     package init(calledHandler: Bool = false, hasMore: Bool = false) {
@@ -24,8 +24,8 @@ package struct Served {
 
 /// The two places of a pass at which signalled inputs are served.
 enum SignalledStep {
-    /// With the manual sources, before the loop decides whether to sleep.
+    /// The input is served with the manual sources, before the loop decides whether to sleep.
     case manualSources
-    /// With the ports, after the timers.
+    /// The input is served with the ports, after the timers.
     case ports
 }

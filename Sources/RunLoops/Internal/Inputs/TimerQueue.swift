@@ -1,12 +1,12 @@
-/// The planned fires of a loop's timers, without clock, thread or closure.
+/// The planned fires of a loop's timers, independent of any clock, thread or closure.
 ///
-/// A timer fires at its date or later, and with a tolerance at the latest so much later, so that several
-/// can share one wake-up. Timers that are due together fire in the order of their dates, and those of
-/// equal dates in the order in which they were added.
+/// A timer fires at its date or later. A timer with a tolerance may fire later by at most that much, so that several timers can
+/// share one wake-up. Timers that are due together fire in the order of their dates; those with equal dates fire in the order
+/// in which they were added.
 struct TimerQueue<Payload> {
     /// One planned fire.
     ///
-    /// It is stale as soon as the timer was taken out or given another date.
+    /// A fire is stale as soon as its timer was removed or was given another date.
     struct Fire: Hashable {
         fileprivate let slot: Int
         fileprivate let stamp: UInt64
@@ -20,14 +20,15 @@ struct TimerQueue<Payload> {
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// Timers without tolerance, by date.
+    /// Timers without a tolerance, by date.
     private var exact = IndexedHeap()
-    /// Timers with tolerance: by the date from which on they may fire, and by the one at which they must.
+    /// Timers with a tolerance, by the date from which they may fire; the next heap holds them by the date at which they must
+    /// fire.
     private var lenient = IndexedHeap()
     private var lenientLatest = IndexedHeap()
     private var nextSequence: UInt64 = 0
     private var nextStamp: UInt64 = 0
-    /// Of use inside ``collectDue(at:into:)`` only.
+    /// Used only inside ``collectDue(at:into:)``.
     private var dueSlots: [Int] = []
 
     /// The number of planned fires.
@@ -35,9 +36,10 @@ struct TimerQueue<Payload> {
 
     var isEmpty: Bool { exact.isEmpty && lenient.isEmpty }
 
-    /// The latest moment to wake at so that no timer fires later than it may.
+    /// The latest moment at which the loop may wake without any timer firing later than its tolerance allows; nil if no fire is
+    /// planned.
     ///
-    /// Inlined, because a call copies the whole queue, twice in each pass.
+    /// Inlined, because a call would copy the whole queue, twice in each pass.
     var nextWake: Moment? {
         @inline(__always) get {
             switch (exact.first?.date, lenientLatest.first?.date) {
@@ -48,7 +50,7 @@ struct TimerQueue<Payload> {
         }
     }
 
-    /// A number that orders a new timer after all before it.
+    /// Returns a number that orders a new timer after all earlier ones.
     mutating func makeSequence() -> UInt64 {
         defer { nextSequence += 1 }
         return nextSequence
@@ -58,10 +60,10 @@ struct TimerQueue<Payload> {
     ///
     /// - Parameters:
     ///   - payload: The timer.
-    ///   - date: The earliest moment.
-    ///   - tolerance: The number of nanoseconds after it that are still in time.
-    ///   - sequence: The timer's, from ``makeSequence()``.
-    /// - Returns: The fire, to take it out again.
+    ///   - date: The earliest moment at which the timer may fire.
+    ///   - tolerance: The number of nanoseconds after `date` that are still in time.
+    ///   - sequence: The timer's number, from ``makeSequence()``.
+    /// - Returns: The fire, with which ``remove(_:)`` can remove it.
     mutating func add(_ payload: Payload, date: Moment, tolerance: Int64 = 0, sequence: UInt64) -> Fire {
         let key = IndexedHeap.Key(date: date, sequence: sequence)
         let stamp = nextStamp
@@ -84,7 +86,7 @@ struct TimerQueue<Payload> {
         return Fire(slot: slot, stamp: stamp)
     }
 
-    /// Takes a planned fire out, unless it is stale.
+    /// Removes a planned fire and returns its timer; returns nil if the fire is stale.
     @discardableResult
     mutating func remove(_ fire: Fire) -> Payload? {
         guard slots[fire.slot].stamp == fire.stamp, let payload = slots[fire.slot].payload else { return nil }
@@ -96,23 +98,23 @@ struct TimerQueue<Payload> {
         return payload
     }
 
-    /// Adds the fires that are due to a list, in the order in which they are to happen.
+    /// Appends the fires that are due to a list, in the order in which they are to happen.
     ///
-    /// They stay planned: take each out with ``remove(_:)`` when its turn comes, and skip it if it is stale.
+    /// The fires stay planned. Remove each with ``remove(_:)`` when its turn comes, and skip it if it is stale.
     ///
     /// - Parameters:
-    ///   - now: The moment.
-    ///   - due: The list, which the caller keeps from time to time: a fire is to cost no memory.
+    ///   - now: The current moment.
+    ///   - due: The list, which the caller reuses, so that a fire allocates no memory.
     /// - Complexity: O(*k* log *k*) for *k* fires due, however many are planned.
     mutating func collectDue(at now: Moment, into due: inout [Fire]) {
         if (exact.first?.date ?? .never) > now && (lenient.first?.date ?? .never) > now { return }
         dueSlots.removeAll(keepingCapacity: true)
         exact.collectDue(at: now, into: &dueSlots)
         lenient.collectDue(at: now, into: &dueSlots)
-        // Mostly it is one.
+        // Usually there is only one.
         if dueSlots.count > 1 { dueSlots.sort { [slots] in slots[$0].key < slots[$1].key } }
         for slot in dueSlots { due.append(Fire(slot: slot, stamp: slots[slot].stamp)) }
-        // The memory that a burst has taken is given back.
+        // Releases the memory that a burst has taken.
         if dueSlots.count > 1024 { dueSlots = [] }
     }
 }

@@ -1,14 +1,15 @@
-/// The senders that wait at a full port, in the order in which they came.
+/// The wait queue of a full port: the senders that wait for room, in the order in which they came.
 ///
 /// Each operation takes constant time and allocates nothing.
 struct WaitingSenders {
     /// A waiting thread or task, with the messages that it wants to send; or a handler that is called when there is room.
     ///
-    /// `@unchecked Sendable`: the lock of the line guards `state`; the links belong to the ``List`` that the sender is in.
+    /// `@unchecked Sendable`: the lock of the wait queue guards `state`; the links belong to the ``List`` that the sender is
+    /// in.
     final class Sender: @unchecked Sendable {
-        /// The messages; nil for a handler, which takes no room.
+        /// The messages to send; nil for a handler, which takes no room.
         let chain: Mailbox.Chain?
-        /// Called without a lock once another thread has taken the sender out of the line.
+        /// Called without a lock, once another thread has removed the sender from the wait queue.
         let notify: @Sendable (Outcome) -> Void
 
         fileprivate var state = State.outside
@@ -21,22 +22,22 @@ struct WaitingSenders {
         }
     }
 
-    /// The place of a sender.
+    /// The state of a sender.
     fileprivate enum State {
-        /// The sender has not joined the line, or has left it by itself.
+        /// The sender has not joined the wait queue, or has left it by itself.
         case outside
         case inLine
-        /// Another thread has taken the sender out of the line.
+        /// Another thread has removed the sender from the wait queue.
         case takenOut(Outcome)
     }
 
-    /// The reason why another thread has taken a sender out of the line.
+    /// The reason that another thread has removed a sender from the wait queue.
     enum Outcome {
         case sent
         case closed
         /// The sender would have waited forever.
         ///
-        /// Its message is still its own.
+        /// The sender still owns its messages.
         case refused
     }
 
@@ -50,7 +51,7 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// Takes out the first sender, whose messages have been queued, or the first handler, for which there is room.
+    /// Removes the first sender, whose messages have been queued, or the first handler, for which there is room.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")
@@ -59,7 +60,7 @@ struct WaitingSenders {
         return sender
     }
 
-    /// Takes out all senders: the port has ended.
+    /// Removes all senders, because the port has ended.
     mutating func closeAll() -> List {
         var all = List()
         while let sender = line.popFirst() {
@@ -76,9 +77,9 @@ struct WaitingSenders {
         }
     }
 
-    /// Takes out a sender that must not wait any longer.
+    /// Removes a sender that must not wait any longer.
     ///
-    /// - Returns: False if it was not in the line.
+    /// - Returns: False if the sender was not in the wait queue.
     mutating func refuse(_ sender: Sender) -> Bool {
         if !contains(sender) { return false }
         line.remove(sender)
@@ -86,10 +87,10 @@ struct WaitingSenders {
         return true
     }
 
-    /// Takes out a sender that stops waiting.
+    /// Removes a sender that stops waiting.
     ///
-    /// - Returns: The reason why another thread had taken it out. Nil if it was still in the line: then its messages are still
-    ///   its own.
+    /// - Returns: The reason that another thread had already removed the sender. Nil if no other thread had; in that case the
+    ///   sender still owns its messages.
     mutating func leave(_ sender: Sender) -> Outcome? {
         switch sender.state {
         case .takenOut(let outcome): return outcome

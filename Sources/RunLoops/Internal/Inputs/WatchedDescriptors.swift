@@ -1,44 +1,46 @@
 internal import Glibc
 
-/// The descriptors that sources of one loop watch: their trigger, and the open file that each number stood for when its first
-/// source joined the loop.
+/// The descriptors that the sources of one loop watch, each with its trigger and its original open file.
 ///
-/// A number that was closed stands for another file as soon as it is given out again, and nothing in the file tells: kinds
-/// that are no sockets or pipes share one inode, and a terminal that is opened again has its old one. The kernel's epoll
-/// sets know a file by number and file together. So a set that no thread waits for is the memory: of a number that was
-/// closed, or stands for another file by now, it has no entry.
+/// The original file is the one that the number stood for when the descriptor's first source joined the loop. Once a descriptor
+/// is closed, its number stands for another file as soon as it is given out again, and the file itself does not show the
+/// change: files of the kinds that are neither sockets nor pipes may share one inode, and a terminal that is opened again has
+/// its old inode. The kernel's epoll sets identify an entry by number and file together. So an epoll set that no thread waits
+/// for serves as the record: it has no entry for a number that was closed or that stands for another file by now.
 ///
 /// > Thread safety: the loop's own thread only.
 struct WatchedDescriptors {
     private struct Entry {
-        /// The kernel knows one for all that watch a descriptor in one loop.
+        /// The trigger of all sources that watch the descriptor, because the kernel keeps only one per descriptor and loop.
         let trigger: DescriptorSource.Trigger
         var sources: Int
     }
 
     private var entries: [CInt: Entry] = [:]
 
-    /// The number of descriptors that several sources watch; mostly 0, so that asking for one costs no look-up.
+    /// The number of descriptors that more than one source watches; usually 0, in which case ``isShared(_:)`` needs no look-up.
     private var shared = 0
 
-    /// Each descriptor from when its first source joins the loop until its last one leaves, whatever the mode.
+    /// An epoll set that contains each descriptor from when its first source joins the loop until its last one leaves, in any
+    /// mode.
     ///
-    /// Made with the loop's first source.
+    /// It is made with the loop's first source.
     private var files: EpollSet?
 
     /// The answer to a source that wants to watch a descriptor.
     enum Admission {
         case admitted
-        /// Other sources of the loop watch it with another trigger.
+        /// Other sources of the loop watch the descriptor with another trigger.
         case otherTrigger
-        /// Other sources of the loop watch a file that had the number before.
+        /// Other sources of the loop watch a file that had the descriptor's number before.
         case otherFile
     }
 
-    /// Counts one more source, if it is admitted.
+    /// Counts one more source of a descriptor, if the source is admitted.
     ///
     /// - Returns: The answer.
-    /// - Throws: `SystemError` as epoll refuses the descriptor: libevent, asked first, would write a warning of its own.
+    /// - Throws: `SystemError` if epoll refuses the descriptor. This check comes before libevent gets the descriptor, because
+    ///   libevent would write a warning of its own.
     mutating func join(
         _ descriptor: CInt, _ trigger: DescriptorSource.Trigger
     ) throws(SystemError) -> Admission {
@@ -49,7 +51,8 @@ struct WatchedDescriptors {
         do throws(SystemError) { try files.add(descriptor, [], token: 0) } catch {
             switch error.code {
             case EEXIST: break
-            // The other sources watched a file that epoll takes.
+            // The other sources watched a file that epoll accepts, so their descriptor was closed, or its number is another
+            // file's now.
             case EBADF, EPERM: if known != nil { return .otherFile } else { throw error }
             default: throw error
             }
@@ -65,19 +68,19 @@ struct WatchedDescriptors {
         return .admitted
     }
 
-    /// True if several sources watch a descriptor.
+    /// True if more than one source watches a descriptor.
     func isShared(_ descriptor: CInt) -> Bool { shared > 0 && (entries[descriptor]?.sources ?? 0) > 1 }
 
-    /// True if the number of a source's descriptor stands for the file that it stood for when the source joined.
+    /// True if a descriptor's number still stands for the file that it stood for when its first source joined.
     func holds(_ descriptor: CInt) -> Bool {
         guard let files else { return false }
         do throws(SystemError) { try files.change(descriptor, [], token: 0) } catch { return false }
         return true
     }
 
-    /// Counts one source less.
+    /// Counts one source of a descriptor less.
     ///
-    /// - Returns: False if the descriptor was closed before.
+    /// - Returns: False if the descriptor had already been closed.
     mutating func leave(_ descriptor: CInt) -> Bool {
         guard let known = entries[descriptor] else { return true }
         if known.sources > 1 {
@@ -89,7 +92,7 @@ struct WatchedDescriptors {
         return files?.remove(descriptor) ?? true
     }
 
-    /// Closes the descriptor that it has opened: the loop ends.
+    /// Closes the descriptor that this table has opened, because the loop ends.
     mutating func end() {
         entries = [:]
         shared = 0

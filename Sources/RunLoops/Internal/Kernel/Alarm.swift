@@ -21,7 +21,7 @@ package struct Alarm: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Closes the descriptor: the loop's thread ends, and sleeps no more.
+    /// Closes the descriptor, because the loop's thread ends and no longer sleeps.
     mutating func end() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
@@ -46,6 +46,6 @@ package struct Alarm: ~Copyable {
         return true
     }
 
-    /// Notes that the kernel has reported the moment.
+    /// Records that the kernel has reported the moment.
     package mutating func hasFired() { armed = .never }
 }

@@ -13,7 +13,7 @@ struct CaughtSignal: ~Copyable {
     private let number: CInt
     private let descriptors: runloops_signal_descriptors
 
-    /// The place where the source of each caught signal was made.
+    /// The source location at which the source of each caught signal was created.
     private static let owners = ForkSafe<[CInt: SourceLocation]>([:])
 
     /// Takes a signal.
@@ -21,7 +21,7 @@ struct CaughtSignal: ~Copyable {
     /// - Parameters:
     /// - number: The number of the signal.
     /// - origin: The place where the source is made.
-    /// - Throws: `SignalSourceError` if the signal cannot be taken. Then nothing has changed.
+    /// - Throws: `SignalSourceError` if the signal cannot be taken; the call then changes nothing.
     init(_ number: CInt, for origin: SourceLocation) throws(SignalSourceError) {
         let owner = CaughtSignal.owners.withLock { owners in
             if let owner = owners[number] { return owner as SourceLocation? }

@@ -3,9 +3,9 @@ internal import DequeModule
 
 /// The lines that wait to be written to standard error, and the thread that writes them.
 ///
-/// A thread, because a write that never blocks is not possible: non-blocking mode is a property of the open file description,
-/// which other processes share, and files of slow file systems and suspended terminals block in any mode. Opening standard
-/// error a second time fails for sockets, and for programs that have changed their user.
+/// The queue needs a thread, because a write that never blocks is not possible. Non-blocking mode is a property of the open
+/// file description, which other processes share, and files of slow file systems and suspended terminals block in any mode.
+/// Opening standard error a second time fails for sockets, and for programs that have changed their user.
 ///
 /// The thread is started for the first line, and ends when no line waits.
 ///
@@ -20,7 +20,7 @@ final class DiagnosticQueue: Sendable {
         var unreportedDrops = 0
         var dropped = 0
         var hasThread = false
-        /// The number of the thread, once it runs; otherwise 0.
+        /// The identifier of the thread while it runs; 0 otherwise.
         var thread: UInt = 0
         /// The gates to open once the thread has nothing more to write.
         var drained: [ThreadGate] = []
@@ -47,7 +47,8 @@ final class DiagnosticQueue: Sendable {
 
     /// Adds a line, or counts it as dropped if the queue is full.
     ///
-    /// Once a line was dropped, all others are dropped, too, until the queue is empty. Then one line says how many there were.
+    /// After a line is dropped, all further lines are dropped until the queue is empty. One line then reports the number of
+    /// dropped lines.
     func append(_ line: String) {
         let startsThread = state.withLock { state in
             if state.waiting.count >= capacity || state.unreportedDrops > 0 {
@@ -64,7 +65,7 @@ final class DiagnosticQueue: Sendable {
         if startsThread && !startThread() { state.withLock { $0.hasThread = false } }
     }
 
-    /// Waits until no line waits, or until a deadline.
+    /// Blocks until no line is waiting, or until a deadline.
     ///
     /// The writing thread does not wait for itself.
     func drain(until deadline: ContinuousClock.Instant) {
@@ -80,14 +81,14 @@ final class DiagnosticQueue: Sendable {
     // MARK: - The thread
 
     private func startThread() -> Bool {
-        // Without signals: they are for the program's threads, and SIGPIPE would end the program.
+        // The thread blocks signals, because they are for the program's threads, and SIGPIPE would end the program.
         do { try DetachedThread.start(name: "diagnostics", blocksSignals: true) { self.run() } } catch {
             return false
         }
         return true
     }
 
-    /// Writes the lines until none waits.
+    /// Writes lines until none is waiting.
     private func run() {
         state.withLock { $0.thread = UInt(runloops_thread_number()) }
         while let (line, handler) = takeNext() {

@@ -12,7 +12,7 @@ package final class EpollSet: Sendable {
     /// The descriptor of the set, readable while a descriptor in the set is ready.
     package let descriptor: CInt
 
-    /// The readiness that a descriptor is watched for, and that is reported of it.
+    /// The readiness that a descriptor is watched for, or that is reported for it.
     package struct Interest: OptionSet, Sendable {
         package let rawValue: UInt32
 
@@ -22,9 +22,9 @@ package final class EpollSet: Sendable {
         package static let reading = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         /// No more data will ever arrive.
         package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
-        /// Both directions are closed; reported whatever is watched for.
+        /// Both directions are closed; always reported, whatever the interest.
         package static let closed = Interest(rawValue: EPOLLHUP.rawValue)
-        /// The socket has an error; reported whatever is watched for.
+        /// The socket has an error; always reported, whatever the interest.
         package static let error = Interest(rawValue: EPOLLERR.rawValue)
         /// The end of the stream and errors, each reported once.
         package static let hangUpOnce = Interest(rawValue: EPOLLRDHUP.rawValue | EPOLLET.rawValue)
@@ -66,8 +66,8 @@ package final class EpollSet: Sendable {
 
     /// Removes a descriptor, before it is closed.
     ///
-    /// - Returns: False if it was not in the set, or had been closed: the kernel never refuses to remove a descriptor that is
-    ///   in the set.
+    /// - Returns: False if the descriptor was not in the set, or was already closed. The kernel never refuses to remove a
+    ///   descriptor that is in the set.
     @discardableResult
     package func remove(_ watched: CInt) -> Bool { epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, nil) == 0 }
 

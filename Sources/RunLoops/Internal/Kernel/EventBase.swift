@@ -10,7 +10,7 @@ struct EventBase: ~Copyable {
     /// The base; nil once it has ended.
     fileprivate private(set) var pointer: OpaquePointer?
 
-    /// Makes a base.
+    /// Creates a base.
     ///
     /// Called within ``LoopOpening/serialize(_:)``.
     ///
@@ -47,7 +47,7 @@ struct EventBase: ~Copyable {
         unsafe event_base_free(ended)
     }
 
-    /// Notes which descriptors are ready, by calling the callbacks of the events.
+    /// Finds which descriptors are ready, and calls the callbacks of their events.
     ///
     /// Never inlined and never renamed: in a profile, the time below this symbol is idle time.
     ///
@@ -68,7 +68,7 @@ struct EventBase: ~Copyable {
     }
 }
 
-/// One descriptor of an event base, which the base may watch or not at the moment.
+/// One descriptor of an event base, which the base may or may not be watching.
 ///
 /// `@safe`: the event is ours from `init` to `deinit`; the owner keeps the base and the context for longer.
 @safe
@@ -77,7 +77,7 @@ struct Event: ~Copyable {
     /// The interest of the event, as libevent knows it.
     private var interest: Int16 = 0
 
-    /// Makes an event that stands for no descriptor yet.
+    /// Creates an event without a descriptor.
     init(_ base: borrowing EventBase) throws(SystemError) {
         guard let base = unsafe base.pointer else {
             preconditionFailure("an event is made before its base ends")
@@ -96,9 +96,9 @@ struct Event: ~Copyable {
         unsafe assign(base, descriptor, interest, context: context, callback: callback)
     }
 
-    /// Makes an event that is not watched stand for a descriptor.
+    /// Assigns a descriptor to an event that is not watched.
     ///
-    /// The callback gets all of what the kernel reports; `runloops_watch_event` says why.
+    /// The callback gets everything that the kernel reports; `runloops_watch_event` explains why.
     mutating func assign(
         _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
         callback: event_callback_fn

@@ -22,8 +22,8 @@ enum LoopOpening {
 
     /// Opens descriptors of a loop, while no other thread opens those of another loop.
     ///
-    /// - Parameter body: Opens the descriptors. It makes system calls under the lock, because the check for free descriptors is
-    ///   worth nothing after it. It calls no handler and takes no other lock.
+    /// - Parameter body: Opens the descriptors. It makes system calls under the lock, because the result of the check for free
+    ///   descriptors holds only while the lock is held. It calls no handler and takes no other lock.
     /// - Returns: The result of the body.
     /// - Throws: The error of the body.
     static func serialize<Result>(
@@ -46,7 +46,7 @@ enum LoopOpening {
         }
     }
 
-    /// Notes that a call of libevent was abandoned.
+    /// Records that a call of libevent was abandoned.
     ///
     /// Called under the lock only.
     static func lostDescriptor() {

@@ -10,13 +10,13 @@ internal import Dispatch
 ///
 /// > Thread safety: made on any thread, then the loop's own thread only.
 final class MainQueue {
-    /// The time that a loop which does not sleep may go without asking the kernel for the main queue, in nanoseconds.
+    /// The time in nanoseconds after which a loop that is not sleeping polls the kernel for the main queue again.
     ///
     /// A pass has no cheaper way to find out about a block, and must not make a system call of its own for a queue that is
     /// mostly empty. At this interval the calls take a few thousandths of the time.
     static let lookInterval: Int64 = 50_000
 
-    // Destroyed in this order: an event is freed before its base.
+    // Properties are destroyed in this order, so an event is freed before its base.
     private var event: Event?
     private let poller: Poller
 
@@ -26,9 +26,9 @@ final class MainQueue {
     private(set) var isServing = false
     private var nextLook = Moment(nanoseconds: 0)
 
-    /// Has a poller watch the main queue.
+    /// Lets a poller watch the main queue.
     ///
-    /// - Returns: Nil if the main queue is out of reach.
+    /// - Returns: Nil if the main queue cannot be watched.
     /// - Throws: `SystemError` if the kernel refuses.
     init?(watchedBy poller: Poller) throws(SystemError) {
         self.poller = poller
@@ -47,7 +47,7 @@ final class MainQueue {
 
     private func noteReady() { isReported = true }
 
-    /// True if blocks are known to wait, and none is on the stack: they must not run inside one another.
+    /// True if blocks are known to wait and none is on the stack, because blocks must not run inside one another.
     var isReady: Bool { isReported && !isServing }
 
     /// Runs the blocks that are queued now.
@@ -64,19 +64,20 @@ final class MainQueue {
         if isReported { lookNext() }
     }
 
-    /// Has the next pass ask the kernel, even if it does not sleep: a run that consists of this one pass must not miss a block.
+    /// Makes the next pass poll the kernel even if it does not sleep, because a run that consists of this one pass must not
+    /// miss a block.
     func lookNext() { nextLook = Moment(nanoseconds: 0) }
 
-    /// True if a loop that does not sleep is to ask the kernel now.
+    /// Returns true if a loop that is not sleeping must poll the kernel now.
     ///
-    /// The caller then does.
+    /// If so, the caller must poll, because the next poll is put off as if it had.
     func isDue(at now: Moment) -> Bool {
         if now < nextLook { return false }
         kernelWasAsked(at: now)
         return true
     }
 
-    /// Notes that the loop has asked the kernel for another reason.
+    /// Records that the loop has polled the kernel for another reason.
     func kernelWasAsked(at now: Moment) { nextLook = now.advanced(by: MainQueue.lookInterval) }
 }
 
@@ -101,7 +102,7 @@ extension MainQueue {
     /// True if the calling code runs on the main queue.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
-    /// Has a block run by the thread that serves the main queue.
+    /// Enqueues a block, which the thread that serves the main queue runs.
     static func perform(_ block: @escaping @Sendable () -> Void) { DispatchQueue.main.async(execute: block) }
 
     /// True if ``keepMainThread()`` has succeeded.
@@ -109,7 +110,7 @@ extension MainQueue {
     /// Read on the main thread, or after the main thread has ended.
     static var mainThreadWasKept: Bool { runloops_main_thread_was_kept() }
 
-    /// Has the main loop run on the main thread for ever, from the moment at which an asynchronous main suspends.
+    /// Makes the main loop run on the main thread forever, from the moment at which an asynchronous main suspends.
     ///
     /// - Parameter run: Runs the loop; it never returns.
     /// - Throws: `SystemError` if this Swift runtime or libdispatch offers no way to (`ENOTSUP`), or if other code has taken

@@ -2,31 +2,35 @@ internal import CLibEvent
 
 /// The sleep of a loop, until a sender writes, the loop's alarm fires, or a descriptor is ready.
 ///
-/// The callbacks of libevent only note which descriptors are ready. Handlers run after ``wait(until:)`` or ``poll()`` has
+/// The callbacks of libevent only record which descriptors are ready. Handlers run after ``wait(until:)`` or ``poll()`` has
 /// returned. So a handler may wait again, and no user code ever runs inside libevent.
 final class Poller {
-    // Destroyed in this order: an event is freed before its base.
+    // Properties are destroyed in this order, so an event is freed before its base.
     private var wakeupEvent: Event?
     private var alarmEvent: Event?
-    /// Without exclusivity checks, as the next one.
+    /// The base, stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
     private let ownBase: ExclusivityUnchecked<EventBase>
-    /// Set before each sleep: without exclusivity checks, as ``ExclusivityUnchecked`` argues.
+    /// The alarm, which is set before each sleep.
+    ///
+    /// It is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
     private let alarm: ExclusivityUnchecked<Alarm>
 
     /// True while the thread is in the kernel.
     ///
-    /// At the thread's end, true if it was cancelled there.
+    /// At the thread's end, true if the thread was cancelled in the kernel.
     ///
-    /// Then libevent's call has not returned, so libevent cannot be called again.
+    /// In that case libevent's call has not returned, so libevent cannot be called again.
     private(set) var isInKernel = false
 
-    /// The number of times that the kernel was asked: a report is of the last time if this has not changed since.
+    /// The number of times that the kernel was polled.
+    ///
+    /// A report is up to date if this number has not changed since.
     private(set) var asks: UInt64 = 0
 
-    /// The number of sources' descriptors in the kernel's set.
+    /// The number of descriptors of sources in the kernel's set.
     var watchCount = 0
 
-    /// Makes the kernel's objects; if that fails, leaves none open.
+    /// Creates the kernel's objects; if that fails, leaves none open.
     ///
     /// - Parameter wakeup: The descriptor that senders write to. It outlives the poller.
     /// - Throws: `SystemError` if the kernel refuses one of them.
@@ -71,7 +75,7 @@ final class Poller {
         return calls
     }
 
-    /// Notes which descriptors are ready, without sleeping: one system call.
+    /// Records which descriptors are ready, with one system call and without sleeping.
     func poll() { askKernel(blocking: false) }
 
     private func askKernel(blocking: Bool) {

@@ -16,10 +16,10 @@ struct Wakeup: ~Copyable, Sendable {
     /// The number of senders that are about to write, and the mark ``ended``.
     private let senders = Atomic<UInt>(0)
 
-    /// Set when the loop's thread ends: from then on no sender writes.
+    /// The mark that is set when the loop's thread ends; after that no sender writes.
     private static let ended: UInt = 1 << 63
 
-    /// Open once no sender is about to write, and none will write again.
+    /// A gate that is open once no sender is about to write and none will write again.
     private let allHaveWritten = ThreadGate()
 
     init() throws(SystemError) {

@@ -21,14 +21,14 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
         result.settle(outcome)
     }
 
-    /// Keeps the block from starting.
+    /// Prevents the block from starting.
     ///
     /// - Parameter error: The error that the waiter gets.
-    /// - Returns: False if it was too late: the block has started, or the result is decided.
+    /// - Returns: False if the block has already started, or the result is already decided.
     @discardableResult
     func cancel(_ error: any Error) -> Bool { result.decide(.failure(error)) }
 
-    /// True if the waiter has nothing to wait for.
+    /// True if the result is decided, so that the waiter need not wait.
     var isDecided: Bool { result.isDecided }
 
     func threadHasEnded() { result.settle(.failure(PerformError.loopEnded)) }

@@ -18,9 +18,10 @@ struct BlockQueue {
 
     /// True while an actor's job is on the stack.
     ///
-    /// Then no other job of an actor may run, because actors rely on that. A run inside the job sets them aside.
+    /// While it is true, no other job of an actor may run, because actors rely on that. A run inside the job sets other jobs
+    /// aside.
     private var isInsideJob = false
-    /// True if a job was set aside for that reason.
+    /// True if a job was set aside because an actor's job is on the stack.
     private var holdsJobsBack = false
 
     /// The number of blocks that were ever examined.
@@ -37,7 +38,7 @@ struct BlockQueue {
 
     mutating func append(_ node: Node) { queued.append(node) }
 
-    /// Takes the node with the next block for a mode.
+    /// Removes and returns the node with the next block for a mode.
     ///
     /// - Parameters:
     ///   - mode: The mode. Read only if a block names its modes: to copy a name costs some 50 instructions.
@@ -69,13 +70,13 @@ struct BlockQueue {
         return nil
     }
 
-    /// Notes that an actor's job is about to run.
+    /// Records that an actor's job is about to run.
     mutating func jobBegins() {
         precondition(!isInsideJob, "an actor's job waits until the one on the stack has returned")
         isInsideJob = true
     }
 
-    /// Notes that the job has returned, and puts the other jobs back in line.
+    /// Records that the job has returned, and puts the other jobs back in line.
     mutating func jobEnds() {
         isInsideJob = false
         if holdsJobsBack { modeDidChange() }
@@ -126,7 +127,7 @@ struct BlockQueue {
 }
 
 extension Node {
-    /// Reads a block without taking it out.
+    /// Reads a block without moving it out of its node.
     func withBlock<Result>(_ body: (borrowing BlockMessage) -> Result) -> Result {
         // Safe: the owner of a node of this kind has stored a block in it, and a block fits inline.
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: BlockMessage.self).pointee)

@@ -12,12 +12,12 @@ struct Doorbell: ~Copyable, Sendable {
     private static let armedBit: UInt = 2
     private static let nudged: UInt = 4
 
-    /// Quiet, nudged, rung, or the address of a node with the armed bit.
+    /// The state: quiet, nudged, rung, or the address of a node with the armed bit.
     private let word = Atomic<UInt>(Doorbell.quiet)
 
     /// Rings the bell.
     ///
-    /// - Returns: The node that the bell was armed with, if it was. It is now the caller's.
+    /// - Returns: The node that the bell was armed with, which the caller now owns; nil if the bell was not armed.
     func ring() -> Node? {
         // Written even if the bell was rung already. A load alone would be cheaper, and wrong: the receiver that answers this
         // ring might then not see the caller's earlier stores.
@@ -25,9 +25,9 @@ struct Doorbell: ~Copyable, Sendable {
         return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
-    /// Has the receiver look, as a ring does, without ringing.
+    /// Makes the receiver check for work, as a ring does, without ringing.
     ///
-    /// - Returns: The node that the bell was armed with, if it was. It is now the caller's.
+    /// - Returns: The node that the bell was armed with, which the caller now owns; nil if the bell was not armed.
     func nudge() -> Node? {
         racePoint(.nudgeLooks)
         var seen = word.load(ordering: .relaxed)
@@ -46,7 +46,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// True if the bell was nudged or rung since it was last armed.
     ///
-    /// One load for both: between two loads, a nudge could become a ring, and neither would be seen.
+    /// Both are read in one load: between two loads, a nudge could become a ring, and neither would be seen.
     var isNudgedOrRung: Bool {
         racePoint(.bellLooks)
         let seen = word.load(ordering: .acquiring)
@@ -56,7 +56,7 @@ struct Doorbell: ~Copyable, Sendable {
     /// True if the bell was rung since it was last armed.
     var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
-    /// Answers a ring, or arms a quiet bell: the next ring gets the node.
+    /// Answers a ring, or arms a quiet bell, whose next ring then returns the node.
     ///
     /// The receiver then sees the stores that earlier rings came after.
     ///
@@ -72,7 +72,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// Arms the bell unless it was rung or nudged.
     ///
-    /// - Returns: False if it was.
+    /// - Returns: False if it was rung or nudged.
     func armUnlessRung(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
         racePoint(.bellArmsUnlessRung)
@@ -85,7 +85,7 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// A rung or quiet bell stays as it is.
     ///
-    /// - Returns: The node that the bell was armed with, if it was.
+    /// - Returns: The node that the bell was armed with; nil if the bell was not armed.
     func disarm() -> Node? {
         racePoint(.bellDisarmLooks)
         let seen = word.load(ordering: .relaxed)

@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Synchronization
 
-/// A record of the handler that a loop is calling, in which another thread sees that a handler does not return.
+/// A record of the handler that a loop is calling, from which another thread can tell that a handler does not return.
 ///
 /// The loop's thread writes it, with plain stores and only while a watchdog watches. Any thread reads it. The loop does not
 /// read the clock for it: a watchdog looks twice.
@@ -19,9 +19,9 @@ struct HandlerRecord: ~Copyable, Sendable {
     /// The date of the next timer, as the loop knew it when the call began.
     private let nextTimer = Atomic<Int64>(Moment.never.nanoseconds)
 
-    /// The number of calls that were written down; for the loop's thread only.
+    /// The number of calls that were recorded; for the loop's thread only.
     private let count = Counter()
-    /// The system's number of the loop's thread; 0 until a call was written down.
+    /// The system's thread identifier of the loop's thread; 0 until the first call is recorded.
     let thread = Atomic<Int32>(0)
 
     // MARK: - Interest
@@ -46,9 +46,9 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     // MARK: - Writing
 
-    /// Writes down a call that is about to begin.
+    /// Records a call that is about to begin.
     ///
-    /// - Returns: False if no watchdog watches, or if the call is part of one that is written down.
+    /// - Returns: False if no watchdog watches, or if the call is part of one that is already recorded.
     func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
         if thread.load(ordering: .relaxed) == 0 { thread.store(runloops_thread_id(), ordering: .relaxed) }
@@ -56,10 +56,10 @@ struct HandlerRecord: ~Copyable, Sendable {
         return true
     }
 
-    /// Notes that the call has returned.
+    /// Records that the call has returned.
     func end() { call.store(0, ordering: .relaxed) }
 
-    /// Takes the call out of the record while its handler runs the loop: such a handler does not block the loop.
+    /// Removes the call from the record while its handler runs the loop, because such a handler does not block the loop.
     func pause() -> Paused {
         let paused = Paused(
             call: Call(bits: call.load(ordering: .relaxed)), file: file.load(ordering: .relaxed))
@@ -67,7 +67,7 @@ struct HandlerRecord: ~Copyable, Sendable {
         return paused
     }
 
-    /// Writes the call down again after that run, with its time from zero.
+    /// Records the call again after that run, with its time starting from zero.
     func resume(_ paused: Paused, nextTimer: Moment) {
         if paused.call.bits == 0 { return }
         write(paused.call.kind, paused.call.line, paused.file, nextTimer)
@@ -138,7 +138,7 @@ extension HandlerRecord {
             self.nextTimer = nextTimer
         }
 
-        /// The place where the handler was made.
+        /// The source location where the handler was created.
         var madeAt: String {
             guard let name = unsafe UnsafePointer<CChar>(bitPattern: file) else { return "an unknown place" }
             // Safe: the name is that of a static string, which ends with a zero and is never freed.

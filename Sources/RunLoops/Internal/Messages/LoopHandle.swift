@@ -6,7 +6,7 @@ internal import Synchronization
 final class LoopHandle: Sendable {
     /// The mailbox that senders push onto.
     ///
-    /// At the front, next to the reference count, which senders write, too.
+    /// It is the first property, next to the reference count, because senders write both.
     let mailbox = Mailbox()
 
     /// The requests of ``stop()`` and ``wakeUp()`` since the loop last took them.
@@ -18,10 +18,12 @@ final class LoopHandle: Sendable {
     /// The measurement of a wake-up: 1 if the loop asks for one, then the moment of the sender's write; otherwise 0.
     let wakeStamp = Atomic<Int64>(0)
 
-    /// At this place, because senders read it.
+    /// It is placed here because senders read it.
     let wakeup: Wakeup
 
-    /// Keeps what the loop writes off the cache lines that senders write: two lines, because processors fetch them in pairs.
+    /// Padding that keeps the loop's own data off the cache lines that senders write.
+    ///
+    /// It takes two lines, because processors fetch lines in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     let counters = Counters()
@@ -32,9 +34,9 @@ final class LoopHandle: Sendable {
     /// The loop takes the lock only when it times a handler.
     let longestHandler = Guarded<LongestHandler?>(nil)
 
-    /// Sent to make the loop take `requests`.
+    /// The node that is sent to make the loop take `requests`.
     ///
-    /// In the mailbox only while `requests` is not 0.
+    /// It is in the mailbox only while `requests` is not 0.
     private let requestNode: Node
 
     init() throws(SystemError) {
@@ -56,7 +58,7 @@ final class LoopHandle: Sendable {
     /// - Parameters:
     /// - chain: The nodes.
     /// - member: The public member that was called, for the message in a forked child.
-    /// - Returns: False if the loop has ended. The nodes are then still the caller's.
+    /// - Returns: False if the loop has ended. The caller then still owns the nodes.
     @inline(__always)
     func send(_ chain: Mailbox.Chain, for member: StaticString = "RunLoop") -> Bool {
         Fork.check(member)
@@ -106,7 +108,7 @@ extension LoopHandle {
 
     /// Takes the requests.
     ///
-    /// The loop's thread only, once it has taken the request node out.
+    /// Called on the loop's thread only, after it has taken the request node out of the mailbox.
     func takeRequests() -> Requests {
         racePoint(.takesRequests)
         return Requests(rawValue: requests.exchange(0, ordering: .acquiringAndReleasing))

@@ -22,7 +22,7 @@ struct Mailbox: ~Copyable, Sendable {
     /// release.
     private let word: Atomic<UInt64>
 
-    /// Makes an empty mailbox.
+    /// Creates an empty mailbox.
     ///
     /// - Parameter room: The number of nodes that ``pushIfRoom(_:)`` may queue before ``addRoom(_:)``; below 2²⁰.
     init(room: UInt64 = 0) { word = Atomic(Word(room: room).bits) }
@@ -35,25 +35,25 @@ struct Mailbox: ~Copyable, Sendable {
         case queued
         /// The nodes are queued, and the receiver had armed the mailbox with this node.
         ///
-        /// The caller now owns it and signals.
+        /// The caller now owns that node, and must signal the receiver.
         case queuedToArmed(signal: Node?)
-        /// Refused: the mailbox is closed.
+        /// The push is refused because the mailbox is closed.
         ///
-        /// The nodes are still the caller's.
+        /// The caller still owns the nodes.
         case closed
-        /// Refused: there is too little room.
+        /// The push is refused because there is too little room.
         ///
-        /// The nodes are still the caller's.
+        /// The caller still owns the nodes.
         case full
-        /// Refused: another thread has changed the word meanwhile.
+        /// The push is refused because another thread has changed the word in the meantime.
         ///
-        /// The caller looks again.
+        /// The caller loads the word again.
         case raced
     }
 
     /// The word as it is now.
     ///
-    /// A guess, until a push onto it succeeds.
+    /// The value may be outdated at once; only a successful push onto it confirms it.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
     /// The word as it is now, loaded so that stores released by earlier pushes are seen.
@@ -71,14 +71,14 @@ struct Mailbox: ~Copyable, Sendable {
             expected: seen.bits, desired: seen.pushing(chain).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
         guard exchanged else {
-            // Unlinked again: if the nodes are refused in the end, their sender follows the links to their end.
+            // The link is removed again, because the sender of nodes that are refused follows the links to their end.
             chain.oldest.link(to: nil)
             return .raced
         }
         return seen.isArmed ? .queuedToArmed(signal: seen.node) : .queued
     }
 
-    /// Adds nodes, newest on top, and disregards room.
+    /// Adds nodes, newest on top, whatever room is left.
     @inline(__always)
     func push(_ chain: Chain) -> Push {
         while true {
@@ -134,10 +134,10 @@ struct Mailbox: ~Copyable, Sendable {
         return NodeList()
     }
 
-    /// Arms the mailbox: the receiver will not look again until it is signalled.
+    /// Arms the mailbox; the receiver does not look into it again until it is signalled.
     ///
-    /// - Parameter signal: The node for the sender that must signal, which then owns it.
-    /// - Returns: False if there is a node already, or the mailbox is closed. Then nothing has changed.
+    /// - Parameter signal: The node that is handed to the sender that must signal. That sender then owns the node.
+    /// - Returns: False if a node is already queued or the mailbox is closed; the call then changes nothing.
     func arm(with signal: Node? = nil) -> Bool {
         racePoint(.armLooks)
         var seen = current
@@ -155,8 +155,8 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// Disarms the mailbox.
     ///
-    /// - Returns: True if it was still armed: then the node that it was armed with is the receiver's again. False if a sender
-    ///   has that node.
+    /// - Returns: True if the mailbox was still armed; the receiver then owns the arming node again. False if a sender has
+    ///   taken that node.
     func disarm() -> Bool {
         racePoint(.disarmLooks)
         var seen = current
@@ -173,7 +173,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// Closes the mailbox, which refuses all later pushes.
     ///
-    /// - Returns: The queued nodes, oldest first, and the node that the mailbox was armed with. Both are the caller's.
+    /// - Returns: The queued nodes, oldest first, and the node that the mailbox was armed with. The caller owns both.
     func close() -> (nodes: NodeList, signal: Node?) {
         racePoint(.mailboxCloses)
         let seen = Word(bits: word.exchange(Word.closed.bits, ordering: .acquiringAndReleasing))
@@ -216,14 +216,14 @@ extension Mailbox {
             count = 1
         }
 
-        /// Makes a chain of one node that takes no room.
+        /// Creates a chain of one node that takes no room.
         init(uncounted node: Node) {
             newest = node
             oldest = node
             count = 0
         }
 
-        /// Makes a chain of nodes that are linked already, starting with the newest one.
+        /// Creates a chain of nodes that are linked already, starting with the newest one.
         init(newest: Node, count: Int) {
             self.newest = newest
             self.count = count

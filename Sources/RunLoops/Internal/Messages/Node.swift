@@ -1,8 +1,8 @@
 /// One message on its way to a loop: 64 bytes of raw memory, alone on its cache line.
 ///
-/// The first word links it to the next node, the second says what it carries, and 48 bytes are left for that. One byte of the
-/// second word is the node's ``Mark``. Each node has one owner at a time: the sender until it has pushed the node, the mailbox
-/// until the node is taken, and the receiving thread until it has released the node.
+/// The first word links it to the next node, the second gives the kind of its contents, and 48 bytes are left for the contents.
+/// One byte of the second word is the node's ``Mark``. Each node has one owner at a time: the sender until it has pushed the
+/// node, the mailbox until the node is taken, and the receiving thread until it has released the node.
 ///
 /// `@safe`: the pointer is always to a whole node, 64-byte aligned, that exists until it is released. The ownership rule above
 /// keeps two threads from accessing one node at the same time, so a node may be handed from thread to thread (`@unchecked
@@ -76,7 +76,7 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Puts a message in, in a box if it is too large.
+    /// Stores a message in the node, in a box if it is too large.
     @inlinable
     func store<Message>(_ message: consuming Message) {
         // Safe: the payload is uninitialized memory that only the owner of this node touches, 16-byte
@@ -91,7 +91,7 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Takes a message out; out of a pack, the one at `index`.
+    /// Moves a message out of the node; of a pack, the message at `index`.
     @inlinable
     func move<Message>(_ type: Message.Type, at index: Int = 0) -> Message {
         // Safe: called once for each message that was put in, with the same type.
@@ -102,7 +102,7 @@ struct Node: Equatable, @unchecked Sendable {
         return unsafe box.move()
     }
 
-    /// Reads a small trivial message without taking it out.
+    /// Reads a small trivial message without moving it out of the node.
     func peek<Message: BitwiseCopyable>(_ type: Message.Type) -> Message {
         // Safe: the node holds such a message.
         unsafe address.load(fromByteOffset: Node.payloadOffset, as: Message.self)
@@ -155,7 +155,7 @@ struct NodeList {
         count &-= 1
     }
 
-    /// Takes all nodes out.
+    /// Removes all nodes, and returns them.
     mutating func removeAll() -> NodeList {
         let all = self
         self = NodeList()

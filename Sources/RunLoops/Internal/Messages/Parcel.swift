@@ -10,10 +10,10 @@ struct Parcel: Sendable {
     let modes: [RunLoop.Mode]?
     let handle: Handle
 
-    /// Handles the value, once.
+    /// The function that handles the value, once.
     ///
-    /// Its arguments are the address of the value, from which it takes the value out or where it destroys it, and true if the
-    /// parcel has arrived.
+    /// Its arguments are the address of the value, and true if the parcel has arrived. The function moves the value out of that
+    /// address, or destroys it there.
     @usableFromInline typealias Handle = @convention(c) (UnsafeMutableRawPointer, Bool) -> Void
 
     init(_ modes: [RunLoop.Mode]?, _ handle: Handle) {
@@ -21,7 +21,7 @@ struct Parcel: Sendable {
         unsafe self.handle = handle
     }
 
-    /// The place of the value in a wide node, and its largest size.
+    /// The offset of the value in a wide node, and its largest size.
     @usableFromInline static let valueOffset = Node.payloadOffset + 16
     @usableFromInline static let valueCapacity = Node.wideStride - valueOffset
 }
@@ -35,13 +35,13 @@ extension Node {
         return node
     }
 
-    /// Reads the head of a parcel without taking it out.
+    /// Calls a function with the head of a parcel in place, without moving it out of its node.
     func withParcel<Result>(_ body: (borrowing Parcel) -> Result) -> Result {
         // Safe: the owner of a node of these kinds has stored one in it, and it fits inline.
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: Parcel.self).pointee)
     }
 
-    /// Has the value handled, and releases the node.
+    /// Calls the function that handles the value, and releases the node.
     @inline(__always)
     func endParcel(hasArrived: Bool, _ releaser: inout NodeReleaser) {
         let handle = unsafe move(Parcel.self).handle

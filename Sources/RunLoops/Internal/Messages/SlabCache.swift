@@ -14,10 +14,10 @@ internal import Synchronization
 /// > Thread safety: ``takeNode()`` and ``close()`` from the cache's thread; slabs come back on any thread.
 @safe
 struct SlabCache {
-    /// The number of empty slabs of one thread that may wait for reuse: some 4,000 messages.
+    /// The most empty slabs that one thread keeps for reuse; together they have room for about 4,000 messages.
     static let spareLimit = 64
 
-    /// `@safe`: made by `create`, and freed only when neither the thread nor a slab needs it.
+    /// `@safe`: the memory is made by `create`, and freed only when neither the thread nor a slab needs it.
     private let storage: UnsafeMutablePointer<Storage>
 
     /// The state of a cache.
@@ -27,7 +27,7 @@ struct SlabCache {
         /// The next node to hand out, and the end of the current slab.
         var cursor: UInt = 0
         var end: UInt = 0
-        /// The empty slabs at hand.
+        /// The list of empty slabs that are ready for reuse.
         var spares: Slab?
         /// A stack of slabs that came back: the address of the newest one, or 1 once the thread has ended.
         let returned = Atomic<UInt>(0)
@@ -66,7 +66,7 @@ struct SlabCache {
         return makeCurrent()
     }
 
-    /// Takes this many bytes out of the current slab, which has them or is used up.
+    /// Takes this many bytes from the current slab, which has room for them or is used up.
     @inline(__always)
     private func take(_ size: Int) -> Node {
         if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
@@ -100,7 +100,7 @@ struct SlabCache {
     /// Takes back a slab after all of its nodes were released.
     fileprivate func giveBack(_ slab: Slab) {
         slab.reset()
-        // Counted before it is in the list, so that the owner never subtracts a slab that has not been counted.
+        // The slab is counted before it is in the list, so that the owner never subtracts a slab that has not been counted.
         if unsafe storage.pointee.idle.add(1, ordering: .relaxed).oldValue < SlabCache.spareLimit {
             var newest = unsafe storage.pointee.returned.load(ordering: .relaxed)
             while newest != SlabCache.closed {
@@ -131,7 +131,7 @@ struct SlabCache {
         }
     }
 
-    /// Makes the calling thread's cache.
+    /// Creates the calling thread's cache.
     private static func makeCurrent() -> SlabCache {
         let storage = UnsafeMutablePointer<Storage>.allocate(capacity: 1)
         unsafe storage.initialize(to: Storage())

@@ -4,13 +4,13 @@
 final class WaitStack {
     private var waits: [any RunningWait] = []
 
-    /// Notes that a block is about to run.
+    /// Records that a block is about to run.
     func push(_ wait: any RunningWait) { waits.append(wait) }
 
-    /// Notes that the innermost block has returned.
+    /// Records that the innermost block has returned.
     func pop() { waits.removeLast() }
 
-    /// Tells each wait that the thread has ended in the middle of its block.
+    /// Ends each wait, because the thread has ended in the middle of its block.
     func threadEnds() {
         for wait in waits { wait.threadHasEnded() }
         waits = []
@@ -19,6 +19,6 @@ final class WaitStack {
 
 /// A wait for a block that is on the stack of a loop's thread.
 protocol RunningWait {
-    /// The loop's thread has ended in the middle of the block.
+    /// Called when the loop's thread has ended in the middle of the block.
     func threadHasEnded()
 }

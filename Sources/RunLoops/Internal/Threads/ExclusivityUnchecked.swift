@@ -1,10 +1,10 @@
 /// A value that one thread at a time accesses, without the run-time exclusivity checks of class properties.
 ///
-/// Swift checks each change of a class property for another access that is still under way. The check takes some 7 ns, and a
-/// message would pay for several. Here exclusivity holds by construction: the values kept this way are changed by short
-/// operations that call no handler.
+/// Swift checks each change of a class property for another access that is still under way. Each check takes about 7 ns, and a
+/// message would need several. Here exclusivity holds by construction: the values kept this way are changed by short operations
+/// that call no handler.
 ///
-/// `@safe`: the memory belongs to the owner from `init` to `deinit`, and the owner says which thread may access it.
+/// `@safe`: the memory belongs to the owner from `init` to `deinit`, and the owner determines which thread may access it.
 @safe
 package struct ExclusivityUnchecked<Value: ~Copyable>: ~Copyable {
     @usableFromInline package let storage: UnsafeMutablePointer<Value>

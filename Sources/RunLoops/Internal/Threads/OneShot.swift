@@ -54,7 +54,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     // MARK: - Deciding
 
-    /// Decides the value, unless that has been done or claimed.
+    /// Decides the value, unless it is decided or the decision is claimed.
     ///
     /// - Returns: False if another thread has decided it or claimed the decision.
     @discardableResult
@@ -69,7 +69,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Claims the decision, unless another thread has claimed it, or the value has been decided.
     ///
-    /// - Returns: True if the caller has the claim. It then calls ``settle(_:)`` once.
+    /// - Returns: True if the caller has the claim. The caller must then call ``settle(_:)`` once.
     package func claim() -> Bool {
         contents.withLock { contents in
             guard case .open = contents.state else { return false }
@@ -80,7 +80,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Decides the value.
     ///
-    /// The caller has claimed the decision.
+    /// The caller must have claimed the decision.
     package func settle(_ value: Value) {
         let waiter = contents.withLock { contents in
             guard case .claimed = contents.state else {

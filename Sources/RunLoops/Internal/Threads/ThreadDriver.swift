@@ -26,7 +26,7 @@ package final class ThreadDriver: Sendable {
     let makeThread: @Sendable (String) -> ThreadDriver
     /// Called when the thread has started.
     ///
-    /// Returns when the thread may go on.
+    /// Blocks until the thread may continue.
     let threadBegins: @Sendable () -> Void
     /// Called when the thread has its loop, as ``RunLoop/existing``, which does not run yet.
     let loopBegins: @Sendable () -> Void

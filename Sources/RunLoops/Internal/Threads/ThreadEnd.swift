@@ -10,7 +10,7 @@ enum ThreadEnd {
     enum Part: CaseIterable {
         /// The thread's loop.
         ///
-        /// First: ending it may destroy values that post to other loops, which needs the slabs.
+        /// The loop comes first, because ending it may destroy values that post to other loops, which needs the slabs.
         case loop
         /// The port sets that the thread serves.
         case portSets
@@ -57,7 +57,7 @@ enum ThreadEnd {
             if let follower = releases.withLock({ $0[part] })?() { followers.append(follower) }
         }
         for follower in followers { follower() }
-        // Last: from here on nothing of a simulation waits for this thread.
+        // This is the last step: after it, nothing in a simulation waits for this thread.
         ThreadDriver.current?.end()
     }
 }

@@ -33,7 +33,7 @@ package final class ThreadGate: @unchecked Sendable {
 
     /// Opens the gate.
     ///
-    /// All waiting threads go on, and later waits return at once.
+    /// All waiting threads continue, and later waits return at once.
     package func open() {
         unsafe pthread_mutex_lock(mutex)
         isOpen = true

@@ -5,13 +5,13 @@ internal import Synchronization
 ///
 /// A thread that waits elsewhere serves no set meanwhile, so threads that wait for a port of its sets wait for it.
 enum PortSetServers {
-    /// The number of the serving thread of each set.
+    /// The identifier of the serving thread of each set.
     private static let servers = Guarded<[UInt: UInt]>([:])
 
-    /// The number of the calling thread, which is never used for another thread.
+    /// The identifier of the calling thread, which is never reused for another thread.
     static var thread: UInt { UInt(runloops_thread_number()) }
 
-    /// The number of the calling thread, or nil if it has never served a set.
+    /// The identifier of the calling thread; nil if the thread has never served a set.
     static var threadIfServing: UInt? { runloops_thread_has_number() ? thread : nil }
 
     /// Records that a thread serves a set from now on.
@@ -20,12 +20,12 @@ enum PortSetServers {
     /// - set: The identity of the set.
     /// - server: The set's own record of its thread. It is changed in here, under the lock: of two threads that serve the set
     ///     in turn, the same one is the last in both records.
-    /// - new: The number of the thread; 0 for none.
+    /// - new: The identifier of the thread; 0 for none.
     /// - midway: Called by a test between the change of the set's record and that of the table.
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
-        // The end of the thread is noticed from now on. It serves no set after that.
+        // From now on the end of the thread is noticed; a thread that has ended serves no set.
         if new != 0 {
             ThreadEnd.watch(.portSets) {
                 PortSetServers.endCurrent()

@@ -2,9 +2,9 @@ internal import CThreads
 
 /// One wait of a thread for other threads, as long as it lasts.
 ///
-/// Made on the thread that is about to block. It records the targets that the thread holds, which cannot change while the
-/// thread is blocked. The targets that it waits for can change, and so can the thread that serves a port set: they are read
-/// again in each search for a circle.
+/// The wait is created on the thread that is about to block. It records the targets that the thread holds, which cannot change
+/// while the thread is blocked. The targets that it waits for can change, and so can the thread that serves a port set: they
+/// are read again in each search for a circle.
 ///
 /// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
@@ -19,7 +19,7 @@ package final class ThreadWait: Sendable {
     ///
     /// A circle with this wait in it need not be broken.
     let endsByItself: Bool
-    /// Returns the targets of the wait; none once the wait is over, even if the waiting thread has not noticed it yet.
+    /// Returns the targets of the wait; an empty list once the wait is over, even if the waiting thread has not noticed it yet.
     let stillWaitsFor: @Sendable () -> [WaitTarget]
     private let refuse: @Sendable (WaitCircle) -> Bool
 
@@ -44,7 +44,7 @@ package final class ThreadWait: Sendable {
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
         for targets: @escaping @Sendable () -> [WaitTarget]
     ) {
-        // Before any lock is taken.
+        // This check comes before any lock is taken.
         Fork.check(operation)
         self.init(
             RunLoop.existing, ThreadWait.heldTargetsHere(), in: operation, SourceLocation(fileID, line),
@@ -69,7 +69,7 @@ package final class ThreadWait: Sendable {
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
-            // Also for the main thread: a port knows its receiver by this identity only.
+            // This also applies to the main thread, because a port knows its receiver by this identity only.
             targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
         }
         if runloops_is_main_thread() { targets.append(.mainLoop) }
@@ -121,7 +121,7 @@ package final class ThreadWait: Sendable {
         return nil
     }
 
-    /// Ends the wait: the thread goes on.
+    /// Ends the wait, so that the thread continues.
     package func end() {
         if heldTargets.isEmpty { return }
         ThreadWait.graph.withLock { $0.leave(self) }

@@ -1,14 +1,14 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The connections of one listener that have not ended, counted in all and for each peer.
+/// The number of a listener's connections that have not ended, in total and for each peer.
 ///
 /// > Thread safety: any thread.
 final class AdmissionCounts: Sendable {
     private struct State: Sendable {
         var count = 0
         var countsOfPeers: [[UInt8]: Int] = [:]
-        /// Called once there is room again.
+        /// Called when a connection ends, once; then removed.
         var onRoom: (@Sendable () -> Void)?
     }
 
@@ -17,12 +17,12 @@ final class AdmissionCounts: Sendable {
     /// The number of connections.
     var count: Int { state.withLock { $0.count } }
 
-    /// Counts a connection, unless its peer has as many as it may have.
+    /// Counts a connection, unless its peer is at its limit.
     ///
     /// - Parameters:
-    ///   - peer: The address of the peer, without its port; nil for a peer that is not told from others.
+    ///   - peer: The address of the peer, without its port; nil for a peer that cannot be distinguished from others.
     ///   - limit: The most connections that a peer may have; nil for any number.
-    /// - Returns: The place of the connection; nil if it is refused.
+    /// - Returns: The place of the connection in the limits; nil if the connection is refused.
     func admit(_ peer: [UInt8]?, limit: Int?) -> AdmittedConnection? {
         let isAdmitted = state.withLock { state in
             if let peer {
@@ -36,7 +36,8 @@ final class AdmissionCounts: Sendable {
         return isAdmitted ? AdmittedConnection(self, peer) : nil
     }
 
-    /// Has a function called once there are fewer connections than a number; not at all if there are already.
+    /// Registers a function to be called when the next connection ends, unless there are already fewer connections than a
+    /// limit.
     ///
     /// - Returns: True if the function will be called.
     func notify(below limit: Int, _ onRoom: @escaping @Sendable () -> Void) -> Bool {
@@ -60,7 +61,7 @@ final class AdmissionCounts: Sendable {
     }
 }
 
-/// The place of one connection among those of its listener.
+/// The place of one connection in the limits of its listener.
 ///
 /// > Thread safety: any thread.
 final class AdmittedConnection: Sendable {

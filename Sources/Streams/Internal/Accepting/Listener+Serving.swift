@@ -3,11 +3,12 @@ internal import Glibc
 internal import RunLoops
 
 extension Listener: StreamMember {
-    /// The most connections that are accepted before others have their turn.
+    /// The most connections that are accepted before other inputs are served.
     private static var mostAccepts: Int { 64 }
 
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
-        // A run inside the handler accepts more: each connection is handled once, and the handler is told of the next one.
+        // A run of the loop inside the handler accepts further connections, so each one is taken from the kernel just before
+        // its handler call.
         var handled = false
         for _ in 0..<Listener.mostAccepts {
             guard let descriptor, pauseTimer == nil, !isFull, !places.isEmpty, !noteIfFull() else { break }
@@ -62,9 +63,9 @@ extension Listener: StreamMember {
         return true
     }
 
-    /// Stops accepting if as many connections are open as may be.
+    /// Stops accepting if the limit of open connections is reached.
     ///
-    /// - Returns: True if so.
+    /// - Returns: True if the limit is reached.
     private func noteIfFull() -> Bool {
         guard let limit = options.connectionLimit, let streams else { return false }
         let loop = streams.loop
@@ -80,14 +81,14 @@ extension Listener: StreamMember {
         return true
     }
 
-    /// A connection has ended.
+    /// Accepts again, because a connection has ended.
     func hasRoom() {
         isFull = false
         updateInterest()
     }
 
-    /// Accepts connections with the descriptor in reserve, one after the other, and closes them: their peers learn that they
-    /// are not served.
+    /// Accepts waiting connections in place of the reserve descriptor and closes them one by one, so that their peers see the
+    /// end.
     private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)
@@ -107,11 +108,11 @@ extension Listener: StreamMember {
         case .some: return
         case nil: break
         }
-        // Another thread may have taken the last descriptor: then the next pause begins without a reserve.
+        // If another thread has taken the last descriptor, the next pause begins without a reserve.
         do throws(SystemError) { reserve = try OwnedDescriptor.eventDescriptor() } catch { reserve = nil }
     }
 
-    /// Accepts nothing for a while.
+    /// Stops accepting until a timer fires, and reports the error.
     ///
     /// - Returns: True if a handler was called.
     private func pause(_ error: SystemError, _ loop: LoopStreams) -> Bool {

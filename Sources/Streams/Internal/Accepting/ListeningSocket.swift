@@ -2,15 +2,15 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// A socket that listens, its address, and the file that was made for it.
+/// A listening socket, its address, and the file that was created for it.
 struct ListeningSocket: ~Copyable {
     private let owned: OwnedDescriptor
     let address: SocketAddress
     let file: SocketFile?
 
-    /// Takes over a socket of the user's.
+    /// Takes over a socket that the user passes in, and makes it non-blocking.
     ///
-    /// - Throws: `SystemError` if it is no stream socket that listens. It is closed then.
+    /// - Throws: `SystemError` if `socket` is not a listening stream socket. The initializer closes `socket` before it throws.
     init(checking socket: consuming OwnedDescriptor) throws(SystemError) {
         let number = socket.descriptor
         _ = try systemCall("fcntl") { runloops_make_non_blocking(number) }
@@ -35,7 +35,7 @@ struct ListeningSocket: ~Copyable {
 
     consuming func takeDescriptor() -> OwnedDescriptor { owned }
 
-    /// Opens a socket that listens at a place.
+    /// Opens a socket that listens at an address.
     static func open(_ place: Listener.Address, _ options: Listener.Options) throws(SystemError)
         -> ListeningSocket
     {
@@ -91,7 +91,7 @@ struct ListeningSocket: ~Copyable {
     }
 }
 
-/// The file of a Unix socket, which is removed with its listener, unless another one has taken the path.
+/// The file of a Unix socket, which is removed with its listener, unless another file has replaced it at the path.
 ///
 /// > Thread safety: the listener's thread only.
 final class SocketFile {
@@ -112,7 +112,7 @@ final class SocketFile {
         return unsafe runloops_file_at(path, &identity) ? identity : nil
     }
 
-    /// Leaves the file where it is: another process listens there, too.
+    /// Prevents the removal of the file, because another process may listen at it.
     func keep() { isKept = true }
 
     /// Removes the file, once.

@@ -1,31 +1,32 @@
 internal import Glibc
 internal import RunLoops
 
-/// Finds the frames in bytes that arrive piece by piece.
+/// A search for frames in bytes that arrive piece by piece.
 ///
-/// It remembers how far it has searched for the end of a line, so that a line that comes in many pieces is searched once.
+/// The scanner remembers how far it has searched for the end of a line, so that each byte of a line that arrives in many pieces
+/// is searched once.
 struct FrameScanner {
     let framing: Framing
 
-    /// The number of bytes, from the first one that belongs to no frame yet, that hold no line feed.
+    /// The number of bytes at the beginning of the current line that are known to contain no line feed.
     private var searched = 0
 
     init(_ framing: Framing) { self.framing = framing }
 
-    /// The answer of a search.
+    /// The result of a search.
     enum Finding: Equatable {
-        /// A frame, and the number of bytes from the beginning of the search to the end of the frame with its ending.
+        /// A frame, and the number of bytes that it takes with its prefix or line ending.
         case frame(Range<Int>, consumed: Int)
         /// More bytes must arrive first.
         case incomplete
-        /// The frame is longer than it may be.
+        /// The frame is longer than its limit.
         case tooLong
     }
 
-    /// Looks for the next frame at the beginning of some bytes.
+    /// Searches for the next frame at the beginning of the given bytes.
     ///
-    /// After ``Finding/frame(_:consumed:)`` the next search begins behind it; after ``Finding/incomplete`` it begins with the
-    /// same bytes, followed by others.
+    /// After ``Finding/frame(_:consumed:)`` pass the bytes after the consumed ones to the next search. After
+    /// ``Finding/incomplete``, pass the same bytes again, followed by new ones.
     mutating func next(in bytes: RawSpan) -> Finding {
         switch framing.kind {
         case .lines: nextLine(in: bytes)
@@ -52,11 +53,11 @@ struct FrameScanner {
     private func endsWithReturn(_ bytes: RawSpan) -> Bool { byte(bytes.byteCount - 1, of: bytes) == 0x0d }
 
     private func byte(_ index: Int, of bytes: RawSpan) -> UInt8 {
-        // Safe: any bits are a byte; the index is checked.
+        // Safe: any bits are a valid byte, and the index is checked.
         unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
     }
 
-    /// Returns the place of the first line feed, if there is one.
+    /// Returns the index of the first line feed; nil if there is none.
     private func lineFeed(in bytes: RawSpan) -> Int? {
         unsafe bytes.withUnsafeBytes { buffer in
             // Safe: the search stays within the bytes.

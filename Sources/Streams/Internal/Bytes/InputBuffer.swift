@@ -1,6 +1,6 @@
-/// Bytes that were received, and that the handler has not consumed.
+/// Bytes that were received and that the handler has not consumed.
 ///
-/// Empty for most of the time: what a handler consumes at once is never stored.
+/// The buffer is usually empty, because bytes that a handler consumes at once are never stored.
 struct InputBuffer: ~Copyable {
     private var bytes: [UInt8] = []
     private var start = 0
@@ -10,7 +10,7 @@ struct InputBuffer: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The storage above which an empty buffer gives its memory back.
+    /// The capacity in bytes above which an empty buffer frees its memory.
     private static var keptCapacity: Int { 4096 }
 
     /// Calls a function with the bytes.
@@ -38,7 +38,7 @@ struct InputBuffer: ~Copyable {
         start = 0
     }
 
-    /// Removes all bytes, and gives the memory back.
+    /// Removes all bytes, and frees the memory.
     mutating func removeAll() {
         bytes = []
         start = 0

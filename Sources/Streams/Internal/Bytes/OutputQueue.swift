@@ -1,27 +1,28 @@
 internal import CStreams
 internal import DequeModule
 
-/// Bytes that were written, and that the kernel has not taken yet.
+/// Bytes that were written and that the kernel has not accepted yet.
 ///
-/// Small writes are copied, one behind the other. A large array is kept as it is.
+/// Small writes are copied, one after the other. A large array is retained, not copied.
 struct OutputQueue: ~Copyable {
-    /// The bytes before the tail, none of them empty.
+    /// The chunks of bytes before the tail, none of them empty.
     private var chunks = Deque<[UInt8]>()
-    /// The bytes behind all chunks, to which small writes are added.
+    /// The bytes after all chunks, to which small writes are appended.
     private var tail: [UInt8] = []
-    /// The number of bytes of the first chunk, or of the tail if there is none, that the kernel has taken.
+    /// The number of bytes that the kernel has accepted from the first chunk, or from the tail if there is no chunk.
     private var sent = 0
 
-    /// The number of bytes that the kernel has not taken.
+    /// The number of bytes that the kernel has not accepted.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// The size from which an array is kept instead of copied.
+    /// The size in bytes from which an array is retained instead of copied.
     static var keptSize: Int { 1024 }
-    /// The storage above which an empty queue gives its memory back.
+    /// The capacity in bytes above which an empty queue frees the memory of its tail.
     private static var keptCapacity: Int { 1024 }
-    /// The size to which the tail grows before the next one is begun: so no byte is moved more often than its array grows.
+    /// The size in bytes at which the tail becomes a chunk and a new tail begins, so that a tail is copied only as often as an
+    /// array of this size grows.
     private static var tailSize: Int { 16_384 }
 
     // MARK: - Writing
@@ -60,18 +61,18 @@ struct OutputQueue: ~Copyable {
 
     private mutating func closeTail() {
         if tail.isEmpty { return }
-        // `sent` counts bytes of the first chunk, which the tail is now if there was none.
+        // `sent` counts bytes of the first chunk, which the tail now becomes if there was none.
         chunks.append(tail)
         tail = []
     }
 
     // MARK: - Sending
 
-    /// Calls a function with the parts at the front, as many as one call of the kernel's takes, and notes how many bytes it has
-    /// sent.
+    /// Calls a function with the parts at the front, at most as many as one system call takes, and removes the bytes that it
+    /// has sent.
     ///
     /// - Parameter send: Sends the parts, and returns the number of bytes, or -1 for an error.
-    /// - Returns: That number.
+    /// - Returns: The number that `send` has returned.
     mutating func send(_ send: (UnsafePointer<runloops_part>, CInt) -> Int) -> Int {
         let result = unsafe chunks.isEmpty ? sendTail(send) : sendChunks(send)
         if result > 0 { remove(result) }
@@ -90,7 +91,7 @@ struct OutputQueue: ~Copyable {
         let most = runloops_most_parts
         return unsafe withUnsafeTemporaryAllocation(of: runloops_part.self, capacity: most) { parts in
             var number = 0
-            // Safe, as above.
+            // Safe: the chunks are not changed before `send` has returned, so their bytes stay where they are.
             for chunk in chunks.prefix(most) {
                 let skipped = number == 0 ? sent : 0
                 unsafe chunk.withUnsafeBytes { unsafe parts[number] = OutputQueue.part($0, from: skipped) }
@@ -119,7 +120,7 @@ struct OutputQueue: ~Copyable {
         }
     }
 
-    /// Removes all bytes, and gives the memory back.
+    /// Removes all bytes, and frees the memory.
     mutating func removeAll() { clear(keepingTail: false) }
 
     private mutating func clear(keepingTail: Bool) {

@@ -1,17 +1,17 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The order in which the addresses of a host are tried, in the manner of RFC 8305: a value that knows no socket.
+/// The order in which the addresses of a host are tried, in the manner of RFC 8305, as a value without a socket.
 ///
-/// The families take turns, beginning with that of the first address. An attempt begins a quarter of a second after the one
-/// before it, or as soon as no other one is under way.
+/// The address families alternate, beginning with the family of the first address. An attempt begins a quarter of a second
+/// after the one before it, or as soon as an attempt fails.
 struct AddressRace {
     private var waiting: Deque<SocketAddress>
 
     /// The number of attempts under way.
     private(set) var running = 0
 
-    /// The moment from which the next attempt may begin beside those that are under way; nil for at once.
+    /// The earliest moment at which the next attempt may begin while others are under way; nil for at once.
     private var next: Moment?
 
     /// The pause between two attempts, in nanoseconds.
@@ -34,7 +34,7 @@ struct AddressRace {
         }
     }
 
-    /// Takes the address that is to be tried now, if there is one.
+    /// Takes the next address if it is to be tried now; nil otherwise.
     mutating func takeNext(at now: Moment) -> SocketAddress? {
         if running > 0, let next, now < next { return nil }
         guard let address = waiting.popFirst() else { return nil }
@@ -43,7 +43,7 @@ struct AddressRace {
         return address
     }
 
-    /// An attempt has failed: the next one need not wait.
+    /// Records that an attempt has failed, so that the next one need not wait.
     mutating func didFail() {
         running -= 1
         next = nil
@@ -52,6 +52,6 @@ struct AddressRace {
     /// True if all addresses have failed.
     var isLost: Bool { waiting.isEmpty && running == 0 }
 
-    /// The moment at which the next attempt begins; nil if none waits for one.
+    /// The moment at which the next attempt begins; nil if no address is left, or the next attempt may begin at once.
     var nextStart: Moment? { waiting.isEmpty ? nil : next }
 }

@@ -2,9 +2,9 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// The making of one connection: its name is resolved, its addresses are tried, the first one that answers is taken.
+/// The making of one connection, which resolves the name, tries the addresses and takes the first one that answers.
 ///
-/// Meanwhile the connection has no socket. Its loop watches a descriptor that the resolver makes readable.
+/// Until an address answers, the connection has no socket, and its loop watches a descriptor that the resolver makes readable.
 ///
 /// > Thread safety: the loop's own thread only.
 final class Connecting {
@@ -12,12 +12,12 @@ final class Connecting {
     private var lookUp: LookUp?
     private var race: AddressRace?
     private var attempts: [ConnectionAttempt] = []
-    /// The reason for which the last address failed.
+    /// The reason that the last attempt has failed.
     private var failure: Connection.EndReason?
 
     init(to endpoint: Endpoint) { self.endpoint = endpoint }
 
-    /// The descriptor that the loop watches; -1 before the first one.
+    /// The descriptor that the loop watches; -1 before the first call of ``join(_:_:)``.
     var descriptor: CInt { lookUp?.descriptor ?? -1 }
 
     /// The moment at which the next address is tried; nil if none is left.
@@ -25,7 +25,7 @@ final class Connecting {
 
     // MARK: - Modes
 
-    /// Joins a group, and begins with the look-up if it is the first.
+    /// Joins a group, and starts the look-up if the group is the first one.
     ///
     /// - Throws: `SystemError` if the process may open no more descriptors.
     func join(_ group: StreamGroup, _ connection: Connection) throws(SystemError) {
@@ -75,7 +75,7 @@ final class Connecting {
 
     // MARK: - The race
 
-    /// Goes on: an answer may be there, or it is time for the next address.
+    /// Continues after an event: the resolver may have answered, or the next address may be due.
     func goOn(_ connection: Connection, _ now: Moment) {
         if connection.state.machine.ended != nil { return }
         switch lookUp?.takeAnswer() {
@@ -122,7 +122,7 @@ final class Connecting {
         race?.didFail()
     }
 
-    /// The kernel has reported an attempt: it has succeeded or failed.
+    /// Called when the kernel has reported that an attempt has succeeded or failed.
     func attemptEnded(_ attempt: ConnectionAttempt, _ connection: Connection, _ now: Moment) {
         let code = runloops_take_error(attempt.descriptor)
         attempt.places.leaveAll(attempt.descriptor)
@@ -135,7 +135,7 @@ final class Connecting {
     private func win(_ socket: consuming OwnedDescriptor, _ connection: Connection, _ now: Moment) {
         let groups = connection.places.list.map { $0.group }
         let signal = descriptor
-        // In the new set before out of the old one: a group without members would leave its mode.
+        // Joins with the new descriptor before the old one leaves, because a group without members would leave its mode.
         var places = MemberPlaces(.reading)
         do throws(SystemError) {
             for group in groups { try places.join(group, connection, socket.descriptor) }
@@ -152,23 +152,23 @@ final class Connecting {
         connection.state.deadlines.didConnect(at: now)
     }
 
-    /// Gives up what is under way.
+    /// Gives up the look-up and the attempts that are under way.
     func stop(_ connection: Connection) {
         if let lookUp { NameResolver.forget(lookUp) }
         for attempt in attempts { attempt.places.leaveAll(attempt.descriptor) }
         attempts = []
     }
 
-    /// The loop has ended, and with it the groups.
+    /// Clears the places of the attempts, because the loop and its groups have ended.
     func loopEnds() { for attempt in attempts { attempt.places.forget() } }
 }
 
-/// One address of a connection that is being made.
+/// One attempt to connect to one address of a connection that is being made.
 final class ConnectionAttempt: StreamMember {
     var places = MemberPlaces(.writing)
     private var socket: OwnedDescriptor?
     let descriptor: CInt
-    /// The connection is in the same groups, and ends the attempt before it leaves them.
+    /// `unowned` is safe: the connection is in the same groups, and ends the attempt before it leaves them.
     private unowned let connection: Connection
 
     init(_ socket: consuming OwnedDescriptor, _ connection: Connection) {

@@ -2,10 +2,10 @@ internal import CStreams
 internal import DequeModule
 internal import RunLoops
 
-/// Resolves names on a few threads of its own, because the system's resolver blocks.
+/// A resolver of names with a few threads of its own, because the system's resolver blocks.
 ///
-/// A thread ends when no name waits. A name whose server does not answer holds a thread until the system gives up; names beyond
-/// the number of threads wait in line.
+/// A thread ends when no name waits. A name whose server does not answer occupies a thread until the system gives up. Names
+/// beyond the number of threads wait in a queue.
 ///
 /// > Thread safety: any thread.
 enum NameResolver {
@@ -30,7 +30,7 @@ enum NameResolver {
 
     /// Resolves a name for a look-up.
     ///
-    /// - Throws: `SystemError` if the system refuses a thread, and none is there to take the name.
+    /// - Throws: `SystemError` if the system refuses a thread and no other thread is there to resolve the name.
     static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
         let needsThread = state.withLock { state in
             state.jobs.append(Job(host: host, port: port, lookUp: lookUp))
@@ -52,7 +52,7 @@ enum NameResolver {
         }
     }
 
-    /// Gives up a look-up: no connection waits for it any more.
+    /// Gives up a look-up that no connection waits for any more.
     static func forget(_ lookUp: LookUp) {
         lookUp.abandon()
         state.withLock { $0.jobs.removeAll { $0.lookUp === lookUp } }
@@ -76,7 +76,7 @@ enum NameResolver {
         var bytes = [UInt8](repeating: 0, count: mostAddresses * size)
         var lengths = [UInt32](repeating: 0, count: mostAddresses)
         var code: CInt = 0
-        // Safe: C fills at most so many addresses.
+        // Safe: C fills at most `mostAddresses` addresses.
         let count = unsafe runloops_resolve(host, port, &bytes, &lengths, CInt(mostAddresses), &code)
         if count <= 0 {
             if code != 0 { return .failed(.failed(SystemError(call: "getaddrinfo", code: code))) }
@@ -92,7 +92,7 @@ enum NameResolver {
     }
 }
 
-/// The resolution of one name, whose end wakes a loop through a descriptor.
+/// The resolution of one name, which wakes a loop through a descriptor when it has ended.
 ///
 /// > Thread safety: any thread.
 final class LookUp: Sendable {
@@ -104,14 +104,14 @@ final class LookUp: Sendable {
     private enum State: Sendable {
         case underWay
         case answered(Answer)
-        /// The connection does not wait any more.
+        /// The connection no longer waits, or has taken the answer.
         case abandoned
     }
 
     private let state = Guarded(State.underWay)
     private let signal: OwnedDescriptor
 
-    /// Readable once the answer is there.
+    /// A descriptor that is readable once the answer is there.
     var descriptor: CInt { signal.descriptor }
 
     init() throws(SystemError) {

@@ -39,36 +39,38 @@ extension Connection {
         }
     }
 
-    /// Has the connection served again, in one of its modes: its handler may want what it has stored.
+    /// Schedules the connection to be served again in one of its modes, because its receiver may want bytes that are already
+    /// stored.
     func receiverDidChange() {
         if connecting == nil && !state.input.isEmpty { places.askToBeServed() }
         settleLater()
     }
 
-    /// Has the connection settled at the end of the pass: the user has called it.
+    /// Schedules the connection to be settled at the end of the pass.
     func settleLater() {
         guard let streams, !state.isUnsettled, !streams.hasEnded else { return }
         state.isUnsettled = true
         streams.settleLater(self)
     }
 
-    /// True if the connection has something to do at the end of a pass in a mode: it is in the mode, or its end is to be told.
+    /// True if the connection can be settled at the end of a pass in a mode: it is in the mode, or it has ended and is in no
+    /// mode.
     func isUnsettled(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         if places.isEmpty { return !isOpen }
         return places.list.contains { $0.group.mode == mode || isCommon && $0.group.mode == .common }
     }
 
-    /// Forgets that it is to be settled: it is in no mode, and is settled when it is added to one.
+    /// Records that the connection is no longer scheduled: it is in no mode, and is settled when it is added to one.
     func settleWhenAdded() { state.isUnsettled = false }
 
     func settleAtPassEnd() {
-        // It may have been served since, and settled then.
+        // The connection may have been served, and so settled, since it was scheduled.
         if !state.isUnsettled { return }
         state.isUnsettled = false
         _ = settle(streams?.now ?? .now())
     }
 
-    /// Ends the connection by a call of the user's: the handler of the end is called later.
+    /// Ends the connection in a call of the user's; the handler of the end is called later.
     func end(_ reason: EndReason) {
         if !isOpen { return }
         state.machine.end(reason)
@@ -80,7 +82,7 @@ extension Connection {
         withExtendedLifetime(released) {}
     }
 
-    /// Sets the timer for the next deadline, if that is earlier than the date it is set for.
+    /// Sets the timer for the next deadline, if that is earlier than the moment that the timer is set for.
     func updateTimer() {
         let deadline = state.nextDeadline(options)?.moment ?? .never
         let next = min(deadline, connecting?.nextStart ?? .never)
@@ -90,9 +92,9 @@ extension Connection {
             timer.fireDate = next.instant
             return
         }
-        // Safe: it is invalidated before the connection is destroyed.
+        // Safe: the timer is invalidated before the connection is destroyed.
         let made = Timer(fireAt: next.instant, interval: .zero, repeats: false) { [unowned self] timer in
-            // With a new date it stays valid.
+            // A new date keeps the timer valid.
             timer.fireDate = .distantFuture
             state.timerMoment = .never
             self.streams?.updateTime()
@@ -102,9 +104,10 @@ extension Connection {
         for mode in modes { streams.loop.add(made, forMode: mode) }
     }
 
-    /// The timer has fired: a deadline may have passed, or has moved on.
+    /// Called when the timer has fired: a deadline has passed, or has moved to a later moment.
     func timerFired(at now: Moment) {
-        // Timers come before descriptors in a pass: what has arrived counts.
+        // Timers are served before descriptors in a pass, so the connection first receives what has arrived, because that ends
+        // its idle time.
         if let next = state.nextDeadline(options), next.moment <= now, next.cause == .timeout(.idle),
             !state.machine.isCalling, let streams
         {

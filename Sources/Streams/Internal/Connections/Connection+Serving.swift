@@ -1,12 +1,13 @@
 internal import Glibc
 internal import RunLoops
 
-// The reports of the loop, and the bytes that come in. What follows from them is in `Connection+Settling`.
+// The reports of the loop, and the received bytes. The steps that follow from them are in `Connection+Settling`.
 
 extension Connection: StreamMember {
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
         if state.machine.isCalling {
-            // A run inside one of its handlers. What is reported is reported again when the handler has returned.
+            // This is a run inside one of the connection's handlers. The readiness is reported again when the handler has
+            // returned.
             places.watch(for: .edge, watchedDescriptor)
             if readiness.isEmpty { state.wasAsked = true }
             return false
@@ -17,7 +18,7 @@ extension Connection: StreamMember {
         if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
         if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
         if !readiness.isDisjoint(with: .received) && receive(readiness, loop) { handled = true }
-        // After the bytes that came before it.
+        // An error counts after the bytes that came before it.
         if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
         if settle(loop.now) { handled = true }
@@ -43,7 +44,7 @@ extension Connection: StreamMember {
         if code != 0 { state.machine.end(Connection.reason(code)) }
     }
 
-    /// The peer has ended its stream: without a handler of what it has sent, this is all that there is to notice.
+    /// Records the end of the peer's stream if no receiver is set, because then no receive would notice it.
     private func noteEnd() {
         guard case .none = handlers.receiver else { return }
         if !state.machine.isConnected || state.machine.isPaused || !state.socket.isAtEnd {
@@ -52,7 +53,7 @@ extension Connection: StreamMember {
         state.machine.didEndInput(isComplete: true)
     }
 
-    /// The reason that an error of the kernel's stands for.
+    /// Returns the reason of an end that the kernel's error code means.
     static func reason(_ code: CInt, _ call: String = "recv") -> EndReason {
         switch code {
         case ECONNRESET, EPIPE, ENOTCONN: .reset
@@ -71,13 +72,13 @@ extension Connection: StreamMember {
         }
     }
 
-    /// The most times that a connection reads before others have their turn.
+    /// The most times that a connection reads before other inputs are served.
     private static var mostReads: Int { 4 }
 
-    /// The most times that one handler is replaced by the next before others have their turn.
+    /// The most times that a handler may replace itself before other inputs are served.
     private static var mostReplacements: Int { 16 }
 
-    /// Reads what is there, and gives it to the handler.
+    /// Reads the bytes that have arrived, and gives them to the handler.
     ///
     /// - Returns: True if the handler was called.
     func receive(_ readiness: EpollSet.Interest, _ loop: LoopStreams) -> Bool {
@@ -97,7 +98,7 @@ extension Connection: StreamMember {
                         // The connection was not idle while its handler ran.
                         state.deadlines.didReceive(at: loop.now)
                     }
-                    // All is read that was there, unless the end of the stream was reported with it.
+                    // A part-filled buffer means that all bytes are read; only a reported end of the stream may be left.
                     if count < buffer.count && !readiness.contains(.hangUp) { return handled }
                 case .end:
                     if case .task(let reader) = handlers.receiver, state.machine.closing == nil {
@@ -107,7 +108,7 @@ extension Connection: StreamMember {
                     // Frames may be stored that were received while the connection was paused.
                     if case .frames = handlers.receiver, !state.input.isEmpty {
                         if deliverStored() { handled = true }
-                        // The end is read again when the connection goes on.
+                        // The end is read again when the connection resumes reading.
                         if state.machine.isPaused { return handled }
                     }
                     state.machine.didEndInput(isComplete: state.input.isEmpty)
@@ -122,7 +123,7 @@ extension Connection: StreamMember {
         }
     }
 
-    /// Gives bytes to the handler, behind those that it has left; stores what it leaves.
+    /// Gives bytes to the handler, after those that it has left unconsumed, and stores the bytes that it leaves this time.
     private func deliver(_ bytes: RawSpan) -> Bool {
         if !state.input.isEmpty {
             state.input.append(bytes)
@@ -138,7 +139,7 @@ extension Connection: StreamMember {
 
     private func deliverStored() -> Bool {
         guard state.machine.delivers else { return false }
-        // Taken out: a handler may run the loop, or replace itself.
+        // The buffer is taken out of the state, because a handler may run the loop or replace itself.
         var taken = InputBuffer()
         swap(&taken, &state.input)
         let (consumed, handled) = taken.withBytes { offer($0) }
@@ -150,7 +151,7 @@ extension Connection: StreamMember {
         return handled
     }
 
-    /// Calls the handler with bytes, or with each frame in them, as long as it takes some.
+    /// Calls the handler with bytes, or with each frame in them, until no more are consumed.
     ///
     /// - Returns: The number of bytes that were consumed, and true if the handler was called.
     private func offer(_ bytes: RawSpan) -> (consumed: Int, handled: Bool) {
@@ -175,7 +176,7 @@ extension Connection: StreamMember {
                             + "return the number of bytes that it has consumed")
                 }
                 consumed += count
-                // It wants more bytes; unless it has set another receiver, which may want these.
+                // The handler waits for more bytes, unless it has set another receiver, which may want these bytes.
                 if version == state.receiverVersion { return (consumed, handled) }
                 replacements += 1
                 if replacements > Connection.mostReplacements {
@@ -207,7 +208,7 @@ extension Connection: StreamMember {
 
     // MARK: - Calling
 
-    /// Calls a handler, between which none of the connection's other ones is called.
+    /// Calls a handler, during which no other handler of the connection is called.
     func call(_ body: () -> Void) {
         guard let streams else { return }
         state.machine.beginCall()

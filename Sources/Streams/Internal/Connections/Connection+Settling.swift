@@ -1,9 +1,9 @@
 internal import RunLoops
 
-// The steps of the machine, which go out to the socket and the handlers.
+// The steps of the machine, applied to the socket and the handlers.
 
 extension Connection {
-    /// Sends what was written, takes the machine's steps, and tells the kernel what to watch for.
+    /// Sends unsent bytes, takes the machine's steps, and updates the watched readiness and the timer.
     ///
     /// - Returns: True if a handler was called.
     func settle(_ start: Moment) -> Bool {
@@ -65,7 +65,7 @@ extension Connection {
         }
     }
 
-    /// Sends as much as the kernel takes, before the end of the pass.
+    /// Sends as many bytes as the kernel accepts, without waiting for the end of the pass.
     func sendNow() { send(.now()) }
 
     func closeSocket() {
@@ -91,7 +91,8 @@ extension Connection {
         let hasReceiver = hasReceiver
         if state.machine.wantsInput(hasReceiver: hasReceiver) { interest.formUnion(.reading) }
         if state.isBlocked { interest.formUnion(.writing) }
-        // Without a wish: the end of the stream, and an error, which the kernel reports in any case, are to be reported once.
+        // If the connection waits for neither, the end of the stream and an error, which the kernel always reports, are to be
+        // reported only once.
         places.watch(for: interest.isEmpty ? .hangUpOnce : interest, state.socket.descriptor)
     }
 }

@@ -1,25 +1,25 @@
 internal import RunLoops
 
-// Tasks that wait for something to happen to a connection. They run on the thread of its loop, and look again each time that
+// Tasks that await an event of a connection. They run on the thread of its loop, and check their condition again each time that
 // they are woken.
 
-/// The side of a connection that a task reads from.
+/// The state of a task's reading from a connection.
 ///
 /// > Thread safety: the loop's own thread only.
 final class FrameReader {
-    /// Cuts the input into frames; nil for pieces as they arrive.
+    /// The scanner that cuts the input into frames; nil for pieces as they arrive.
     var scanner: FrameScanner?
     /// The task that waits for input.
     var waiting: OneShot<WakeUp>?
-    /// The peer has ended its stream; the connection notes it when all frames before that were taken.
+    /// True if the peer has ended its stream; the connection records the end when all frames before it have been taken.
     var hasSeenEnd = false
 
-    /// The number of bytes that are received although no task waits for them.
+    /// The number of stored bytes below which the connection receives although no task waits.
     private static let readAhead = 65_536
 
     init(_ scanner: FrameScanner?) { self.scanner = scanner }
 
-    /// True if more is received, beside the bytes that are stored.
+    /// True if the connection should receive more than the bytes that are stored.
     func wantsInput(stored: Int) -> Bool {
         !hasSeenEnd && (stored < FrameReader.readAhead || waiting?.isDecided == false)
     }
@@ -32,7 +32,7 @@ enum WakeUp: Sendable {
 }
 
 extension Connection {
-    /// Has a task read from now on, instead of a handler.
+    /// Makes a new reader for a task the receiver of the connection, instead of a handler.
     func reader(_ scanner: FrameScanner?) -> FrameReader {
         requireOwnThread("Connection.frames")
         let reader = FrameReader(scanner)
@@ -63,7 +63,7 @@ extension Connection {
         if frame == nil && reader.hasSeenEnd && isOpen {
             state.machine.didEndInput(isComplete: state.input.isEmpty)
         }
-        // The input has more room now; or the connection has come to its end.
+        // The stored bytes may be fewer now, or the connection may have ended.
         settleLater()
         return frame
     }
@@ -88,7 +88,7 @@ extension Connection {
         return frame
     }
 
-    /// The peer has ended its stream.
+    /// Records that the peer has ended its stream, and wakes the waiting task.
     func readerSeesEnd(_ reader: FrameReader) {
         reader.hasSeenEnd = true
         if state.input.isEmpty { state.machine.didEndInput(isComplete: true) }
@@ -100,7 +100,7 @@ extension Connection {
         unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
 
-    /// Receives for a task that waits.
+    /// Registers a task that waits for input, and lets the connection receive for it.
     func await(_ reader: FrameReader, _ task: OneShot<WakeUp>) {
         if reader.waiting != nil {
             misuse("Connection.frames: two tasks await frames of the \(self); let one task iterate over them")
@@ -109,11 +109,11 @@ extension Connection {
         settleLater()
     }
 
-    /// Suspends the task until the connection has news.
+    /// Suspends the task until an event of the connection wakes it.
     ///
     /// - Parameters:
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Stores the wait where the news come from.
+    ///   - begin: Stores the wait in the place from which it is woken.
     func wait(isolation: isolated (any Actor)?, _ begin: (OneShot<WakeUp>) -> Void) async {
         let task = OneShot<WakeUp>()
         let news = await task.value(
@@ -121,13 +121,13 @@ extension Connection {
         ) { begin(task) }
         if case .task(let reader) = handlers.receiver, reader.waiting === task { reader.waiting = nil }
         waitingTasks.removeAll { $0 === task }
-        // If the task had been cancelled before, the wait has not begun.
+        // This also holds if the task was cancelled before, in which case `begin` was not called.
         if case .cancelled = news { end(.cancelled) }
     }
 
-    /// Suspends the task until something holds.
+    /// Suspends the task until a condition holds.
     ///
-    /// - Throws: `ConnectionEndedError` if the connection has ended first.
+    /// - Throws: `ConnectionEndedError` if the connection ends before that.
     nonisolated(nonsending) func wait(
         until holds: (Connection) -> Bool
     ) async throws(ConnectionEndedError) {
@@ -139,13 +139,13 @@ extension Connection {
         }
     }
 
-    /// Wakes the tasks that wait: something has happened that they may wait for.
+    /// Wakes all tasks that await the connection, so that they check their conditions again.
     func wakeTasks() {
         for task in waitingTasks { task.decide(.something) }
         if case .task(let reader) = handlers.receiver { reader.waiting?.decide(.something) }
     }
 
-    /// Wakes the task that reads, if there is input for it.
+    /// Wakes the task that waits for input, if there is one.
     func wakeReader() {
         if case .task(let reader) = handlers.receiver { reader.waiting?.decide(.something) }
     }

@@ -1,18 +1,18 @@
 internal import RunLoops
 
-/// The time-outs of a connection: a value that knows no clock and no timer.
+/// The time-outs of a connection, as a value without a clock and without a timer.
 ///
-/// Activity only moves a stored moment. The owner's timer is set for the earliest deadline that was known when it was set; when
-/// it fires, the deadline may have moved on, and the timer is set again. So a byte costs no change of a timer.
+/// Activity changes only a stored moment. The owner's timer is set for the earliest deadline known at that time. If the
+/// deadline has moved when the timer fires, the timer is set again. So sending or receiving a byte never changes a timer.
 struct ConnectionDeadlines {
-    /// The moment at which the connection began to be made, or was made.
+    /// The moment at which the making of the connection began, or at which a connected socket was taken over.
     private let start: Moment
 
     /// The last moment at which a byte was sent or received.
     private var lastActivity: Moment
 
-    /// The last moment at which the kernel took a byte, or at which it could take none for the first time; nil while nothing is
-    /// unsent.
+    /// The moment at which the kernel last accepted a byte while more were unsent, or first accepted none; nil while no time
+    /// for writing runs.
     private var lastProgress: Moment?
 
     /// The moment at which the connection began to wait for the peer's close.
@@ -23,26 +23,26 @@ struct ConnectionDeadlines {
         lastActivity = now
     }
 
-    /// The connection was made.
+    /// Records that the connection is made.
     mutating func didConnect(at now: Moment) { lastActivity = now }
 
     mutating func didReceive(at now: Moment) { lastActivity = now }
 
-    /// The kernel has taken bytes.
+    /// Records that the kernel has accepted bytes.
     mutating func didSend(at now: Moment, hasUnsent: Bool) {
         lastActivity = now
         lastProgress = hasUnsent ? now : nil
     }
 
-    /// The kernel takes no more bytes for the time being.
+    /// Records that the kernel accepts no more bytes for now.
     mutating func isBlocked(at now: Moment) { if lastProgress == nil { lastProgress = now } }
 
     mutating func lingers(at now: Moment) { if lingersSince == nil { lingersSince = now } }
 
-    /// The answer of ``next(_:_:)``.
+    /// The cause of a deadline that ``next(_:_:)`` returns.
     enum Cause: Hashable {
         case timeout(Connection.Timeout)
-        /// The peer does not close within the time to wait for that.
+        /// The peer has not closed its side within ``Connection/Options/lingerTimeout``.
         case linger
     }
 

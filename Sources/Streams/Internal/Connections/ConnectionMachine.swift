@@ -1,31 +1,31 @@
-/// The state of a connection: a value, without a socket and without handlers.
+/// The state of a connection, as a value without a socket and without handlers.
 ///
-/// Each event is a method. After it, the owner takes the steps that ``nextStep(hasUnsent:)`` returns, one by one, until there
-/// is none. A step that calls a handler is not returned while another handler is being called, so that a handler may do
-/// anything to its connection: the steps that follow from it come when it has returned.
+/// Each event is a method. After each event, the owner takes the steps that ``nextStep(hasUnsent:)`` returns, one by one, until
+/// it returns nil. A step that calls a handler is not returned while another handler is being called, so that a handler may do
+/// anything to its connection: the calls that follow from that are made when the handler has returned.
 struct ConnectionMachine: Hashable {
     /// One direction of the connection, as this side sees it.
     enum Direction {
         case open
-        /// For output: ends as soon as all that was written is sent.
+        /// For output only: the direction ends as soon as all that was written is sent.
         case ending
         case ended
     }
 
-    /// Something that a handler is told, at most once each.
+    /// An event that a handler is called for.
     enum Notice: Hashable {
         case connected
         case inputEnded
-        /// The unsent bytes are few again.
+        /// The unsent bytes have fallen to half of the high-water mark.
         case drained
         case ended(Connection.EndReason)
     }
 
-    /// Something that the owner does next.
+    /// An action that the owner takes next.
     enum Step: Hashable {
-        /// Tells the kernel that no more is sent.
+        /// Ends the stream to the peer.
         case endOutput
-        /// Closes the descriptor and forgets all bytes.
+        /// Closes the descriptor and discards all bytes.
         case close
         case call(Notice)
     }
@@ -35,13 +35,14 @@ struct ConnectionMachine: Hashable {
     private(set) var output = Direction.open
     private(set) var isPaused = false
 
-    /// The reason with which the connection will end, once all is sent and the peer has closed, too.
+    /// The reason that the connection will end with once all is sent and the peer has closed its side; nil while the connection
+    /// is not closing.
     private(set) var closing: Connection.EndReason?
 
-    /// The reason with which it has ended.
+    /// The reason that the connection has ended with; nil while it is open.
     private(set) var ended: Connection.EndReason?
 
-    /// True if the owner's handler wants to be told of the end of the input, and ends the connection itself.
+    /// True if the owner handles the end of the input, and ends the connection itself.
     var handlesInputEnd = false
 
     private var isClosed = false
@@ -57,22 +58,22 @@ struct ConnectionMachine: Hashable {
 
     // MARK: - Questions
 
-    /// True if received bytes are given to a handler.
+    /// True if received bytes may be given to a handler now.
     var delivers: Bool { isConnected && closing == nil && ended == nil && !isPaused && !isCalling }
 
-    /// True if the kernel is asked for input: for a handler, or to discard it while the connection closes.
+    /// True if the connection should receive: for a handler or task, or to discard the input while the connection closes.
     func wantsInput(hasReceiver: Bool) -> Bool {
         guard isConnected, input == .open, ended == nil else { return false }
         return closing != nil || !isPaused && hasReceiver
     }
 
-    /// True if what is written is sent.
+    /// True if bytes may be written: the output and the connection are open.
     var takesOutput: Bool { output == .open && ended == nil }
 
-    /// True if all is sent, and the connection waits for the peer to close.
+    /// True if all is sent, and the connection waits for the peer to close its side.
     var isLingering: Bool { closing != nil && output == .ended && ended == nil }
 
-    /// True if the last step has been taken: nothing happens any more.
+    /// True if the last step has been returned; no handler is called after that.
     var isOver: Bool { hasToldEnd }
 
     // MARK: - Events
@@ -83,7 +84,7 @@ struct ConnectionMachine: Hashable {
         if closing == nil { tellsConnected = true }
     }
 
-    /// The peer has ended its stream.
+    /// Records that the peer has ended its stream.
     ///
     /// - Parameter isComplete: False if bytes are left that no handler has consumed.
     mutating func didEndInput(isComplete: Bool) {
@@ -99,29 +100,29 @@ struct ConnectionMachine: Hashable {
         }
     }
 
-    /// The unsent bytes have fallen to where a writer may go on.
+    /// Records that the unsent bytes have fallen to half of the high-water mark.
     mutating func didDrain() { if takesOutput { tellsDrained = true } }
 
-    /// Sends what was written, then ends the stream to the peer; input still comes.
+    /// Ends the stream to the peer after all that was written is sent; the connection still receives.
     mutating func endOutput() { if output == .open { output = .ending } }
 
-    /// Sends what was written, then ends the connection when the peer has closed, too.
+    /// Ends the connection after all that was written is sent and the peer has closed its side.
     mutating func close(afterWriting reason: Connection.EndReason) {
         if ended != nil || closing != nil { return }
         closing = reason
         endOutput()
     }
 
-    /// Ends the connection.
+    /// Ends the connection at once, unless it has ended.
     mutating func end(_ reason: Connection.EndReason) { if ended == nil { ended = reason } }
 
-    /// The time to wait for the peer's close is over.
+    /// Records that the time to wait for the peer to close is over.
     mutating func didLinger() { if isLingering, let closing { end(closing) } }
 
     mutating func pause() { isPaused = true }
     mutating func resume() { isPaused = false }
 
-    /// A handler is about to be called.
+    /// Records that a handler is about to be called.
     mutating func beginCall() {
         precondition(
             !isCalling && !hasToldEnd,
@@ -129,14 +130,14 @@ struct ConnectionMachine: Hashable {
         isCalling = true
     }
 
-    /// The handler has returned.
+    /// Records that the handler has returned.
     mutating func endCall() { isCalling = false }
 
     // MARK: - Steps
 
     /// Takes the next step.
     ///
-    /// - Parameter hasUnsent: True if bytes were written that the kernel has not taken.
+    /// - Parameter hasUnsent: True if bytes were written that the kernel has not accepted.
     /// - Returns: The step; nil if there is nothing to do.
     mutating func nextStep(hasUnsent: Bool) -> Step? {
         if ended == nil {
@@ -144,7 +145,8 @@ struct ConnectionMachine: Hashable {
                 output = .ended
                 return .endOutput
             }
-            // Told first of all that has happened: a handler may write, or close in another way.
+            // Handlers are called for all earlier events before the connection ends, because a handler may write, or close in
+            // another way.
             if let notice = nextNotice() { return .call(notice) }
             if output == .ended && input == .ended && !hasNotices { end(closing ?? .peerClosed) }
         }

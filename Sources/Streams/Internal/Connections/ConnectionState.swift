@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The part of a connection that changes with each byte: its state, its socket, its bytes, its deadlines.
+/// The parts of a connection that change as bytes are sent and received.
 struct ConnectionState: ~Copyable {
     var machine: ConnectionMachine
     var socket: StreamSocket
@@ -8,18 +8,18 @@ struct ConnectionState: ~Copyable {
     var output = OutputQueue()
     var deadlines = ConnectionDeadlines(at: .now())
 
-    /// Cuts the input into frames; nil if it is given as it comes.
+    /// The scanner that cuts the input into frames for a handler; nil if there is no handler of frames.
     var scanner: FrameScanner?
 
-    /// The kernel has taken no more at the last try, and will report when it does.
+    /// True if the kernel accepted no more bytes at the last attempt; it reports when it accepts more.
     var isBlocked = false
-    /// The unsent bytes have exceeded the high-water mark, and have not fallen to half of it since.
+    /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
     var isAboveMark = false
-    /// Asked to be served in a run inside one of its handlers.
+    /// True if the connection was to be served without a report during a run inside one of its handlers.
     var wasAsked = false
     /// The number of times that the receiver was set.
     var receiverVersion = 0
-    /// In the list of connections to be settled at the end of the pass.
+    /// True while the connection is in the list of connections to be settled at the end of the pass.
     var isUnsettled = false
 
     var handlers = Connection.Handlers()
@@ -36,11 +36,11 @@ struct ConnectionState: ~Copyable {
         self.socket = socket
     }
 
-    /// The earliest deadline.
+    /// Returns the earliest deadline, and its cause; nil if there is none.
     func nextDeadline(_ options: Connection.Options) -> (moment: Moment, cause: ConnectionDeadlines.Cause)? {
         deadlines.next(machine, options)
     }
 
-    /// Sends what was written, as much as one call sends.
+    /// Sends unsent bytes, as many as one system call accepts.
     mutating func send() -> StreamSocket.Sent { socket.send(&output) }
 }

@@ -2,14 +2,14 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// A connected stream socket, or none: it owns the socket, which is non-blocking.
+/// The owner of a connected, non-blocking stream socket, or of none.
 struct StreamSocket: ~Copyable {
     private var owned: OwnedDescriptor?
 
-    /// The number of the socket; -1 if there is none.
+    /// The descriptor of the socket; -1 if there is none.
     private(set) var descriptor: CInt
 
-    /// No socket: it is not connected yet.
+    /// Creates a value without a socket, for a connection that is not made yet.
     init() {
         owned = nil
         descriptor = -1
@@ -21,9 +21,9 @@ struct StreamSocket: ~Copyable {
         owned = consume connected
     }
 
-    /// Takes over a connected stream socket of the user's, and makes it non-blocking.
+    /// Takes over a connected stream socket that the user passes in, and makes it non-blocking.
     ///
-    /// - Throws: `SystemError` if it is no connected stream socket. It is closed then.
+    /// - Throws: `SystemError` if `socket` is not a connected stream socket. The initializer closes `socket` before it throws.
     init(checking socket: consuming OwnedDescriptor) throws(SystemError) {
         let number = socket.descriptor
         _ = try systemCall("fcntl") { runloops_make_non_blocking(number) }
@@ -48,7 +48,7 @@ struct StreamSocket: ~Copyable {
         case bytes(Int)
         /// The peer has ended its stream.
         case end
-        /// Nothing is there.
+        /// No byte has arrived.
         case nothing
         case failed(CInt)
     }
@@ -56,7 +56,7 @@ struct StreamSocket: ~Copyable {
     /// Receives bytes, without waiting.
     func receive(into buffer: inout [UInt8]) -> Received {
         var code: CInt = 0
-        // Safe: the kernel writes into our own buffer, and no more than it holds.
+        // Safe: the kernel writes into our own buffer, at most as many bytes as it has room for.
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
             let received = unsafe runloops_receive_bytes(descriptor, bytes.baseAddress, bytes.count)
             code = errno
@@ -72,14 +72,14 @@ struct StreamSocket: ~Copyable {
 
     /// The result of sending.
     enum Sent {
-        /// So many bytes; the kernel may take more.
+        /// The kernel has accepted this number of bytes, and may accept more.
         case bytes(Int)
-        /// The kernel takes no more for the time being.
+        /// The kernel accepts no more bytes for now.
         case blocked
         case failed(CInt)
     }
 
-    /// Sends what waits in a queue, as much as one call sends.
+    /// Sends bytes of a queue, as many as one system call accepts.
     func send(_ queue: inout OutputQueue) -> Sent {
         var code: CInt = 0
         let result = unsafe queue.send { parts, count in
@@ -92,15 +92,15 @@ struct StreamSocket: ~Copyable {
         return result == 0 || code == EAGAIN ? .blocked : .failed(code)
     }
 
-    /// The pending error of the socket; 0 for none.
+    /// Returns and clears the pending error of the socket; 0 for none.
     func takeError() -> CInt { runloops_take_error(descriptor) }
 
     /// Ends the stream to the peer.
     ///
-    /// An error means that the connection has ended: the next call that receives tells the reason.
+    /// An error is ignored: it means that the connection has ended, and the next receive returns the reason.
     func endOutput() { _ = runloops_end_sending(descriptor) }
 
-    /// Has closing the socket reset the connection.
+    /// Makes the later closing of the socket reset the connection.
     func resetWhenClosed() { if descriptor >= 0 { runloops_reset_when_closed(descriptor) } }
 
     /// The address of this end; nil if there is none.

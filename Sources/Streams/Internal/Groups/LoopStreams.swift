@@ -15,22 +15,22 @@ final class LoopStreams {
         /// The connections that have something to do at the end of the pass.
         var unsettled: [Connection] = []
 
-        /// The time: no handler has been called since it was read.
+        /// The moment at which the clock was last read. No handler has been called since.
         var now = Moment.now()
 
-        /// Nil while a connection reads into it.
+        /// The buffer that connections read into; nil while one of them uses it.
         var buffer: [UInt8]?
     }
 
-    /// The listeners that have as many connections as they may.
+    /// The listeners that accept nothing because they are at their limit of connections.
     private var fullListeners: [ObjectIdentifier: WeakListener] = [:]
 
     private struct WeakListener { weak var listener: Listener? }
 
-    /// True once the thread of the loop ends.
+    /// True once the loop has begun to end.
     private(set) var hasEnded = false
 
-    /// The number of bytes that are read at once.
+    /// The most bytes that are read at once.
     static let bufferSize = 65_536
 
     private init(_ loop: RunLoop) {
@@ -45,7 +45,7 @@ final class LoopStreams {
 
     // MARK: - Groups
 
-    /// Returns the group of a mode, which is made if it has none.
+    /// Returns the group of a mode, and creates it if the mode has none.
     ///
     /// - Throws: `SystemError` if the process may open no more descriptors.
     func group(for mode: RunLoop.Mode, _ origin: SourceLocation) throws(SystemError) -> StreamGroup {
@@ -63,12 +63,12 @@ final class LoopStreams {
 
     // MARK: - Listeners
 
-    /// Notes that a listener accepts nothing until one of its connections ends.
+    /// Records that a listener accepts nothing until one of its connections ends.
     func awaitRoom(_ listener: Listener) {
         fullListeners[ObjectIdentifier(listener)] = WeakListener(listener: listener)
     }
 
-    /// A connection of a listener has ended, which may be gone itself.
+    /// Lets a listener accept again because one of its connections has ended; does nothing if the listener was destroyed.
     func listenerHasRoom(_ id: ObjectIdentifier) {
         guard let known = fullListeners.removeValue(forKey: id) else { return }
         known.listener?.hasRoom()
@@ -76,7 +76,7 @@ final class LoopStreams {
 
     // MARK: - Time and handlers
 
-    /// The time: no handler has been called since it was read.
+    /// The moment at which the clock was last read. No handler has been called since.
     var now: Moment { state.value.now }
 
     /// Reads the clock.
@@ -96,7 +96,7 @@ final class LoopStreams {
 
     /// Calls a function with the buffer that connections read into.
     ///
-    /// A run inside a handler that is given its bytes reads into another one.
+    /// If a handler that is called with these bytes runs the loop, connections read into another buffer during that run.
     func withBuffer<Result>(_ body: (inout [UInt8]) -> Result) -> Result {
         var taken = state.value.buffer ?? [UInt8](repeating: 0, count: LoopStreams.bufferSize)
         state.value.buffer = nil
@@ -106,12 +106,12 @@ final class LoopStreams {
 
     // MARK: - The end of the pass
 
-    /// Has a connection settled at the end of the pass.
+    /// Schedules a connection to be settled at the end of the pass.
     func settleLater(_ connection: Connection) { state.value.unsettled.append(connection) }
 
-    /// A connection has settled by itself.
+    /// Records that a connection has settled by itself.
     ///
-    /// Its handler has usually asked for that just before; then it need not wait for the end of the pass.
+    /// Usually its handler has scheduled it just before: then it is the last in the list, and leaves no work for the end of the pass.
     func didSettle(_ connection: Connection) {
         if state.value.unsettled.last === connection { state.value.unsettled.removeLast() }
     }
@@ -125,7 +125,7 @@ extension LoopStreams: DeferredWork {
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         if state.value.unsettled.isEmpty { return }
-        // Those that are added meanwhile wait for the next time.
+        // Connections that are added during this loop are settled by the next call.
         var taken: [Connection] = []
         swap(&taken, &state.value.unsettled)
         updateTime()

@@ -1,9 +1,10 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The members of one mode of a loop: an epoll set of their own behind one descriptor of the loop.
+/// The connections and listeners of one mode of a loop, in an epoll set that the loop watches as one descriptor.
 ///
-/// So a change of the loop's mode costs the same for any number of connections, and a report carries the kernel's own bits.
+/// So a change of the loop's mode costs the same for any number of connections, and a report carries the kernel's readiness
+/// bits unchanged.
 ///
 /// > Thread safety: the loop's own thread only.
 final class StreamGroup {
@@ -14,18 +15,18 @@ final class StreamGroup {
 
     private struct Slot {
         var member: (any StreamMember)?
-        /// Tells the member of a report from a later one in the same slot.
+        /// Distinguishes the member that a report is for from a later member in the same slot.
         var generation: UInt32 = 0
-        /// In the list of members to be served without a report.
+        /// True while the member is in the queue of members to be served without a report.
         var isAsking = false
     }
 
     private struct Lists {
         var slots: [Slot] = []
         var freeSlots: [Int] = []
-        /// The reports of the kernel that have not been served.
+        /// The kernel's reports that have not been served yet.
         var reports = Deque<EpollSet.Report>()
-        /// The members that have asked to be served.
+        /// The tokens of the members that have asked to be served.
         var asking = Deque<UInt64>()
     }
 
@@ -46,7 +47,7 @@ final class StreamGroup {
     /// Adds a member.
     ///
     /// - Returns: The member's slot.
-    /// - Throws: `SystemError` if the kernel cannot watch its descriptor. Nothing has changed then.
+    /// - Throws: `SystemError` if the kernel cannot watch the descriptor. The group is then not changed.
     func add(
         _ member: any StreamMember, _ descriptor: CInt, _ interest: EpollSet.Interest
     ) throws(SystemError) -> Int {
@@ -73,14 +74,14 @@ final class StreamGroup {
     /// Removes a member, before its descriptor is closed.
     func remove(_ slot: Int, _ descriptor: CInt) {
         set.remove(descriptor)
-        // Released last: the handlers of a connection may own anything.
+        // Released last: the handlers of a connection may own objects whose destruction calls back into this group.
         let removed = lists.value.slots[slot].member
         defer { withExtendedLifetime(removed) {} }
         lists.value.slots[slot].member = nil
         lists.value.slots[slot].isAsking = false
         lists.value.freeSlots.append(slot)
         if count > 0 { return }
-        // The last one: the mode is not kept alive any more.
+        // The last member has left, so the group no longer keeps its mode alive.
         lists.value.slots = []
         lists.value.freeSlots = []
         lists.value.reports.removeAll()
@@ -120,7 +121,7 @@ extension StreamGroup: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
         streams.updateTime()
-        // Those that ask meanwhile are served in the next pass.
+        // Members that ask during this loop are served in the next pass.
         var rest = lists.value.asking.count
         while rest > 0, let token = lists.value.asking.first, budget.spend() {
             rest -= 1
@@ -140,14 +141,14 @@ extension StreamGroup: InputServer {
     }
 
     func didLeaveLoop() {
-        // If the group has members, it has not left by itself: the thread of the loop ends.
+        // If the group still has members, it has left because the thread of the loop ends.
         let members = lists.value.slots.compactMap { $0.member }
         lists.value.slots = []
         lists.value.freeSlots = []
         lists.value.reports.removeAll()
         lists.value.asking.removeAll()
         streams.forget(self)
-        // All of them first: the handler of one may close another.
+        // Clears the places of all members first, because a handler of one member may close another.
         for member in members { member.places.forget() }
         for member in members { member.loopEnds() }
     }

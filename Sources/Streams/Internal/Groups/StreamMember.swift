@@ -1,13 +1,13 @@
 internal import RunLoops
 
-/// Something that a loop's groups watch a descriptor for: a connection, a listener, an attempt to connect.
+/// An object with a descriptor that a loop's groups watch: a connection, a listener or an attempt to connect.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol StreamMember: AnyObject {
     /// The places of the member in the groups of its modes.
     var places: MemberPlaces { get set }
 
-    /// The kernel has reported the descriptor, or the member has asked to be served.
+    /// Called when the kernel has reported the descriptor, or the member has asked to be served.
     ///
     /// - Parameters:
     ///   - readiness: The kernel's own bits; empty if the member has asked.
@@ -15,11 +15,11 @@ protocol StreamMember: AnyObject {
     /// - Returns: True if a handler was called.
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool
 
-    /// The thread of the loop ends.
+    /// Called when the thread of the loop ends.
     func loopEnds()
 }
 
-/// The places of a member in the groups of its modes, one for each.
+/// The places of a member in the groups of its modes, one for each mode.
 struct MemberPlaces {
     /// A place in one group.
     struct Place {
@@ -38,9 +38,9 @@ struct MemberPlaces {
 
     func contains(_ group: StreamGroup) -> Bool { list.contains { $0.group === group } }
 
-    /// Puts a member into a group, unless it is there already.
+    /// Adds a member to a group, unless it is there already.
     ///
-    /// - Throws: `SystemError` if the kernel cannot watch the descriptor. Nothing has changed then.
+    /// - Throws: `SystemError` if the kernel cannot watch the descriptor. The places are then not changed.
     mutating func join(
         _ group: StreamGroup, _ member: any StreamMember, _ descriptor: CInt
     ) throws(SystemError) {
@@ -48,28 +48,28 @@ struct MemberPlaces {
         list.append(Place(group: group, slot: try group.add(member, descriptor, interest)))
     }
 
-    /// Takes the member out of a group.
+    /// Removes the member from a group.
     mutating func leave(_ group: StreamGroup, _ descriptor: CInt) {
         guard let index = list.firstIndex(where: { $0.group === group }) else { return }
         let place = list.remove(at: index)
         group.remove(place.slot, descriptor)
     }
 
-    /// Takes the member out of all groups.
+    /// Removes the member from all groups.
     mutating func leaveAll(_ descriptor: CInt) {
         while let place = list.popLast() { place.group.remove(place.slot, descriptor) }
     }
 
-    /// Forgets all places: the groups have ended.
+    /// Clears the list of places, because the groups have ended.
     mutating func forget() { list = [] }
 
-    /// Has the kernel watch for something else.
+    /// Changes the readiness that the kernel watches the descriptor for.
     mutating func watch(for interest: EpollSet.Interest, _ descriptor: CInt) {
         if interest == self.interest { return }
         self.interest = interest
         for place in list { place.group.change(place.slot, descriptor, interest) }
     }
 
-    /// Has the groups serve the member without a report of the kernel's.
+    /// Schedules the member to be served by its groups without a report from the kernel.
     func askToBeServed() { for place in list { place.group.serveAgain(place.slot) } }
 }
