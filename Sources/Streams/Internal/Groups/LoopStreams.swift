@@ -15,7 +15,7 @@ final class LoopStreams {
         /// The connections that have something to do at the end of the pass.
         var unsettled: [Connection] = []
 
-        /// The moment at which the clock was last read. No handler has been called since.
+        /// The moment at which the clock was last read; no handler has been called since.
         var now = Moment.now()
 
         /// The buffer that connections read into; nil while one of them uses it.
@@ -76,7 +76,7 @@ final class LoopStreams {
 
     // MARK: - Time and handlers
 
-    /// The moment at which the clock was last read. No handler has been called since.
+    /// The moment at which the clock was last read; no handler has been called since.
     var now: Moment { state.value.now }
 
     /// Reads the clock.
