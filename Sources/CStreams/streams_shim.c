@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,11 @@ long runloops_receive_bytes(int socket, void *buffer, size_t capacity) {
     do received = recv(socket, buffer, capacity, MSG_DONTWAIT);
     while (received == -1 && errno == EINTR);
     return received;
+}
+
+bool runloops_is_writable(int socket) {
+    struct pollfd entry = {.fd = socket, .events = POLLOUT};
+    return poll(&entry, 1, 0) > 0;
 }
 
 bool runloops_is_at_end(int socket) {

@@ -32,7 +32,11 @@ public import RunLoops
 public final class Connection {
     /// The limits and time-outs, which may be changed at any time.
     public var options: Options {
-        didSet { if streams != nil { updateTimer() } }
+        didSet {
+            if streams == nil { return }
+            requireOwnThread("Connection.options")
+            updateTimer()
+        }
     }
 
     let origin: SourceLocation

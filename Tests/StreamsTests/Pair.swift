@@ -67,3 +67,17 @@ func recorded<Result>(_ body: () throws -> Result) -> Result? {
         return nil
     }
 }
+
+extension RunLoop {
+    /// Runs in the default mode until something holds.
+    func run(until what: String, _ holds: () -> Bool) {
+        let end = ContinuousClock.Instant.hang
+        while !holds() {
+            run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
+            if ContinuousClock.now > end {
+                Issue.record("it does not come to be: \(what)")
+                return
+            }
+        }
+    }
+}

@@ -112,6 +112,9 @@ long runloops_send_parts(int socket, const struct runloops_part *parts, int coun
 /// Receives bytes. Never waits. Returns their number, 0 at the end of the stream, or -1 with errno.
 long runloops_receive_bytes(int socket, void *buffer, size_t capacity);
 
+/// True if a socket is writable, or has failed. So an attempt to connect has ended.
+bool runloops_is_writable(int socket);
+
 /// True if the peer has ended its stream, and nothing that it has sent before is left to receive.
 bool runloops_is_at_end(int socket);
 

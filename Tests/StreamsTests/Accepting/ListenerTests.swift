@@ -33,16 +33,7 @@ import Testing
         }
 
         /// Runs until something holds.
-        func run(until what: String, _ holds: () -> Bool) {
-            let end = ContinuousClock.Instant.hang
-            while !holds() {
-                loop.run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
-                if ContinuousClock.now > end {
-                    Issue.record("it does not come to be: \(what)")
-                    return
-                }
-            }
-        }
+        func run(until what: String, _ holds: () -> Bool) { loop.run(until: what, holds) }
     }
 
     private func takes(_ box: AcceptedSocket.Box) -> Bool {

@@ -37,6 +37,19 @@ import Testing
         #expect(!race.isLost)
     }
 
+    @Test func `a busy address is tried again a little later`() throws {
+        let addresses = try ["10.0.0.1"].map(address)
+        var race = AddressRace(addresses)
+        #expect(race.takeNext(at: start) == addresses[0])
+        race.isBusy(addresses[0], at: start)
+        #expect(!race.isLost)
+        #expect(race.takeNext(at: after(9)) == nil)
+        #expect(race.nextStart == after(10))
+        #expect(race.takeNext(at: after(10)) == addresses[0])
+        race.didFail()
+        #expect(race.isLost)
+    }
+
     @Test func `an attempt begins at once when one has failed`() throws {
         let addresses = try ["::1", "10.0.0.1", "::2"].map(address)
         var race = AddressRace(addresses)

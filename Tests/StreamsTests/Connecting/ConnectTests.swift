@@ -95,6 +95,62 @@ import Testing
         }
     }
 
+    @Test func `an attempt that has succeeded counts, even if its report comes after the time-out`() throws {
+        try onLoopThread { loop in
+            let (socket, port) = try Loopback.listen()
+            defer { close(socket) }
+            var options = Connection.Options()
+            options.connectTimeout = .milliseconds(20)
+            let connection = Connection.connect(to: .tcp(host: "127.0.0.1", port: port), options: options)
+            let calls = Calls()
+            calls.watch(connection)
+            connection.onConnect { _ in calls.list.append("connected") }
+            try loop.add(connection, forMode: .default)
+            // The attempt has begun when the kernel has a connection for the listener. Its report is not served yet.
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            while unsafe poll(&entry, 1, 0) == 0 { loop.run(in: .default, until: .now) }
+            #expect(calls.list == [])
+            // As if a handler blocked the loop.
+            let end = ContinuousClock.now.advanced(by: .milliseconds(30))
+            while ContinuousClock.now < end {}
+            loop.settle()
+            #expect(calls.list == ["connected"])
+            connection.close()
+            loop.run()
+        }
+    }
+
+    @Test func `a connection waits for room in the backlog of a Unix socket`() throws {
+        try onLoopThread { loop in
+            let scratch = try ScratchDirectory()
+            var settings = Listener.Options()
+            settings.backlog = 0
+            let listener = try Listener(.unix(path: scratch.path + "/server"), options: settings)
+            var clients: [Connection] = []
+            let calls = Calls()
+            for index in 0..<4 {
+                let client = Connection.connect(to: .unix(path: scratch.path + "/server"))
+                client.onConnect { _ in calls.list.append("connected \(index)") }
+                client.onEnd { calls.list.append("end \(index): \($1)") }
+                try loop.add(client, forMode: .default)
+                clients.append(client)
+            }
+            loop.settle()
+            #expect(calls.list.count < 4 && calls.list.allSatisfy { $0.hasPrefix("connected") })
+            var accepted: [Connection] = []
+            try loop.add(listener, forMode: .default) { socket in
+                let connection = Connection(socket)
+                recorded { try loop.add(connection, forMode: .default) }
+                accepted.append(connection)
+                if accepted.count == 4 { listener.invalidate() }
+            }
+            loop.run(until: "all are connected") { accepted.count == 4 && calls.list.count == 4 }
+            #expect(calls.list.sorted() == (0..<4).map { "connected \($0)" })
+            for connection in clients + accepted { connection.close() }
+            loop.run()
+        }
+    }
+
     @Test func `a connection may be closed while it is being made`() throws {
         try onLoopThread { loop in
             for endpoint in [Endpoint.tcp(host: "127.0.0.1", port: 1), .tcp(host: "localhost", port: 1)] {

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTesting
 import Streams
 import TestExpectations
 import TestSupport
@@ -284,6 +285,46 @@ import Testing
             try loop.add(pair.connection, forMode: .common)
             loop.settle()
             #expect(calls.list == ["a", "b", "c"])
+        }
+    }
+
+    @Test func `what a handler leaves when it changes the mode is for the new mode`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            let calls = Calls()
+            calls.watch(pair.connection)
+            let mode = RunLoop.Mode("other")
+            pair.connection.onFrame(.lines()) { connection, line in
+                calls.list.append(text(line))
+                if calls.list.count == 1 {
+                    recorded { try loop.add(connection, forMode: mode) }
+                    loop.remove(connection, forMode: .default)
+                }
+            }
+            let keep = Timer(timeInterval: .seconds(600), repeats: false) { _ in }
+            loop.add(keep, forMode: .default)
+            try loop.add(pair.connection, forMode: .default)
+            try pair.send("a\nb\nc\n")
+            loop.settle()
+            #expect(calls.list == ["a"])
+            loop.settle(in: mode)
+            #expect(calls.list == ["a", "b", "c"])
+        }
+    }
+
+    @Test func `the idle time begins when a connection is added`() throws {
+        try LoopSimulation.run(seed: 1) { simulation in
+            var options = Connection.Options()
+            options.idleTimeout = .seconds(5)
+            let pair = try Pair(options)
+            let calls = Calls()
+            calls.watch(pair.connection)
+            simulation.advance(by: .seconds(60))
+            try RunLoop.current.add(pair.connection, forMode: .default)
+            simulation.advance(by: .milliseconds(4900))
+            #expect(calls.list == [])
+            simulation.advance(by: .milliseconds(100))
+            #expect(calls.list == ["end: \(Connection.EndReason.timedOut(.idle))"])
         }
     }
 

@@ -11,11 +11,14 @@ struct AddressRace {
     /// The number of attempts under way.
     private(set) var running = 0
 
-    /// The earliest moment at which the next attempt may begin while others are under way; nil for at once.
+    /// The earliest moment at which the next attempt may begin; nil for at once.
     private var next: Moment?
 
     /// The pause between two attempts, in nanoseconds.
     private static var pause: Int64 { 250_000_000 }
+
+    /// The pause before another attempt at a busy address, in nanoseconds.
+    private static var busyPause: Int64 { 10_000_000 }
 
     /// Prepares a race.
     ///
@@ -36,7 +39,7 @@ struct AddressRace {
 
     /// Takes the next address if it is to be tried now; nil otherwise.
     mutating func takeNext(at now: Moment) -> SocketAddress? {
-        if running > 0, let next, now < next { return nil }
+        if let next, now < next { return nil }
         guard let address = waiting.popFirst() else { return nil }
         running += 1
         next = now.advanced(by: AddressRace.pause)
@@ -47,6 +50,13 @@ struct AddressRace {
     mutating func didFail() {
         running -= 1
         next = nil
+    }
+
+    /// Records that an address cannot take a connection yet, and schedules another attempt at it.
+    mutating func isBusy(_ address: SocketAddress, at now: Moment) {
+        running -= 1
+        waiting.prepend(address)
+        next = now.advanced(by: AddressRace.busyPause)
     }
 
     /// True if all addresses have failed.

@@ -99,6 +99,11 @@ final class Connecting {
             address.bytes, UInt32(address.bytes.count), &isConnected, &call)
         if result == -1 {
             let code = errno
+            // The backlog of a listener on a Unix socket is full. A blocking socket would wait here, and TCP tries again by itself.
+            if code == EAGAIN && !address.isIP {
+                race?.isBusy(address, at: now)
+                return
+            }
             let name = unsafe call.map { unsafe String(cString: $0) } ?? "connect"
             return fail(SystemError(call: name, code: code))
         }
@@ -120,6 +125,13 @@ final class Connecting {
     private func fail(_ error: SystemError) {
         failure = .failed(error)
         race?.didFail()
+    }
+
+    /// Ends the attempts that have succeeded or failed, also those whose reports the loop has not served yet.
+    func endReadyAttempts(_ connection: Connection, _ now: Moment) {
+        for attempt in attempts where connection.connecting === self && runloops_is_writable(attempt.descriptor) {
+            attemptEnded(attempt, connection, now)
+        }
     }
 
     /// Called when the kernel has reported that an attempt has succeeded or failed.

@@ -12,8 +12,8 @@ extension Connection {
         }
         let group = try streams.group(for: mode, origin)
         let isNew = self.streams == nil
+        if isNew { state.deadlines = ConnectionDeadlines(at: .now()) }
         if let connecting {
-            if isNew { state.deadlines = ConnectionDeadlines(at: .now()) }
             try connecting.join(group, self)
         } else {
             try places.join(group, self, state.socket.descriptor)
@@ -113,6 +113,8 @@ extension Connection {
         {
             _ = receive(.reading, streams)
         }
+        // The reports of attempts to connect are served after the timers, too.
+        connecting?.endReadyAttempts(self, now)
         if let next = state.nextDeadline(options), next.moment <= now {
             switch next.cause {
             case .timeout(let timeout): state.machine.end(.timedOut(timeout))

@@ -84,9 +84,10 @@ extension Connection: StreamMember {
     func receive(_ readiness: EpollSet.Interest, _ loop: LoopStreams) -> Bool {
         loop.withBuffer { buffer in
             var handled = false
+            let version = places.version
             for _ in 0..<Connection.mostReads {
                 let hasReceiver = hasReceiver
-                if places.isEmpty || !state.machine.wantsInput(hasReceiver: hasReceiver) { return handled }
+                if !isInRunningMode(since: version) || !state.machine.wantsInput(hasReceiver: hasReceiver) { return handled }
                 switch state.socket.receive(into: &buffer) {
                 case .bytes(let count):
                     state.received += count
@@ -158,7 +159,13 @@ extension Connection: StreamMember {
         var consumed = 0
         var handled = false
         var replacements = 0
-        while state.machine.delivers && !places.isEmpty && consumed < bytes.byteCount {
+        let version = places.version
+        while state.machine.delivers && consumed < bytes.byteCount {
+            if !isInRunningMode(since: version) {
+                // The handler has left the running mode; the rest is for another one.
+                places.askToBeServed()
+                return (consumed, handled)
+            }
             let rest = bytes.extracting(droppingFirst: consumed)
             switch handlers.receiver {
             case .none: return (consumed, handled)
@@ -167,7 +174,7 @@ extension Connection: StreamMember {
                 return (consumed, true)
             case .bytes(let handler):
                 var count = 0
-                let version = state.receiverVersion
+                let receiverVersion = state.receiverVersion
                 call { count = handler(self, rest) }
                 handled = true
                 if count < 0 || count > rest.byteCount {
@@ -177,7 +184,7 @@ extension Connection: StreamMember {
                 }
                 consumed += count
                 // The handler waits for more bytes, unless it has set another receiver, which may want these bytes.
-                if version == state.receiverVersion { return (consumed, handled) }
+                if receiverVersion == state.receiverVersion { return (consumed, handled) }
                 replacements += 1
                 if replacements > Connection.mostReplacements {
                     places.askToBeServed()
@@ -196,6 +203,14 @@ extension Connection: StreamMember {
             }
         }
         return (consumed, handled)
+    }
+
+    /// True if the connection is still in the running mode.
+    ///
+    /// - Parameter version: The version of the connection's places when it was in that mode.
+    private func isInRunningMode(since version: Int) -> Bool {
+        if places.version == version { return !places.isEmpty }
+        return !places.isEmpty && streams?.loop.isIdleOrRuns(inOneOf: modes) ?? false
     }
 
     private func checkInputLimit() {

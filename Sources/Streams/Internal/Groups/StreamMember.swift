@@ -27,7 +27,7 @@ struct MemberPlaces {
         let slot: Int
     }
 
-    private(set) var list: [Place] = []
+    private(set) var list: [Place] = [] { didSet { version &+= 1 } }
 
     /// The readiness that the groups watch for.
     private(set) var interest: EpollSet.Interest
@@ -35,6 +35,9 @@ struct MemberPlaces {
     init(_ interest: EpollSet.Interest) { self.interest = interest }
 
     var isEmpty: Bool { list.isEmpty }
+
+    /// The number of changes of the list.
+    private(set) var version = 0
 
     func contains(_ group: StreamGroup) -> Bool { list.contains { $0.group === group } }
 
