@@ -1,10 +1,12 @@
 #include "event_base_shim.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <setjmp.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /// The place to which the calling thread jumps instead of ending the process, while it makes a base.
@@ -54,4 +56,34 @@ int runloops_watch_event(struct event *event) {
 void runloops_unwatch_event(struct event *event, short interest) {
     event->ev_events = interest;
     event_del(event);
+}
+
+/// True if a file of `/proc/self/fdinfo` says that an epoll set watches both descriptors.
+static bool watches_both(const char *number, int first, int second) {
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%s", number);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return false;
+    bool has_first = false, has_second = false;
+    int watched;
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "tfd: %d", &watched) != 1) continue;
+        has_first |= watched == first;
+        has_second |= watched == second;
+    }
+    fclose(file);
+    return has_first && has_second;
+}
+
+int runloops_find_epoll_set(int first, int second) {
+    DIR *directory = opendir("/proc/self/fdinfo");
+    if (directory == NULL) return -1;
+    int found = -1;
+    struct dirent *entry;
+    while (found == -1 && (entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] != '.' && watches_both(entry->d_name, first, second)) found = atoi(entry->d_name);
+    }
+    closedir(directory);
+    if (found == -1) errno = ENOENT;
+    return found;
 }

@@ -12,6 +12,13 @@ struct event_config;
 /// epoll set and the memory that it had by then are leaked.
 struct event_base *runloops_make_event_base(const struct event_config *config, bool *was_left);
 
+/// Finds the epoll set of this process that watches two descriptors.
+///
+/// libevent does not tell the number of its set; the kernel lists what each set watches in `/proc/self/fdinfo`.
+///
+/// Returns the set's descriptor, or -1 with `errno`: `ENOENT` if there is no such set.
+int runloops_find_epoll_set(int first, int second);
+
 /// Adds an event of a descriptor to its base, as `event_add` does, and lets its callback get everything that the kernel
 /// reports.
 ///

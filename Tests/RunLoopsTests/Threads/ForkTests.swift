@@ -242,7 +242,7 @@ enum LoopUse: String, Codable, CaseIterable {
     enum OtherUse: String, Codable, CaseIterable {
         case performElsewhere, performSeveral, performInModes, performLater, performAndWait,
             performAndWaitHere
-        case mainLoop, makeCurrent, signalPort, sendSeveral, stopThread, joinThread, newThread
+        case mainLoop, makeCurrent, signalPort, sendSeveral, stopThread, joinThread, newThread, guest
 
         fileprivate func happen(_ inherited: Inherited) throws {
             let loop = inherited.other.runLoop
@@ -259,6 +259,7 @@ enum LoopUse: String, Codable, CaseIterable {
             case .sendSeveral: try inherited.port.send(contentsOf: [1, 2])
             case .stopThread: inherited.other.stop()
             case .joinThread: inherited.other.join()
+            case .guest: _ = try RunLoop.Guest()
             case .newThread: _ = try RunLoopThread(name: "child's")
             }
         }

@@ -1,3 +1,4 @@
+internal import CEventBase
 internal import CLibEvent
 
 /// The sleep of a loop, until a sender writes, the loop's alarm fires, or a descriptor is ready.
@@ -77,6 +78,19 @@ final class Poller {
 
     /// Records which descriptors are ready, with one system call and without sleeping.
     func poll() { askKernel(blocking: false) }
+
+    /// Sets the alarm, so that ``findDescriptor(wakeup:)`` becomes readable no later than a moment.
+    ///
+    /// - Returns: The number of system calls that it took.
+    func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }
+
+    /// Finds the descriptor that is readable while ``poll()`` has something to report.
+    ///
+    /// - Parameter wakeup: The descriptor that the poller was made with.
+    /// - Throws: `SystemError` if `/proc` cannot be read.
+    func findDescriptor(wakeup: CInt) throws(SystemError) -> CInt {
+        try systemCall("open /proc/self/fdinfo") { runloops_find_epoll_set(wakeup, alarm.value.descriptor) }
+    }
 
     private func askKernel(blocking: Bool) {
         isInKernel = true

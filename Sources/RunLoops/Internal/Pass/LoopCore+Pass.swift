@@ -12,6 +12,13 @@ extension LoopCore {
         /// `never` for none.
         let deadline: Moment
         let returnsAfterSource: Bool
+        /// The way in which a guest is served; nil for a run that waits by itself.
+        var guest: Guest?
+
+        /// A run of one pass, which does not wait, because another main loop does.
+        struct Guest {
+            let servesIdleWork: Bool
+        }
     }
 
     /// Makes passes in one mode until there is a reason to end.
@@ -47,6 +54,7 @@ extension LoopCore {
         while true {
             let handledSource = pass(activation)
             if let result = exitCheck(activation, handledSource: handledSource) { return result }
+            if activation.guest != nil { return .timedOut }
         }
     }
 
@@ -78,12 +86,18 @@ extension LoopCore {
             // Known before they are called: an observer may remove itself, and all else that the loop waits for.
             let callsSome = observers.activities.contains(.beforeWaiting) || deferredWork.asksWhenIdle
             observers.notify(.beforeWaiting)
-            deferredWork.performWhenIdle()
-            sleep(until: activation.deadline, afterCalls: callsSome)
+            if activation.guest?.servesIdleWork ?? true { deferredWork.performWhenIdle() }
+            if activation.guest == nil {
+                sleep(until: activation.deadline, afterCalls: callsSome)
+            } else {
+                waiting.guestIsIdle = true
+                poll(activation)
+            }
             observers.notify(.afterWaiting)
             // The time that the loop slept does not count against the blocks.
             blockBudget = Budget()
         } else {
+            if activation.guest != nil { waiting.guestIsIdle = false }
             poll(activation)
         }
 
@@ -121,7 +135,7 @@ extension LoopCore {
     }
 
     /// True if the current mode can never become ready again, and nothing waits in it.
-    private var isFinished: Bool {
+    var isFinished: Bool {
         @inline(__always) get { members.hasEnded || !members.modeIsAlive && !holdsAnythingButInputs }
     }
 
@@ -162,7 +176,7 @@ extension LoopCore {
     }
 
     /// Looks again at everything that depends on the mode.
-    private func changeMode(to mode: RunLoop.Mode?) {
+    func changeMode(to mode: RunLoop.Mode?) {
         // If the mode is the same, everything was put aside for this very mode: nothing of it is in line again.
         if !members.run(in: mode) { return }
         descriptors.modeDidChange()

@@ -26,6 +26,9 @@ struct Waiting {
     /// The number of loops of the process that are in a run and not asleep.
     static var awakeLoopCount: Int { awakeLoops.load(ordering: .relaxed) }
 
+    /// True if a guest's last pass found no work, so that its observers and its idle work have been called.
+    var guestIsIdle = false
+
     private var isAwake = false
 
     mutating func runBegins() {

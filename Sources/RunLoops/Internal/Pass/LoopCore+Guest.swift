@@ -1,0 +1,45 @@
+// A guest: a loop that is served by another main loop of its thread, which does the waiting.
+
+extension LoopCore {
+    /// Makes one pass, without waiting.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - servesIdleWork: True if a pass that finds no other work does the work that waits for the loop to be idle.
+    func serveGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) {
+        // First of all, so that the pass knows what is ready, and so that the descriptor is not readable any more.
+        poller.poll()
+        handle.counters.kernelCalls.add()
+        now = Moment.now()
+        mainQueue.queue?.kernelWasAsked(at: now)
+        _ = run(
+            Activation(
+                mode: mode, deadline: .never, returnsAfterSource: false,
+                guest: Activation.Guest(servesIdleWork: servesIdleWork)))
+    }
+
+    /// Lets other threads, the alarm and the kernel make the loop's descriptor readable, unless there is work already.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode.
+    ///   - servesIdleWork: True if idle work counts as work.
+    /// - Returns: True if there is work. Then the descriptor is perhaps not readable.
+    func prepareGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) -> Bool {
+        changeMode(to: mode)
+        defer { changeMode(to: nil) }
+        descriptors.watch()
+        if guestHasWork(servesIdleWork) { return true }
+        handle.counters.kernelCalls.add(poller.setAlarm(min(timers.nextWake, descriptors.nextRetry)))
+        // An armed mailbox makes the descriptor readable with its next mail. If mail has come meanwhile, arming fails.
+        return !handle.mailbox.arm()
+    }
+
+    private func guestHasWork(_ servesIdleWork: Bool) -> Bool {
+        takeMail()
+        // The mode holds nothing, or the loop has ended.
+        if isFinished || runs.requests.contains(.end) { return false }
+        if !isQuiet(until: .never) { return true }
+        if servesIdleWork && deferredWork.isReadyWhenIdle { return true }
+        return !waiting.guestIsIdle && observers.activities.contains(.beforeWaiting)
+    }
+}
