@@ -87,6 +87,7 @@ final class Poller {
     /// Finds the descriptor that is readable while ``poll()`` has something to report.
     ///
     /// - Parameter wakeup: The descriptor that the poller was made with.
+    /// - Returns: The descriptor, which the poller closes at its end.
     /// - Throws: `SystemError` if `/proc` cannot be read.
     func findDescriptor(wakeup: CInt) throws(SystemError) -> CInt {
         try systemCall("open /proc/self/fdinfo") { runloops_find_epoll_set(wakeup, alarm.value.descriptor) }

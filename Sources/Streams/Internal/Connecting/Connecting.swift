@@ -99,7 +99,8 @@ final class Connecting {
             address.bytes, UInt32(address.bytes.count), &isConnected, &call)
         if result == -1 {
             let code = errno
-            // The backlog of a listener on a Unix socket is full. A blocking socket would wait here, and TCP tries again by itself.
+            // The backlog of a listener on a Unix socket is full. A blocking socket would wait here, and TCP retries by
+            // itself.
             if code == EAGAIN && !address.isIP {
                 race?.isBusy(address, at: now)
                 return
@@ -129,7 +130,8 @@ final class Connecting {
 
     /// Ends the attempts that have succeeded or failed, also those whose reports the loop has not served yet.
     func endReadyAttempts(_ connection: Connection, _ now: Moment) {
-        for attempt in attempts where connection.connecting === self && runloops_is_writable(attempt.descriptor) {
+        for attempt in attempts
+        where connection.connecting === self && runloops_is_writable(attempt.descriptor) {
             attemptEnded(attempt, connection, now)
         }
     }

@@ -87,7 +87,9 @@ extension Connection: StreamMember {
             let version = places.version
             for _ in 0..<Connection.mostReads {
                 let hasReceiver = hasReceiver
-                if !isInRunningMode(since: version) || !state.machine.wantsInput(hasReceiver: hasReceiver) { return handled }
+                if !isInRunningMode(since: version) || !state.machine.wantsInput(hasReceiver: hasReceiver) {
+                    return handled
+                }
                 switch state.socket.receive(into: &buffer) {
                 case .bytes(let count):
                     state.received += count
@@ -205,9 +207,7 @@ extension Connection: StreamMember {
         return (consumed, handled)
     }
 
-    /// True if the connection is still in the running mode.
-    ///
-    /// - Parameter version: The version of the connection's places when it was in that mode.
+    /// True if the connection is still in the running mode, given the version of its places when it was in that mode.
     private func isInRunningMode(since version: Int) -> Bool {
         if places.version == version { return !places.isEmpty }
         return !places.isEmpty && streams?.loop.isIdleOrRuns(inOneOf: modes) ?? false
