@@ -8,12 +8,15 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CCurl", path: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CGLib", path: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(
+            name: "CGLib", path: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         // Without pkg-config, whose flags for it SwiftPM refuses.
         .systemLibrary(name: "CHiredis", path: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .testTarget(
             name: "LibraryTests",
-            dependencies: ["CCurl", "CGLib", "CHiredis", .product(name: "RunLoops", package: "swift-run-loops")],
+            dependencies: [
+                "CCurl", "CGLib", "CHiredis", .product(name: "RunLoops", package: "swift-run-loops"),
+            ],
             path: "LibraryTests"),
     ],
     swiftLanguageModes: [.v6]

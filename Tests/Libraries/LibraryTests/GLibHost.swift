@@ -39,7 +39,9 @@ final class GLibHost {
 
     /// Adds the guest to a main context.
     ///
-    /// - Parameter context: The context that the calling thread runs; nil for GLib's default one.
+    /// - Parameters:
+    ///   - guest: The guest.
+    ///   - context: The context that the calling thread runs; nil for GLib's default one.
     init(_ guest: RunLoop.Guest, in context: OpaquePointer?) {
         self.guest = guest
         let size = guint(MemoryLayout<glib_shim_source>.size)

@@ -201,13 +201,15 @@ import Testing
             loop.add(Port<Int>(), forMode: .default) { _ in }
             var told: [RunLoop.Activity] = []
             loop.add(RunLoop.Observer(activities: .all) { told.append($1) }, forMode: .default)
-            loop.perform {}
+            let source = ManualSource {}
+            loop.add(source, forMode: .default)
+            source.signal()
             host.settle()
             let busy: [RunLoop.Activity] = [.entry, .beforeTimers, .beforeSources, .exit]
             let idle: [RunLoop.Activity] = [
                 .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
             ]
-            #expect(told == busy + idle || told == idle, "the block runs in the first part of a pass")
+            #expect(told == busy + idle)
             told = []
             #expect(!host.guest.prepare())
             #expect(told == [])
@@ -232,7 +234,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `a handler does not serve its loop as a guest`(prepares: Bool) async {
+    @Test(arguments: [true, false]) func `a handler does not serve its loop as a guest`(prepares: Bool) async
+    {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [prepares] in
             try onLoopThread { loop in
