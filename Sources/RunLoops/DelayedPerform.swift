@@ -48,7 +48,7 @@ public final class DelayedPerform: Sendable {
 
     /// True if the block can still run.
     ///
-    /// That is so until the loop calls the block, you cancel it, or the loop ends.
+    /// A block can run until the loop calls it, you cancel it, or the loop ends.
     ///
     /// > Thread safety: any thread; the block may start at any moment.
     public var isPending: Bool {
@@ -65,7 +65,7 @@ public final class DelayedPerform: Sendable {
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
     public func cancel() -> Cancellation {
-        // Taken out under the lock and released after it: a deinit of what the block holds may call anything.
+        // Taken out under the lock and released after it: destroying an object that the block holds may call anything.
         let (result, block): (Cancellation, (@Sendable () -> Void)?) = state.withLock { state in
             switch state {
             case .pending(let block):
@@ -114,7 +114,7 @@ public final class DelayedPerform: Sendable {
     }
 
     private func abandon() {
-        // Released after the lock: a deinit of what the block holds may call anything.
+        // Released after the lock: destroying an object that the block holds may call anything.
         let block: (@Sendable () -> Void)? = state.withLock { state in
             guard case .pending(let block) = state else { return nil }
             state = .loopEnded

@@ -167,7 +167,7 @@ public final class DescriptorSource {
 
     deinit { if closesDescriptor && isValid { close(descriptor) } }
 
-    /// Takes the source out of its loop for good, and releases its handler.
+    /// Removes the source from its loop for good, and releases its handler.
     ///
     /// No handler of it starts afterwards. If the source owns its descriptor, it closes it. Calling it again does nothing.
     public func invalidate() {
@@ -182,7 +182,7 @@ public final class DescriptorSource {
         let onInvalidation = onInvalidation
         self.onInvalidation = nil
         onInvalidation?()
-        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
+        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
         withExtendedLifetime(released) {}
     }
 }

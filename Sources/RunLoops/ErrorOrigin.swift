@@ -84,7 +84,7 @@ public struct ErrorOrigin: Sendable {
 }
 
 extension ErrorOrigin: Hashable {
-    /// True: origins do not tell errors apart.
+    /// Returns true, because origins do not tell errors apart.
     ///
     /// - Parameters:
     ///   - left: An origin.
@@ -92,7 +92,7 @@ extension ErrorOrigin: Hashable {
     /// - Returns: True.
     public static func == (left: ErrorOrigin, right: ErrorOrigin) -> Bool { true }
 
-    /// Feeds nothing, because all origins are equal.
+    /// Hashes nothing, because all origins are equal.
     ///
     /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) {}

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Stops a program gracefully when it is asked to end: the work that is under way is finished first, within a deadline.
+/// Ends a program gracefully when a signal asks for it: the work that is under way is finished first, within a deadline.
 ///
 /// The first `SIGTERM` or `SIGINT` begins the stop, once: your handler is called, stops accepting work, and calls ``finish()``
 /// when the work is done, at once or later. ``finish()`` stops the run of the loop, so that the main function returns:
@@ -123,7 +123,7 @@ public final class GracefulStop {
         loop?.stop()
     }
 
-    /// Takes the stop out of its loop for good, gives the signals back, and releases the handlers.
+    /// Removes the stop from its loop for good, gives the signals back, and releases the handlers.
     ///
     /// No handler of it starts any more. Calling it again does nothing.
     public func invalidate() {
@@ -138,7 +138,7 @@ public final class GracefulStop {
         timer?.invalidate()
         timer = nil
         for source in ended { source.invalidate() }
-        // Released last, when all state is in order: a deinit of what the handlers hold may call back into this stop.
+        // Released last, when all state is in order: an object that the handlers hold may call back while it is destroyed.
         withExtendedLifetime(released) {}
     }
 
@@ -204,7 +204,7 @@ extension RunLoop {
         try stop.join(self, mode)
     }
 
-    /// Takes a graceful stop out of a mode.
+    /// Removes a graceful stop from a mode.
     ///
     /// The stop still owns its signals, and keeps those that come.
     ///

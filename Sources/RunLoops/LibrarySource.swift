@@ -60,7 +60,7 @@ public final class LibrarySource {
         self.onInvalidation = onInvalidation
     }
 
-    /// Has a descriptor watched for other events from now on, or no longer.
+    /// Changes the events that a descriptor is watched for, or stops watching it.
     ///
     /// Setting the interest that the descriptor has costs nothing. Reports of a descriptor that were on their way are dropped
     /// if you let go of it, and those of events that are not of interest any more are, too, so after this call ``nextReport()``
@@ -92,7 +92,7 @@ public final class LibrarySource {
         }
     }
 
-    /// True if a run in the source's modes goes on for the sake of the source, as it does at first.
+    /// True if the source keeps its modes alive, so that a run in them goes on; true at first.
     ///
     /// A library that waits for nothing at the moment should not keep a run from finishing. You may set it at any time.
     public var keepsModesAlive: Bool {
@@ -103,7 +103,7 @@ public final class LibrarySource {
         }
     }
 
-    /// Takes the next report out, inside `service`.
+    /// Takes the next report, if it is called inside `service`.
     ///
     /// There are at most 64 in one call of `service`. Descriptors that are left, and reports that you do not take out, are
     /// reported in the next pass. The order is the kernel's, in which none is reported twice before all others were.
@@ -116,7 +116,7 @@ public final class LibrarySource {
     /// Only the first call of `service` after the date has it.
     public var deadlineHasPassed: Bool { state.value.deadlineHasPassed }
 
-    /// Takes the source out of its loop for good, releases `service`, and calls `onInvalidation`.
+    /// Removes the source from its loop for good, releases `service`, and calls `onInvalidation`.
     ///
     /// `service` does not start any more; if it runs, ``nextReport()`` returns nil from now on. Calling it again does nothing.
     public func invalidate() {
@@ -129,7 +129,7 @@ public final class LibrarySource {
         // Leaving the loop releases what may be the last reference.
         withExtendedLifetime(self) { takeApart() }
         released.1?()
-        // Released last, when all state is in order: a deinit of what they hold may call back into this source.
+        // Released last, when all state is in order: an object that they hold may call back while it is destroyed.
         withExtendedLifetime(released) {}
     }
 

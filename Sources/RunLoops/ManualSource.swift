@@ -48,7 +48,7 @@ public final class ManualSource: Sendable {
         if let node = bell.ring() { ReadyNode.send(node) }
     }
 
-    /// Takes the source out of its loop for good, and releases its handler.
+    /// Removes the source from its loop for good, and releases its handler.
     ///
     /// The handler is not called any more, and signals have no effect. Calling it again does nothing.
     ///
@@ -58,7 +58,7 @@ public final class ManualSource: Sendable {
         let released = unsafe handler
         unsafe handler = nil
         if let loop, let input = unsafe input { loop.remove(input) }
-        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
+        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
         withExtendedLifetime(released) {}
     }
 

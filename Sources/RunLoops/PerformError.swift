@@ -10,7 +10,7 @@ public enum PerformError: Error, Hashable, Sendable {
     case timedOut(ErrorOrigin)
     /// The loop's thread ended before the block or the observers had returned: a block can end its thread, too.
     case loopEnded(ErrorOrigin)
-    /// The wait would be for the thread that waits. Not thrown for a block, because a thread's own loop runs it at once.
+    /// The thread would wait for itself. Not thrown for a block, because a thread's own loop runs it at once.
     case wouldDeadlock(ErrorOrigin)
     /// The wait would be part of a circle of threads that wait for each other for ever.
     case circle(WaitCircle)

@@ -10,7 +10,7 @@ extension Port {
     ///
     /// A task that is cancelled while it waits leaves the line. If it was cancelled before, the call tries once and does not wait.
     ///
-    /// - Parameter message: The message; it belongs to the receiver then.
+    /// - Parameter message: The message, which the receiver owns once it is sent.
     /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
@@ -26,7 +26,7 @@ extension Port {
     /// The same as the awaiting `send` without a deadline, but waits for room only until the deadline.
     ///
     /// - Parameters:
-    ///   - message: The message; it belongs to the receiver then.
+    ///   - message: The message, which the receiver owns once it is sent.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the task was
     ///   cancelled.
@@ -95,7 +95,7 @@ extension SendRight {
     ///
     /// The same as the awaiting `send` of ``Port``. The send right is held until the call returns.
     ///
-    /// - Parameter message: The message; it belongs to the receiver then.
+    /// - Parameter message: The message, which the receiver owns once it is sent.
     /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
@@ -112,7 +112,7 @@ extension SendRight {
     /// The same as the awaiting `send` of ``Port``. The send right is held until the call returns.
     ///
     /// - Parameters:
-    ///   - message: The message; it belongs to the receiver then.
+    ///   - message: The message, which the receiver owns once it is sent.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the task was
     ///   cancelled.

@@ -33,7 +33,7 @@ extension Port {
     /// > Thread safety: any thread; it may change at any moment.
     public var sendOnceRightCount: Int { core.rightsRecord.withLock { $0.rights.sendOnceRights } }
 
-    /// Sets the handler that is called when the last send right was destroyed.
+    /// Sets the handler that is called when the last send right has been destroyed.
     ///
     /// The notice waits in the port's queue behind all messages that the rights have sent, and is served as the messages are,
     /// in the modes that the port is in. If rights have been made by the time it is served, the notice is stale, and the

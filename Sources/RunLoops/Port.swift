@@ -65,7 +65,7 @@ public final class Port<Message: Sendable>: Sendable {
     /// Returns as soon as the message is queued. If the receiver's loop sleeps, it is woken. If the port is full, the call
     /// blocks until there is room, without running this thread's loop.
     ///
-    /// - Parameter message: The message; it belongs to the receiver then.
+    /// - Parameter message: The message, which the receiver owns once it is sent.
     /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
     ///   one or waits for it, so that the wait would never end.
     ///
@@ -80,7 +80,7 @@ public final class Port<Message: Sendable>: Sendable {
     /// The same as `send` without a deadline, but waits for room only until the deadline.
     ///
     /// - Parameters:
-    ///   - message: The message; it belongs to the receiver then.
+    ///   - message: The message, which the receiver owns once it is sent.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the
     ///   receiver's thread is this one or waits for it, so that the wait would never end.
@@ -163,7 +163,7 @@ extension RunLoop {
         portCore.join(core.readyInputs, mode, port: port, deliver: deliver)
     }
 
-    /// Takes a port out of a mode.
+    /// Removes a port from a mode.
     ///
     /// Its messages wait in the port.
     ///

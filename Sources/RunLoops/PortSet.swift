@@ -88,7 +88,7 @@ public final class PortSet<Element: Sendable>: Sendable {
         core.add(ElementMember(port, portCore, end: end, core, element))
     }
 
-    /// Takes a port out.
+    /// Removes a port from the set.
     ///
     /// Messages that were not received stay in the port. If it was the last member, threads that wait get
     /// ``PortSetError/noMembers``.
@@ -100,7 +100,7 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// The number of ports in the set.
     ///
-    /// A port that has ended counts until the element for its end was received.
+    /// A port that has ended counts until the element for its end has been received.
     ///
     /// > Thread safety: any thread; it may change at any moment.
     public var count: Int { core.count }

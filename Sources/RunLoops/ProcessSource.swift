@@ -15,9 +15,9 @@
 ///
 /// > Thread safety: one thread; once it is added, the thread of its loop.
 public final class ProcessSource {
-    /// The process's number.
+    /// The process ID.
     ///
-    /// The kernel does not give the number of a child to another process before the handler is called.
+    /// The kernel does not give the ID of a child to another process before the handler is called.
     public let processID: CInt
 
     /// False for good once the handler was called, or the source was invalidated.
@@ -32,7 +32,7 @@ public final class ProcessSource {
     /// Makes a source that is in no loop yet, and opens a descriptor of the process.
     ///
     /// - Parameters:
-    ///   - processID: The process's number, as `fork` or `posix_spawn` has returned it.
+    ///   - processID: The process ID, as `fork` or `posix_spawn` has returned it.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread with the source and the way in which the process has ended.
@@ -55,7 +55,7 @@ public final class ProcessSource {
         self.handler = handler
     }
 
-    /// Takes the source out of its loop for good, and releases its handler.
+    /// Removes the source from its loop for good, and releases its handler.
     ///
     /// The handler does not start afterwards. Your program has to wait for the child, if it is one. Calling it again does
     /// nothing.
@@ -68,7 +68,7 @@ public final class ProcessSource {
         process = nil
         let released = handler
         handler = nil
-        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
+        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
         withExtendedLifetime(released) {}
     }
 
@@ -93,6 +93,6 @@ extension ProcessSource: DescriptorBacked {
 extension ProcessSource: Sendable {}
 
 extension ProcessSource: CustomStringConvertible {
-    /// The number of the process, and the place where the source was made.
+    /// The process ID, and the place where the source was made.
     public var description: String { "source of process \(processID) made at \(origin)" }
 }

@@ -18,7 +18,7 @@ public enum RequestError: Error, Hashable, Sendable {
     ///
     /// You cannot tell from this whether the request was served, or will be: retry only requests that may be served twice.
     case cancelled(ErrorOrigin)
-    /// The receiver's thread is the one that would wait: nothing was sent.
+    /// The calling thread is the receiver's own thread, so waiting would deadlock; nothing was sent.
     case wouldDeadlock(ErrorOrigin)
     /// The wait would be part of a circle of threads that wait for each other for ever.
     ///

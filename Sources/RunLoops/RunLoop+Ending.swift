@@ -1,7 +1,7 @@
 extension RunLoop {
     /// Adds a handler that is called when the loop's thread ends.
     ///
-    /// It is the place to close objects on the thread that opened them. The handlers are called on that thread when its last
+    /// Use it to close objects on the thread that opened them. The handlers are called on that thread when its last
     /// run has returned, the last added first, and before the loop releases anything: its inputs are still there. Blocks that
     /// the handlers perform on it are destroyed after them without having run, unless the handlers run the loop. Such a run
     /// returns at once in a ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it slept. A handler

@@ -30,7 +30,7 @@ extension RunLoop: SerialExecutor {
 
     /// Returns true if the caller is on the loop's thread, so that it may assume the isolation of the loop's actors.
     ///
-    /// That is so in every handler of the loop: `assumeIsolated` of an actor that lives on the loop works there.
+    /// It returns true in every handler of the loop, so `assumeIsolated` of an actor that lives on the loop works there.
     ///
     /// - Returns: True on the loop's thread, false on any other; never nil.
     ///

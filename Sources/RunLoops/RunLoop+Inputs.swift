@@ -15,7 +15,7 @@ extension RunLoop {
         timer.join(core.timers, of: core.members, mode)
     }
 
-    /// Takes a timer out of a mode.
+    /// Removes a timer from a mode.
     ///
     /// The timer stays valid.
     ///
@@ -49,7 +49,7 @@ extension RunLoop {
         }
     }
 
-    /// Takes a source of a descriptor out of a mode.
+    /// Removes a source of a descriptor from a mode.
     ///
     /// No handler of it starts in that mode afterwards.
     ///
@@ -78,7 +78,7 @@ extension RunLoop {
         source.join(core.readyInputs, mode)
     }
 
-    /// Takes a source that is signalled by hand out of a mode.
+    /// Removes a source that is signalled by hand from a mode.
     ///
     /// The source keeps a signal that was not served.
     ///
@@ -110,7 +110,7 @@ extension RunLoop {
         }
     }
 
-    /// Takes a source of signals out of a mode.
+    /// Removes a source of signals from a mode.
     ///
     /// The source still owns the signal, and keeps signals that come.
     ///
@@ -142,7 +142,7 @@ extension RunLoop {
         }
     }
 
-    /// Takes the source of a process's end out of a mode.
+    /// Removes the source of a process's end from a mode.
     ///
     /// The end of the process waits until the source is in a mode again.
     ///
@@ -174,7 +174,7 @@ extension RunLoop {
         }
     }
 
-    /// Takes the source of a library's descriptors out of a mode.
+    /// Removes the source of a library's descriptors from a mode.
     ///
     /// The source keeps its descriptors and its deadline.
     ///
@@ -203,7 +203,7 @@ extension RunLoop {
         observer.join(core.observers, mode)
     }
 
-    /// Takes an observer out of a mode.
+    /// Removes an observer from a mode.
     ///
     /// - Parameters:
     ///   - observer: The observer. If it is not in the mode, nothing happens.

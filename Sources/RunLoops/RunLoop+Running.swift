@@ -86,7 +86,7 @@ extension RunLoop {
         return core.run(
             LoopCore.Activation(
                 mode: mode, deadline: deadline.map { Moment($0) } ?? .never,
-                returnsAfterSource: returnsAfterSource))
+                options: returnsAfterSource ? .returnsAfterSource : []))
     }
 
     /// Runs once in a mode, until a source or port was served or a deadline has passed.

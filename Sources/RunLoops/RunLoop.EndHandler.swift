@@ -41,7 +41,7 @@ extension RunLoop {
         /// True if the handler is neither called nor taken back.
         var isWaiting: Bool { handler != nil }
 
-        /// Takes the handler out.
+        /// Takes the handler from this handle, which has none afterwards.
         ///
         /// - Returns: The handler, or nil if it was taken before.
         func take() -> (() -> Void)? {

@@ -55,7 +55,7 @@ extension RunLoop {
             self.handler = handler
         }
 
-        /// Takes the observer out of its loop for good, and releases its handler.
+        /// Removes the observer from its loop for good, and releases its handler.
         ///
         /// Calling it again does nothing.
         public func invalidate() {
@@ -64,7 +64,7 @@ extension RunLoop {
             let released = handler
             handler = nil
             loop?.remove(self)
-            // Released last: a deinit of what the handler holds may call back into this observer.
+            // Released last: destroying an object that the handler holds may call back into this observer.
             withExtendedLifetime(released) {}
         }
 

@@ -38,7 +38,7 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
 
     /// Sends the message, and uses the right up.
     ///
-    /// - Parameter message: The message; it belongs to the receiver then.
+    /// - Parameter message: The message, which the receiver owns once it is sent.
     /// - Throws: ``PortSendError``, which gives the message back, if the port has ended. The right is used up all the same.
     ///
     /// > Thread safety: any thread. Not in a signal handler.

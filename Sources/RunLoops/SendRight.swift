@@ -28,7 +28,7 @@ public struct SendRight<Message: Sendable>: Sendable {
     ///
     /// The same as the blocking `send` of ``Port``.
     ///
-    /// - Parameter message: The message; it belongs to the receiver then.
+    /// - Parameter message: The message, which the receiver owns once it is sent.
     /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
     ///   one or waits for it, so that the wait would never end.
     ///
@@ -45,7 +45,7 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// The same as the blocking `send` of ``Port`` with a deadline.
     ///
     /// - Parameters:
-    ///   - message: The message; it belongs to the receiver then.
+    ///   - message: The message, which the receiver owns once it is sent.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the
     ///   receiver's thread is this one or waits for it, so that the wait would never end.

@@ -56,7 +56,7 @@ public final class SignalSource {
         self.handler = handler
     }
 
-    /// Takes the source out of its loop for good, gives the signal back, and releases the handler.
+    /// Removes the source from its loop for good, gives the signal back, and releases the handler.
     ///
     /// The handler does not start any more. Signals that have come and have not been served are forgotten. If the signal has
     /// just interrupted other threads, the calling thread sleeps until they have recorded it, some microseconds unless they
@@ -70,7 +70,7 @@ public final class SignalSource {
         caught = nil
         let released = handler
         handler = nil
-        // Released last, when all state is in order: a deinit of what the handler holds may call back into this source.
+        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
         withExtendedLifetime(released) {}
     }
 

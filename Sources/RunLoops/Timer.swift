@@ -168,7 +168,7 @@ public final class Timer {
         callHandler(loop?.handlers)
     }
 
-    /// Takes the timer out of its loop for good, and releases its handler.
+    /// Removes the timer from its loop for good, and releases its handler.
     ///
     /// In its own handler it ends the repetition. Calling it again does nothing.
     public func invalidate() {
@@ -178,7 +178,7 @@ public final class Timer {
         handler = nil
         loop?.remove(self)
         unsafe dated?.loopHasEnded()
-        // Released last, when all state is in order: a deinit of what the handler holds may call back into this timer.
+        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
         withExtendedLifetime(released) {}
     }
 }

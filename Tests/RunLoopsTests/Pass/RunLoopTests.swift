@@ -54,9 +54,9 @@ import Testing
                 isMain: true)
             core.addCommonMode(.init("common"))
             for mode in [RunLoop.Mode.default, .init("common")] {
-                #expect(core.run(.init(mode: mode, deadline: .now(), returnsAfterSource: false)) == .timedOut)
+                #expect(core.run(.init(mode: mode, deadline: .now(), options: [])) == .timedOut)
             }
-            let other = LoopCore.Activation(mode: .init("other"), deadline: .never, returnsAfterSource: false)
+            let other = LoopCore.Activation(mode: .init("other"), deadline: .never, options: [])
             #expect(core.run(other) == nil)
             core.end()
         }

@@ -25,7 +25,7 @@ extension MessagePortCore {
         if isClosed { joined.input.leave() }
     }
 
-    /// Takes the port out of a mode.
+    /// Removes the port from a mode.
     ///
     /// Messages that were sent wait.
     func leave(_ mode: RunLoop.Mode) {

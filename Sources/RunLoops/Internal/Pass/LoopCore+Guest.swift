@@ -12,10 +12,9 @@ extension LoopCore {
         handle.counters.kernelCalls.add()
         now = Moment.now()
         mainQueue.queue?.kernelWasAsked(at: now)
-        _ = run(
-            Activation(
-                mode: mode, deadline: .never, returnsAfterSource: false,
-                guest: Activation.Guest(servesIdleWork: servesIdleWork)))
+        waiting.guestIsIdle = false
+        let options: Activation.Options = servesIdleWork ? .isGuest : [.isGuest, .leavesIdleWork]
+        _ = run(Activation(mode: mode, deadline: .never, options: options))
     }
 
     /// Lets other threads, the alarm and the kernel make the loop's descriptor readable, unless there is work already.

@@ -11,13 +11,18 @@ extension LoopCore {
         let mode: RunLoop.Mode
         /// `never` for none.
         let deadline: Moment
-        let returnsAfterSource: Bool
-        /// The way in which a guest is served; nil for a run that waits by itself.
-        var guest: Guest?
+        let options: Options
 
-        /// A run of one pass, which does not wait, because another main loop does.
-        struct Guest {
-            let servesIdleWork: Bool
+        /// The ways in which a run differs from one that waits, and serves all that comes.
+        struct Options: OptionSet {
+            let rawValue: UInt8
+
+            /// The run ends after the pass in which a source was served.
+            static let returnsAfterSource = Options(rawValue: 1)
+            /// The run is one pass, and does not wait, because another main loop does.
+            static let isGuest = Options(rawValue: 2)
+            /// Work that waits for the loop to be idle goes on waiting.
+            static let leavesIdleWork = Options(rawValue: 4)
         }
     }
 
@@ -54,7 +59,6 @@ extension LoopCore {
         while true {
             let handledSource = pass(activation)
             if let result = exitCheck(activation, handledSource: handledSource) { return result }
-            if activation.guest != nil { return .timedOut }
         }
     }
 
@@ -86,18 +90,17 @@ extension LoopCore {
             // Known before they are called: an observer may remove itself, and all else that the loop waits for.
             let callsSome = observers.activities.contains(.beforeWaiting) || deferredWork.asksWhenIdle
             observers.notify(.beforeWaiting)
-            if activation.guest?.servesIdleWork ?? true { deferredWork.performWhenIdle() }
-            if activation.guest == nil {
-                sleep(until: activation.deadline, afterCalls: callsSome)
-            } else {
+            if !activation.options.contains(.leavesIdleWork) { deferredWork.performWhenIdle() }
+            if activation.options.contains(.isGuest) {
                 waiting.guestIsIdle = true
                 poll(activation)
+            } else {
+                sleep(until: activation.deadline, afterCalls: callsSome)
             }
             observers.notify(.afterWaiting)
             // The time that the loop slept does not count against the blocks.
             blockBudget = Budget()
         } else {
-            if activation.guest != nil { waiting.guestIsIdle = false }
             poll(activation)
         }
 
@@ -127,11 +130,11 @@ extension LoopCore {
         Fork.check("RunLoop.run")
         takeMail()
         runs.requests.remove(.wakeUp)
-        if handledSource && activation.returnsAfterSource { return .handledSource }
+        if handledSource && activation.options.contains(.returnsAfterSource) { return .handledSource }
         if activation.deadline != .never && now >= activation.deadline { return .timedOut }
         if runs.takeStop() { return .stopped }
         if isFinished { return .finished }
-        return nil
+        return activation.options.contains(.isGuest) ? .timedOut : nil
     }
 
     /// True if the current mode can never become ready again, and nothing waits in it.

@@ -56,7 +56,7 @@ package final class ServedInput: SignalledInput {
         loop.readyInputs.add(self, to: mode)
     }
 
-    /// Takes the input out of a mode, or out of all common modes.
+    /// Removes the input from a mode, or from all common modes.
     package func leave(_ mode: RunLoop.Mode) {
         loop.descriptors.remove(watch, from: mode)
         loop.members.remove(self, from: mode)
