@@ -13,7 +13,7 @@ extension MessagePort {
     public struct Limits: Hashable, Sendable {
         /// The largest number of bytes of a message.
         ///
-        /// A sender gets this limit when it connects, and a larger message does not leave it. The upper bound is the room of
+        /// A sender learns this limit when it connects, and refuses to send a larger message. The upper bound is the room of
         /// one packet, some 200,000 bytes unless the system allows more.
         public var body = 65_536
 
@@ -48,20 +48,21 @@ extension MessagePort {
         /// matters to ports that admit other users.
         public var connectionsPerUser = 128
 
-        /// The time that a new connection may take to greet the port.
+        /// The time within which a new connection must greet the port.
         ///
-        /// A ``RemotePort`` does so at once. A connection that does not is closed, so that it does not keep out others.
+        /// A ``RemotePort`` greets at once. A connection that does not greet in time is closed, so that it does not keep out
+        /// others.
         public var greeting = Duration.seconds(5)
 
         /// The number of bytes of replies that the port keeps for a requester that does not read them.
         ///
-        /// If there are more, its connection is closed.
+        /// If more bytes wait, the requester's connection is closed.
         public var keptReplies = 1_048_576
 
         /// Makes limits that suit most ports.
         public init() {}
 
-        /// Ends the program if a limit makes no sense.
+        /// Ends the program if a limit is out of its range.
         func check() {
             if body < 0 || body > Int(Int32.max) {
                 misuse("MessagePort.Limits.body: \(body) is not the size of a message; use 0 to \(Int32.max)")

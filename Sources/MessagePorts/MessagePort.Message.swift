@@ -27,7 +27,7 @@ extension MessagePort {
 
         /// The sender.
         ///
-        /// Of a reply, the process that has the port, with connection 0.
+        /// For a reply, the sender is the process that has the port, with connection 0.
         public let sender: Peer
 
         init(_ packet: Packet, from sender: Peer, requester: PortConnection?, pool: PacketPool) {
@@ -51,7 +51,7 @@ extension MessagePort {
             _modify { yield &packet.descriptors }
         }
 
-        /// The number that the sender has given the message.
+        /// The number that the sender has assigned to the message.
         ///
         /// Its meaning is up to the two programs.
         public var id: UInt32 { packet.frame.id }
@@ -81,7 +81,7 @@ extension MessagePort {
             try packet.withBody(body)
         }
 
-        /// Takes out the right to reply, to reply later, or on another thread.
+        /// Takes the right to reply out of the message, to reply later or on another thread.
         ///
         /// - Returns: The right, or nil if this is not a request, or the right was taken.
         public mutating func takeReplyRight() -> ReplyRight? {

@@ -11,7 +11,7 @@ extension MessagePort {
     ///
     /// > Thread safety: a value that has one owner, which may pass it to any thread.
     public struct ReplyRight: ~Copyable, Sendable {
-        /// Nil once it was used.
+        /// The connection that the reply goes to; nil once the right was used.
         private var connection: PortConnection?
         private let request: UInt64
 

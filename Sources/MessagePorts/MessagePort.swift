@@ -86,7 +86,7 @@ public final class MessagePort: Sendable {
         core.close()
     }
 
-    /// Has a handler called on this thread's loop when the port has ended.
+    /// Adds a handler that this thread's loop calls when the port has ended.
     ///
     /// The same as ``/RunLoops/Port/onInvalidation(fileID:line:_:)``: the handler is called exactly once, in the common modes,
     /// after the port's end. If the port has ended already, it is called soon.
@@ -104,11 +104,12 @@ public final class MessagePort: Sendable {
         core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 
-    /// Has a handler called when an admitted sender has ended.
+    /// Sets the handler that is called when an admitted sender has ended.
     ///
-    /// The sender has closed its end, or its process has ended for any reason, or its connection was closed here. Everything
-    /// that it sent was served before. Calling this again replaces the handler. When the port leaves its loop, the loop
-    /// releases the handler. The end of a sender while the port is in no loop is noticed when the port is in one again.
+    /// A sender has ended if it has closed its end, if its process has ended for any reason, or if its connection was closed
+    /// here. Everything that the sender sent is served before the handler is called. Calling this again replaces the handler.
+    /// When the port leaves its loop, the loop releases the handler. The end of a sender while the port is in no loop is
+    /// noticed when the port is in one again.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with the sender that has ended.
     /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, this does

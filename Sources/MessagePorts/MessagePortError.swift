@@ -7,7 +7,7 @@ public import RunLoops
 ///
 /// > Thread safety: a value.
 public enum MessagePortError: Error, Hashable, Sendable {
-    /// The name could not be taken, or no port has it. The error says which.
+    /// The name could not be taken, or no port has the name; the associated error says which.
     case name(PortNameError)
     /// The port does not admit this process.
     case notAdmitted(ErrorOrigin)
@@ -17,8 +17,8 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case notAPort(ErrorOrigin)
     /// The deadline passed before the other end replied, or made room.
     ///
-    /// A message was not sent then. After a request you cannot tell from this whether it was served. Retry only operations that
-    /// may be done twice.
+    /// A message was not sent. After a request, you cannot tell whether it was served. Retry only operations that may be done
+    /// twice.
     case timedOut(ErrorOrigin)
     /// The other end has released the request's right to a reply unused, and will not reply.
     ///
@@ -26,7 +26,7 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case noReply(ErrorOrigin)
     /// The port or its process has ended, or one of the two ends has closed the connection. Make a new ``RemotePort``.
     ///
-    /// After a request you cannot tell from this whether it was served. Retry only operations that may be done twice.
+    /// After a request, you cannot tell whether it was served. Retry only operations that may be done twice.
     case ended(ErrorOrigin)
     /// The message has more bytes than the other end accepts, or than one packet can hold. Send fewer, or send a descriptor of
     /// a file or of memory.
@@ -38,7 +38,7 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case wouldDeadlock(ErrorOrigin)
     /// The task that waited was cancelled.
     ///
-    /// You cannot tell from this whether its request was served. Retry only operations that may be done twice.
+    /// You cannot tell whether the request was served. Retry only operations that may be done twice.
     case cancelled(ErrorOrigin)
     /// The kernel has refused.
     case system(SystemError)

@@ -46,14 +46,14 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// The number of descriptors.
     public var count: Int { numbers.count }
 
-    /// True if there is no descriptor.
+    /// True if the list has no descriptor.
     public var isEmpty: Bool { numbers.isEmpty }
 
     /// Adds a descriptor at the end.
     ///
     /// - Parameter descriptor: The descriptor, which the list owns from now on.
     public mutating func append(_ descriptor: consuming OwnedDescriptor) {
-        // If a peer has sent one of them, all are closed as if it had sent them.
+        // If a peer has sent one of the descriptors, all of them are closed in the way that descriptors of a peer are.
         if sender == nil, let first = descriptor.closer as? DescriptorQuota {
             sender = first
             first.receive(numbers.count)

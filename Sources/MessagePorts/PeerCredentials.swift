@@ -3,13 +3,13 @@
 /// The kernel records the credentials once: those of a client when it connects, those of a server when it starts to listen. If
 /// a process has passed on its descriptor since, or has changed its user, the kernel still reports the recorded credentials.
 ///
-/// Once a process has ended, another one may get its number, so do not grant anything by the number alone. If the kernel cannot
+/// Once a process has ended, another one may get its ID, so do not grant anything by the ID alone. If the kernel cannot
 /// represent a process in this process's namespaces, the process reads as 0, and the user and group as the system's overflow
 /// IDs.
 ///
 /// > Thread safety: a value.
 public struct PeerCredentials: Hashable, Sendable {
-    /// The number of the process.
+    /// The process ID.
     public let processID: CInt
 
     /// The user that the process acted as.
@@ -21,7 +21,7 @@ public struct PeerCredentials: Hashable, Sendable {
     /// Makes credentials, for example to compare with.
     ///
     /// - Parameters:
-    ///   - processID: The number of the process.
+    ///   - processID: The process ID.
     ///   - userID: The user that the process acts as.
     ///   - groupID: The group that the process acts as.
     public init(processID: CInt, userID: UInt32, groupID: UInt32) {

@@ -16,7 +16,7 @@ public struct PortName: Hashable, Sendable {
     /// The largest number of bytes of a name, in UTF-8, without the `@`.
     public static let mostBytes = 80
 
-    /// True if the name begins with `@`: it is in no directory, and every process of the machine can take it.
+    /// True if the name begins with `@`, so that it is in no directory and every process of the machine can take it.
     public let isAbstract: Bool
 
     /// The bytes of the name without the `@`, which the kernel compares.

@@ -4,7 +4,7 @@ public import RunLoops
 ///
 /// > Thread safety: a value.
 public enum PortNameError: Error, Hashable, Sendable {
-    /// The text cannot be a name. The reason says why.
+    /// The text cannot be a name, for the given reason.
     case malformed(name: String, reason: String)
 
     /// A live port, of this process or of another one, has the name.
@@ -13,7 +13,7 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// No live port has the name.
     case unknown(PortName, ErrorOrigin)
 
-    /// The port had no room for another connection before the deadline: its process does not accept any.
+    /// The port had no room for another connection before the deadline, because its process accepts none.
     case timedOut(PortName)
 
     /// The directory of the names is not the user's alone, so that other users could take names in it, or there is no `/proc`

@@ -8,13 +8,13 @@ public final class DelayedPerform: Sendable {
     ///
     /// > Thread safety: a value.
     public enum Cancellation: Hashable, Sendable {
-        /// The block has not run, and will not.
+        /// The block has not run, and never will.
         case cancelled
         /// The block is running.
         case running
         /// The block has run.
         case ran
-        /// The block has not run, and will not: the loop's thread has ended.
+        /// The block has not run and never will, because the loop's thread has ended.
         case loopEnded
     }
 

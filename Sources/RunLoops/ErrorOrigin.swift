@@ -23,7 +23,7 @@ public struct ErrorOrigin: Sendable {
 
     /// The subject; nil for an error that your program has made.
     ///
-    /// Boxed, so that an error without origin costs nothing.
+    /// The subject is boxed, so that an error without an origin costs nothing.
     private let subject: Subject?
 
     private init(_ subject: Subject?) { self.subject = subject }

@@ -35,7 +35,7 @@ public final class LibrarySource {
     let origin: SourceLocation
     /// The state that each report reads and writes; `LibrarySource+Serving` names its parts.
     ///
-    /// Without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Stored without exclusivity checks; see ``ExclusivityUnchecked``.
     let state = ExclusivityUnchecked(State())
 
     /// Makes a source that is in no loop yet, and watches nothing.
@@ -133,7 +133,7 @@ public final class LibrarySource {
         withExtendedLifetime(released) {}
     }
 
-    /// Calls `service`.
+    /// Calls the user's `service` closure.
     func callService() { service?(self) }
 }
 

@@ -85,7 +85,7 @@ public final class ManualSource: Sendable {
         loop.remove(input, from: mode)
     }
 
-    /// The source's place in one loop.
+    /// The part of the source that is in one loop.
     ///
     /// The loop's thread only.
     fileprivate final class ManualInput: SignalledInput {

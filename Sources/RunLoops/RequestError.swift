@@ -12,11 +12,11 @@ public enum RequestError: Error, Hashable, Sendable {
     case invalid(ErrorOrigin)
     /// The deadline passed before there was an answer.
     ///
-    /// You cannot tell from this whether the request was served, or will be: retry only requests that may be served twice.
+    /// You cannot tell whether the request was served, or will be, so retry only requests that may be served twice.
     case timedOut(ErrorOrigin)
     /// The task that awaited the answer was cancelled.
     ///
-    /// You cannot tell from this whether the request was served, or will be: retry only requests that may be served twice.
+    /// You cannot tell whether the request was served, or will be, so retry only requests that may be served twice.
     case cancelled(ErrorOrigin)
     /// The calling thread is the receiver's own thread, so waiting would deadlock; nothing was sent.
     case wouldDeadlock(ErrorOrigin)

@@ -1,14 +1,14 @@
-/// The handlers that block their loops, found by looks at all loops at intervals.
+/// The handlers that block their loops, found by inspecting all loops at intervals.
 ///
-/// A call that two looks see has gone on for at least the time between them. A look that comes late counts as one in time: the
-/// machine was asleep, or the whole process was halted, and the handler with it.
+/// A call that two inspections see has gone on for at least the time between them. A late inspection counts as if it were on
+/// time, because the machine was asleep, or the whole process was halted together with the handler.
 struct BlockedHandlers<Key: Hashable> {
     /// A call to report.
     struct Finding: Equatable {
         let key: Key
         let look: HandlerRecord.Look
         let phase: RunLoopWatchdog.Report.Phase
-        /// The time for which it was seen.
+        /// The time for which the call has been seen.
         let nanoseconds: Int64
         /// The number of messages that had been sent to the loop when the call was first seen, modulo a mailbox's largest
         /// count.
@@ -19,7 +19,7 @@ struct BlockedHandlers<Key: Hashable> {
         var look: HandlerRecord.Look
         let sequence: UInt64
         var nanoseconds: Int64 = 0
-        /// The time, in nanoseconds, after which it is reported next.
+        /// The length of the call, in nanoseconds, at which it is reported next.
         var nextReport: Int64
         var isReported = false
     }
@@ -29,7 +29,7 @@ struct BlockedHandlers<Key: Hashable> {
     private var calls: [Key: Call] = [:]
     private var lastLook = Moment.never
 
-    /// Makes a state without any look.
+    /// Makes a state in which no loop has been inspected.
     ///
     /// - Parameters:
     ///   - threshold: The longest time that a call may take, in nanoseconds.
@@ -39,7 +39,7 @@ struct BlockedHandlers<Key: Hashable> {
         self.interval = interval
     }
 
-    /// Takes in one look at all loops.
+    /// Processes one inspection of all loops.
     ///
     /// - Parameters:
     ///   - looks: The calls that are going on, each with the number of messages that were sent to its loop.

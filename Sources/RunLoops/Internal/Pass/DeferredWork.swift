@@ -1,6 +1,6 @@
 /// Work that waits for a step of a pass: its end, or the moment at which the loop has nothing to do.
 ///
-/// The loop asks for it when it comes to that step. Work that is added while the step goes on waits for the next time.
+/// The loop asks for the work when it reaches that step. Work that is added during the step waits for the next such step.
 ///
 /// > Thread safety: the loop's own thread only.
 package protocol DeferredWork: AnyObject {
@@ -9,7 +9,7 @@ package protocol DeferredWork: AnyObject {
     /// - Parameters:
     ///   - mode: The mode that runs.
     ///   - isCommon: True if it is one of the common modes.
-    /// - Returns: True if there is some.
+    /// - Returns: True if work waits.
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool
 
     /// Does the work that waits in this mode.
@@ -19,6 +19,6 @@ package protocol DeferredWork: AnyObject {
     ///   - isCommon: True if it is one of the common modes.
     func performWork(for mode: RunLoop.Mode, isCommon: Bool)
 
-    /// Releases the work that waits: the loop has ended, and asks no more.
+    /// Releases the waiting work, because the loop has ended.
     func discardWork()
 }

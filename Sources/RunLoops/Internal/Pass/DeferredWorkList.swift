@@ -6,7 +6,7 @@
 final class DeferredWorkList {
     private let members: LoopMembers
 
-    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Read in each pass, so stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let lists = ExclusivityUnchecked(Lists())
 
     private struct Lists {
@@ -16,16 +16,16 @@ final class DeferredWorkList {
 
     init(_ members: LoopMembers) { self.members = members }
 
-    /// True if the loop asks for work at the end of a pass.
+    /// True if the list of work for the end of a pass is not empty.
     var asksAtPassEnd: Bool { !lists.value.atPassEnd.isEmpty }
 
-    /// True if the loop asks for work before a sleep.
+    /// True if the list of work for the moment before a sleep is not empty.
     var asksWhenIdle: Bool { !lists.value.whenIdle.isEmpty }
 
-    /// True if work for the end of a pass is there in the current mode.
+    /// True if work for the end of a pass waits in the current mode.
     var isReadyAtPassEnd: Bool { holdsWork(lists.value.atPassEnd) }
 
-    /// True if work for the moment before a sleep is there in the current mode.
+    /// True if work for the moment before a sleep waits in the current mode.
     var isReadyWhenIdle: Bool { holdsWork(lists.value.whenIdle) }
 
     @inline(__always)
@@ -37,7 +37,7 @@ final class DeferredWorkList {
         return works.contains { $0.holdsWork(for: mode, isCommon: members.modeIsCommon) }
     }
 
-    /// True if work for the end of a pass is there in a mode; it keeps the mode alive.
+    /// True if work for the end of a pass waits in a mode, which keeps the mode alive.
     func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         lists.value.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }
@@ -72,7 +72,7 @@ final class DeferredWorkList {
         lists.value.whenIdle.removeAll { $0 === work }
     }
 
-    /// Takes out all work: the loop ends.
+    /// Removes all work, because the loop ends.
     func removeAll() -> [any DeferredWork] {
         defer { lists.value = Lists() }
         return lists.value.atPassEnd + lists.value.whenIdle

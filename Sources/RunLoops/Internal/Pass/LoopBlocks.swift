@@ -1,14 +1,14 @@
 /// The blocks, parcels and jobs of one loop.
 ///
-/// It owns the queue of those that were taken in and have not run, the jobs on the stack, and the waits of other threads for
-/// blocks on the stack.
+/// `LoopBlocks` owns the queue of blocks, parcels and jobs that have not run yet, the jobs on the stack, and the waits of other
+/// threads for blocks on the stack.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopBlocks {
     private let members: LoopMembers
     private let executors: Executors
 
-    /// Looked at in each pass: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// Read in each pass, so stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let confined = ExclusivityUnchecked(BlockQueue())
 
     /// The blocks on the stack that other threads wait for.
@@ -27,35 +27,36 @@ final class LoopBlocks {
         @inline(__always) _modify { yield &confined.value }
     }
 
-    /// True if nothing is in line; what was put aside for another mode does not count.
+    /// True if the queue is empty, apart from the blocks that were put aside for another mode.
     var isEmpty: Bool { @inline(__always) get { queue.isEmpty } }
 
-    /// Puts a block, a parcel or a job in line.
+    /// Appends a block, a parcel or a job to the queue.
     @inline(__always)
     func append(_ node: Node) { queue.append(node) }
 
-    /// True if a block in line is for this mode.
+    /// True if a queued block is for this mode.
     func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         queue.holdsBlock(for: mode, isCommon: isCommon)
     }
 
-    /// Puts back in line what was put aside: another mode runs, or the common modes are others.
+    /// Puts the blocks that were put aside back into the queue, because the running mode or the set of common modes has
+    /// changed.
     func modesDidChange() { queue.modeDidChange() }
 
     // MARK: - Running
 
-    /// Runs the blocks, parcels and jobs for the current mode that were there when the step began, as far as the budget goes.
+    /// Runs the blocks, parcels and jobs for the current mode that were queued when the step began, within the budget.
     @inline(__always)
     func perform(_ budget: inout Budget) { if !queue.isEmpty { performQueued(&budget) } }
 
     private func performQueued(_ budget: inout Budget) {
         let end = queue.end
         var releaser = NodeReleaser()
-        // The mode is read for each block: runs inside a block put it back.
+        // The mode is read for each block, because a run inside a block changes it and restores it.
         while queue.examined < end, budget.spend(),
             let node = queue.next(in: members.currentMode, isCommon: members.modeIsCommon, before: end)
         {
-            // Before the call: the receiver of a block's answer finds the block counted.
+            // Counted before the call, so that a thread that receives the block's answer finds the block counted.
             members.handle.counters.messages.add()
             switch node.kind {
             case .parcel, .parcelInModes:
@@ -77,8 +78,8 @@ final class LoopBlocks {
     /// Runs a job until its task suspends, ends, or goes on elsewhere.
     private func run(_ job: LoopJob) {
         jobsOnStack += 1
-        // On exactly the executor that it was enqueued on. Told of both, Swift would go through the loop again for each
-        // call of a nonisolated function, or for each from one actor of the loop to another.
+        // The job runs on exactly the executor that it was enqueued on. If Swift knew both, it would enqueue the job again for
+        // each call of a nonisolated function, or for each call from one actor of the loop to another.
         if job.isPreferred {
             unsafe job.job.runSynchronously(on: executors.task)
         } else {
@@ -91,7 +92,8 @@ final class LoopBlocks {
 
     // MARK: - End
 
-    /// Ends the program if the thread ends in the middle of a job: no code can end its task, or tell those that await it.
+    /// Ends the program if the thread ends in the middle of a job, because no code can then end the job's task or resume the
+    /// tasks that await it.
     func requireNoJobOnStack() {
         if jobsOnStack > 0 {
             misuse(
@@ -100,12 +102,14 @@ final class LoopBlocks {
         }
     }
 
-    /// Runs the jobs that actors have left, and sends tasks that only prefer the loop elsewhere: the thread ends.
+    /// Runs the remaining jobs of actors, and moves tasks that only prefer the loop to another executor, because the thread
+    /// ends.
     ///
-    /// A job cannot be destroyed: its task would never end, nor would those that wait for it. Jobs that are enqueued meanwhile
-    /// are run too. Preferring tasks are not run: one that yields again and again would keep the thread from ending.
+    /// A job cannot be destroyed, because its task and the tasks that await it would never end. Jobs that are enqueued
+    /// meanwhile run, too. Preferring tasks do not run here, because a task that yields again and again would keep the thread
+    /// from ending.
     ///
-    /// - Parameter takeMail: Takes in what other threads have sent.
+    /// - Parameter takeMail: Receives the nodes that other threads have sent.
     func runLastJobs(_ takeMail: () -> Void) {
         queue.modeDidChange()
         takeMail()
@@ -121,9 +125,9 @@ final class LoopBlocks {
         }
     }
 
-    /// Destroys the messages in line, and then other ones; keeps the jobs among them.
+    /// Destroys the queued messages, then those in `mail`, and keeps the jobs among both.
     func discardAll(and mail: NodeList) {
-        // Oldest first, as they would have been served.
+        // Destroyed oldest first, in the order in which they would have been served.
         discard(queue.removeAll())
         discard(mail)
     }

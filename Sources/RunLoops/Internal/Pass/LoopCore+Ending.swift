@@ -1,33 +1,33 @@
 // The end of a loop's thread. `RunLoop.endCurrent` calls these in order.
 
 extension LoopCore {
-    /// The thread ends.
+    /// Prepares for the end of the thread.
     func prepareEnd() {
-        // It was cancelled while it asked the kernel: no run can ask again, and so all return at once.
+        // The thread was cancelled while it polled the kernel. No run can poll again, so all runs return at once.
         if poller.isInKernel { runs.requests.insert(.end) }
     }
 
-    /// Calls the handlers that were added for the thread's end.
+    /// Calls the end handlers of the thread.
     func callEndHandlers() { ending.callHandlers(by: members.handlers) }
 
-    /// Takes in nothing any more, and releases everything that is here.
+    /// Refuses new inputs and messages from now on, and releases all that the loop holds.
     ///
-    /// Objects that are destroyed here may be user code's, which may call the loop again: it finds an ended one.
+    /// Destroying the user's objects here may call the loop again, which has ended by then.
     ///
-    /// - Parameter takeCompanions: Takes out the objects that other modules keep with the loop.
+    /// - Parameter takeCompanions: Removes the objects that other modules keep with the loop, and returns them.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
         racePoint(.ends)
         members.refuseInputs()
-        // While others may still send: what these jobs call elsewhere may come back in time.
+        // Run while other threads may still send, so that an answer to these jobs may arrive in time.
         runLastJobs()
         let (mail, _) = handle.mailbox.close()
-        // A handler may have ended the thread, by `pthread_exit`, or another thread by cancelling it: no run has returned.
+        // If a handler ended the thread with `pthread_exit`, or another thread cancelled it, no run has returned.
         waiting.threadEnds()
         blocks.waits.threadEnds()
         blocks.discardAll(and: mail)
         discardDeferredWork(takeCompanions)
         members.removeAll()
-        // Those that came just before the mailbox was closed, and those of tasks that a `deinit` has started.
+        // The jobs that arrived just before the mailbox was closed, and the jobs of tasks that a `deinit` has started.
         runLastJobs()
         readyInputs.end()
         timers.end()
@@ -36,27 +36,27 @@ extension LoopCore {
         racePoint(.hasEnded)
     }
 
-    /// Runs the jobs that actors have left.
+    /// Runs the remaining jobs of actors.
     func runLastJobs() { blocks.runLastJobs { takeMail() } }
 
     private func discardDeferredWork(_ takeCompanions: () -> [AnyObject]) {
-        // Taken out first: objects that are released with it may be user code's, and may ask the loop for the same again.
+        // Removed first, because releasing it may destroy the user's objects, which may ask the loop for the same again.
         let works = deferredWork.removeAll()
         let companions = takeCompanions()
         for work in works { work.discardWork() }
         withExtendedLifetime(companions) {}
     }
 
-    /// True if something is here, or on its way, that a loop which ends now never serves.
+    /// True if the loop holds an input, a message or work that it will never serve if it ends now.
     func holdsSomething() -> Bool {
         takeMail()
         return !members.inputs.isEmpty || !blocks.isEmpty
     }
 
-    /// Closes the descriptors that the loop has opened; no handler of it is called and no input waits any more.
+    /// Closes the descriptors that the loop has opened, after its last handler has returned and its last input has left.
     ///
-    /// By the end of the thread, and not by the last reference: a ``RunLoopThread`` that was joined holds the loop, and so
-    /// does for ever the stack of a thread that a handler has ended, or that was cancelled.
+    /// The end of the thread closes them, and not the last reference to the loop: a joined ``RunLoopThread`` still holds the
+    /// loop, and the stack of a thread that was cancelled, or that a handler has ended, holds it for ever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

@@ -7,7 +7,7 @@ extension LoopCore {
     ///   - mode: The mode.
     ///   - servesIdleWork: True if a pass that finds no other work does the work that waits for the loop to be idle.
     func serveGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) {
-        // First of all, so that the pass knows what is ready, and so that the descriptor is not readable any more.
+        // Polled first, so that the pass knows which inputs are ready, and so that the descriptor is no longer readable.
         poller.poll()
         handle.counters.kernelCalls.add()
         now = Moment.now()
@@ -22,7 +22,7 @@ extension LoopCore {
     /// - Parameters:
     ///   - mode: The mode.
     ///   - servesIdleWork: True if idle work counts as work.
-    /// - Returns: True if there is work. Then the descriptor is perhaps not readable.
+    /// - Returns: True if there is work. The descriptor may be unreadable in that case.
     func prepareGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) -> Bool {
         changeMode(to: mode)
         defer { changeMode(to: nil) }

@@ -1,22 +1,23 @@
 // The main dispatch queue, in the main thread's loop only.
 
 extension LoopCore {
-    /// True if blocks of the main queue wait that may run now.
+    /// True if the main queue has blocks that may run now.
     var mainQueueIsReady: Bool {
         guard members.modeIsCommon, let queue = mainQueue.queue else { return false }
         return queue.isReady
     }
 
-    /// True if a pass that does not sleep is to ask the kernel for the sake of the main queue; reads the clock then.
+    /// Returns true if a pass that does not sleep should poll the kernel for the main queue, and reads the clock if the loop
+    /// serves that queue.
     func isMainQueueDue() -> Bool {
         guard let queue = mainQueue.queue else { return false }
         now = Moment.now()
         return queue.isDue(at: now)
     }
 
-    /// Runs the blocks of the main queue that were there when the step began.
+    /// Runs the blocks of the main queue that were queued when the step began.
     ///
-    /// libdispatch decides how many that are: it has no way to run only some of them.
+    /// libdispatch runs all of them, because it has no way to run only some.
     ///
     /// - Returns: True if the queue was served.
     func serveMainQueue() -> Bool {

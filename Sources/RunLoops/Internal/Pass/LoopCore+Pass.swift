@@ -1,15 +1,15 @@
 // One pass, and the run that repeats it. The steps of a pass have the names that the article "One pass" uses.
 //
-// A pass asks every part, and most parts have nothing to do. So each part inlines the look that finds this out, mostly at an
-// empty list, and leaves the rest to a function of its own; and no look compares the names of modes. Without that, a hop
-// between two sleeping loops took 3,084 instructions instead of 2,199, and one through a port 3,545 instead of 2,688.
-// `.ci/instructions` counts them.
+// A pass asks every part, and most parts have nothing to do. So each part inlines the check that finds this out, usually of an
+// empty list, and leaves the rest to a separate function. No check compares the names of modes. Without that, a hop between two
+// sleeping loops took 3,084 instructions instead of 2,199, and one through a port 3,545 instead of 2,688. `.ci/instructions`
+// counts them.
 
 extension LoopCore {
     /// The parameters of one run.
     struct Activation {
         let mode: RunLoop.Mode
-        /// `never` for none.
+        /// The moment at which the run ends; `never` for none.
         let deadline: Moment
         let options: Options
 
@@ -17,7 +17,7 @@ extension LoopCore {
         struct Options: OptionSet {
             let rawValue: UInt8
 
-            /// The run ends after the pass in which a source was served.
+            /// The run ends after a pass in which a source was served.
             static let returnsAfterSource = Options(rawValue: 1)
             /// The run is one pass, and does not wait, because another main loop does.
             static let isGuest = Options(rawValue: 2)
@@ -26,9 +26,9 @@ extension LoopCore {
         }
     }
 
-    /// Makes passes in one mode until there is a reason to end.
+    /// Makes passes in one mode until the run has a reason to end.
     ///
-    /// - Returns: The reason, or nil if the run did not begin: the mode holds nothing.
+    /// - Returns: The reason, or nil if the run did not begin because the mode holds nothing.
     func run(_ activation: Activation) -> RunLoop.RunResult? {
         let interrupted = members.handlers.pause()
         defer { members.handlers.resume(interrupted) }
@@ -42,13 +42,13 @@ extension LoopCore {
         defer { if outerMode == nil { waiting.runEnds() } }
 
         takeMail()
-        // A stop that came while the outer run was the innermost one is for that run, and waits for it here. Without an outer
-        // run it was sent while none was on, and is for this one.
+        // A stop that was sent while the outer run was the innermost one is for that run, so it is set aside here. If there is
+        // no outer run, the stop was sent between runs, and is for this run.
         let stopsOuterRun = outerMode != nil && runs.requests.remove(.stop) != nil
         defer { if stopsOuterRun { runs.requests.insert(.stop) } }
         if isFinished && runs.requests.isDisjoint(with: [.stop, .end]) { return nil }
 
-        // After the exit observers: a stop that comes up to here was for this run, whichever way the run ended.
+        // Discarded after the exit observers, because a stop that was sent up to here was for this run, whatever ended it.
         defer { discardStop() }
         observers.notify(.entry)
         defer { observers.notify(.exit) }
@@ -83,11 +83,11 @@ extension LoopCore {
         if handledSource { performBlocks(&blockBudget) }
 
         let willSleep = !handledSource && isQuiet(until: activation.deadline)
-        // Asked again only where a call comes in between. If other threads send meanwhile, the arming fails.
+        // Checked again only if a call comes in between. If other threads send meanwhile, arming the mailbox fails.
         let callsAtPassEnd = deferredWork.asksAtPassEnd
         deferredWork.performAtPassEnd()
         if willSleep && (!callsAtPassEnd || isQuiet(until: activation.deadline)) {
-            // Known before they are called: an observer may remove itself, and all else that the loop waits for.
+            // Evaluated before the calls, because an observer may remove itself and every input that the loop waits for.
             let callsSome = observers.activities.contains(.beforeWaiting) || deferredWork.asksWhenIdle
             observers.notify(.beforeWaiting)
             if !activation.options.contains(.leavesIdleWork) { deferredWork.performWhenIdle() }
@@ -98,7 +98,7 @@ extension LoopCore {
                 sleep(until: activation.deadline, afterCalls: callsSome)
             }
             observers.notify(.afterWaiting)
-            // The time that the loop slept does not count against the blocks.
+            // The time of the sleep does not count against the budget of the blocks.
             blockBudget = Budget()
         } else {
             poll(activation)
@@ -114,7 +114,7 @@ extension LoopCore {
         return handledSource
     }
 
-    /// Runs the blocks that are there, as far as the budget goes.
+    /// Runs the queued blocks within the budget.
     @inline(__always)
     private func performBlocks(_ budget: inout Budget) {
         takeMail()
@@ -126,7 +126,7 @@ extension LoopCore {
     /// The order of the reasons is Core Foundation's.
     @inline(__always)
     private func exitCheck(_ activation: Activation, handledSource: Bool) -> RunLoop.RunResult? {
-        // A handler has forked, and has returned in the child.
+        // Ends the program if a handler has forked and has returned in the child.
         Fork.check("RunLoop.run")
         takeMail()
         runs.requests.remove(.wakeUp)
@@ -137,7 +137,7 @@ extension LoopCore {
         return activation.options.contains(.isGuest) ? .timedOut : nil
     }
 
-    /// True if the current mode can never become ready again, and nothing waits in it.
+    /// True if no input can ever become ready in the current mode, and no work waits in it.
     var isFinished: Bool {
         @inline(__always) get { members.hasEnded || !members.modeIsAlive && !holdsAnythingButInputs }
     }
@@ -151,7 +151,7 @@ extension LoopCore {
 
     /// True if a run in this mode would have something to serve or to wait for.
     func holdsAnything(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        // The main loop stands for the main queue.
+        // The main loop always serves the main queue, which may get blocks at any time.
         if members.modes.isAlive(mode) || isCommon && mainQueue.mayGetBlocks { return true }
         return blocks.holdsBlock(for: mode, isCommon: isCommon)
             || deferredWork.holdsPassEndWork(for: mode, isCommon: isCommon)
@@ -165,12 +165,12 @@ extension LoopCore {
         if mainQueueIsReady || deferredWork.isReadyAtPassEnd { return false }
         if timers.takeNews() { now = Moment.now() }
         if deadline <= now { return false }
-        // A block or an observer of this pass may have removed the last input: then the run ends, and nothing would end a
+        // If a block or an observer of this pass has removed the last input, the run must end, because no input would end a
         // sleep.
         return timers.nextWake > now && !isFinished
     }
 
-    /// Looks at the kernel without sleeping, in a pass that has other work.
+    /// Polls the kernel without sleeping, in a pass that has other work.
     private func poll(_ activation: Activation) {
         Fork.check("RunLoop.run")
         descriptors.watch()
@@ -178,9 +178,9 @@ extension LoopCore {
         if activation.deadline != .never || !timers.isEmpty { now = Moment.now() }
     }
 
-    /// Looks again at everything that depends on the mode.
+    /// Changes the running mode, and updates the parts that depend on it.
     func changeMode(to mode: RunLoop.Mode?) {
-        // If the mode is the same, everything was put aside for this very mode: nothing of it is in line again.
+        // If the mode stays the same, the inputs that were put aside for it stay put aside.
         if !members.run(in: mode) { return }
         descriptors.modeDidChange()
         lookAgain()

@@ -18,7 +18,7 @@ extension LoopCore {
         let mayHaveChanged = !descriptors.isUpToDate || afterCalls
         descriptors.watch()
         if mayHaveChanged && (deferredWork.isReadyWhenIdle || !isQuiet(until: deadline)) {
-            // Observers or idle work have added work: only look at the kernel.
+            // Observers or idle work have added work, so the loop polls instead of sleeping.
             pollNow()
         } else {
             let wake = min(deadline, timers.nextWake, descriptors.nextRetry)
@@ -32,7 +32,7 @@ extension LoopCore {
         takeMail()
     }
 
-    /// Leaves it to a test when the loop wakes.
+    /// Waits until the driver of a test wakes the loop.
     @inline(never)
     private func beDriven(by driver: ThreadDriver, until wake: Moment) {
         let readyBefore = descriptors.readyCount
@@ -50,7 +50,7 @@ extension LoopCore {
         now = Moment.now()
     }
 
-    /// Asks the kernel without sleeping, if there is anything to ask it for.
+    /// Polls the kernel without sleeping, if it watches a descriptor for the loop.
     func pollIfNeeded() {
         guard poller.watchCount > 0 || isMainQueueDue() else { return }
         racePoint(.polls)
@@ -58,11 +58,11 @@ extension LoopCore {
         handle.counters.kernelCalls.add()
     }
 
-    /// Sleeps in the kernel, unless mail has come.
+    /// Sleeps in the kernel, unless mail has arrived.
     private func park(until wake: Moment) {
         let measures = waiting.policy.kind == .adaptive && waiting.untilMeasurement == 0
         if measures { handle.wakeStamp.store(1, ordering: .relaxed) }
-        // As in every other pass the kernel is asked: if each message came this late, the descriptors would otherwise never be
+        // The kernel is polled as in every other pass. If each message came this late, the descriptors would otherwise never be
         // polled.
         guard handle.mailbox.arm() else { return pollNow() }
         waiting.runEnds()
@@ -71,7 +71,7 @@ extension LoopCore {
         racePoint(.wakes)
         waiting.runBegins()
         handle.counters.wakeUps.add()
-        // The one reading of a wake-up, and only if the time is needed.
+        // The clock is read once for each wake-up, and only if the time is needed.
         guard waiting.policy.kind == .adaptive || wake != .never || mainQueue.queue != nil else { return }
         now = Moment.now()
         mainQueue.queue?.kernelWasAsked(at: now)
@@ -94,7 +94,7 @@ extension LoopCore {
 
     /// Watches the mailbox for a while without being armed, so that senders make no system call.
     ///
-    /// Gives up as soon as the loop was preempted, and does nothing as long as a pause lasts.
+    /// The spin ends as soon as the loop was preempted, and does not begin during a pause.
     ///
     /// - Returns: True if there is work.
     private func spin(until wake: Moment) -> Bool {
@@ -104,7 +104,7 @@ extension LoopCore {
         now = start
         if start < waiting.pause.end { return false }
         let end = min(start.advanced(by: length), wake)
-        // Descriptors of an outer run's mode stay in the list, and are no reason to end this wait.
+        // Ready descriptors of an outer run's mode stay in the list, and do not end this wait.
         let readyBefore = descriptors.readyCount
         var found = false
         var wasPreempted = false

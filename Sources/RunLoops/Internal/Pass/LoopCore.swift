@@ -19,7 +19,7 @@ final class LoopCore {
     let deferredWork: DeferredWorkList
     let ending = LoopEnding()
 
-    /// The main dispatch queue, as this loop has it.
+    /// The loop's access to the main dispatch queue.
     var mainQueue: MainQueueAccess
 
     /// The state of the pass itself.
@@ -44,8 +44,9 @@ final class LoopCore {
         deferredWork = DeferredWorkList(members)
     }
 
-    // Swift checks an access to a class's property for another one that is still going on. A pass looked at so many of these
-    // that the checks were a third of all that a wake-up cost; here they are spared, which ``ExclusivityUnchecked`` argues.
+    // Swift checks each access to a class's property for another access that is still under way. A pass reads so many
+    // properties that these checks took a third of the time of a wake-up. So the state is stored without them; see
+    // ``ExclusivityUnchecked``.
 
     /// The runs on the stack, and the requests that have not yet taken effect.
     var runs: RunStack {
@@ -53,13 +54,13 @@ final class LoopCore {
         @inline(__always) _modify { yield &state.value.runs }
     }
 
-    /// The way in which the loop waits, and what it has learned about waiting.
+    /// The way in which the loop waits, and the measurements that guide it.
     var waiting: Waiting {
         @inline(__always) _read { yield state.value.waiting }
         @inline(__always) _modify { yield &state.value.waiting }
     }
 
-    /// The clock, as last read in this pass.
+    /// The time of the last reading of the clock in this pass.
     var now: Moment {
         @inline(__always) get { state.value.now }
         @inline(__always) set { state.value.now = newValue }
@@ -67,7 +68,7 @@ final class LoopCore {
 
     // MARK: - Mail
 
-    /// Sorts what other threads have sent to where it is served.
+    /// Takes the nodes that other threads have sent, and passes each to the part that serves it.
     @inline(__always)
     func takeMail() {
         racePoint(.mailLooks)
@@ -79,7 +80,7 @@ final class LoopCore {
     @inline(never)
     private func sortMail() {
         var mail = handle.mailbox.take()
-        // A message that was sent after another thread began to watch is watched, also in a pass that was under way then.
+        // If a watchdog began to watch during this pass, the handlers of messages that were sent after that are recorded, too.
         members.handlers.lookAgain()
         while let node = mail.popFirst() {
             switch node.kind {
@@ -92,22 +93,22 @@ final class LoopCore {
 
     // MARK: - Modes
 
-    /// Makes a mode common: it gets all that was added to the common modes.
+    /// Makes a mode common, so that it gets all inputs that were added to the common modes.
     func addCommonMode(_ mode: RunLoop.Mode) {
         guard members.addCommonMode(mode) else { return }
-        // The set of descriptors that the kernel is to watch may have grown.
+        // The kernel may have to watch more descriptors now.
         descriptors.lookAgain()
         lookAgain()
     }
 
-    /// Puts back in line what was put aside for not being in the current mode.
+    /// Makes the parts look again at the inputs that they have put aside because those were not in the running mode.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()
         timers.modesDidChange()
     }
 
-    /// The date of the next timer of a mode, `never` if it has none, nil if the mode holds nothing.
+    /// Returns the date of the next timer of a mode, `never` if it has no timer, or nil if the mode holds nothing.
     func nextFire(in mode: RunLoop.Mode) -> Moment? {
         guard holdsAnything(in: mode, isCommon: members.modes.isCommon(mode)) else { return nil }
         var next = Moment.never

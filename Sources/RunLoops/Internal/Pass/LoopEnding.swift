@@ -1,16 +1,16 @@
-/// The end of a loop's thread, for those that asked for it.
+/// The handlers and the notice of the end of a loop's thread.
 ///
-/// It owns the end handlers, and the notice of the end.
+/// `LoopEnding` owns both.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {
     /// The end handlers, in the order in which they were added; some may have been taken back.
     private var handlers: [RunLoop.EndHandler] = []
 
-    /// The number of those that were taken back.
+    /// The number of handlers in the list that were cancelled.
     private var cancelled = 0
 
-    /// Given when the thread has released the loop, whichever way the thread ends.
+    /// The notice that is posted when the thread has released the loop, whichever way the thread ends.
     var notice: EndNotice?
 
     /// The number of handles that the loop holds.
@@ -23,9 +23,9 @@ final class LoopEnding {
         return added
     }
 
-    /// Notes that a handler was taken back.
+    /// Records that a handler was cancelled.
     ///
-    /// Its handle is released when half of all handles are such.
+    /// Its handle is released when half of all handles are cancelled.
     func wasCancelled() {
         cancelled += 1
         if 2 * cancelled <= handlers.count { return }
@@ -33,9 +33,9 @@ final class LoopEnding {
         cancelled = 0
     }
 
-    /// Calls the end handlers, last one first.
+    /// Calls the end handlers, the last added first.
     func callHandlers(by caller: HandlerCaller) {
-        // Taken out one by one: a handler may add another one, or take one back.
+        // Removed one by one, because a handler may add or cancel others.
         while let last = handlers.popLast() {
             if let handler = last.take() {
                 caller.call(.endHandler, as: .endHandler, handler)

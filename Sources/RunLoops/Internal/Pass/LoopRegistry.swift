@@ -11,7 +11,7 @@ enum LoopRegistry {
     /// Callers have checked that the process is not a forked child, in which another thread may hold the lock forever.
     private static let contents = Guarded(Contents())
 
-    /// Adds a loop that was made.
+    /// Adds a new loop.
     static func add(_ loop: RunLoop) {
         contents.withLock { contents in
             contents.loops.insert(loop)
@@ -21,12 +21,12 @@ enum LoopRegistry {
 
     /// Removes a loop that has ended.
     static func remove(_ loop: RunLoop) {
-        // Released after the lock.
+        // Released after the lock is released.
         let removed = contents.withLock { $0.loops.remove(loop) }
         withExtendedLifetime(removed) {}
     }
 
-    /// Has the handlers of all loops recorded for one more watchdog, including loops that are made later.
+    /// Starts to record the handlers of all current and later loops for one more watchdog.
     static func beginWatching() { addWatchers(1) }
 
     /// Ends the recording for one watchdog.

@@ -1,4 +1,4 @@
-/// The main dispatch queue, as a loop has it.
+/// The access of a loop to the main dispatch queue.
 enum MainQueueAccess {
     /// The loop is not the main thread's.
     case ofAnotherLoop

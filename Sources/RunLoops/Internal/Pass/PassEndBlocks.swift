@@ -1,6 +1,6 @@
 /// The blocks of one loop that run at the end of a pass.
 ///
-/// In the list of deferred work only while there are blocks, so that it costs the other passes nothing.
+/// The object is in the list of deferred work only while it has blocks, so that passes without such blocks pay nothing.
 ///
 /// > Thread safety: the loop's own thread only.
 final class PassEndBlocks: DeferredWork {
@@ -18,7 +18,7 @@ final class PassEndBlocks: DeferredWork {
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool { !blocks.isEmpty }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
-        // A block may run the loop, which then does not find those that run already.
+        // Taken from the list first, because a block may run the loop, which must not run these blocks again.
         var running: [() -> Void] = []
         swap(&running, &blocks)
         for block in running { block() }

@@ -3,10 +3,10 @@ struct RunStack {
     /// The number of runs on the stack.
     var depth = 0
 
-    /// A stop, a wake-up or the end of all runs, that was asked for and has not yet taken effect.
+    /// The requests for a stop, a wake-up or the end of all runs that have not yet taken effect.
     var requests = LoopHandle.Requests()
 
-    /// Takes a stop of the innermost run, and leaves the end of all runs.
+    /// Consumes a stop of the innermost run, and keeps a request to end all runs.
     ///
     /// - Returns: True if the innermost run is to end.
     mutating func takeStop() -> Bool {

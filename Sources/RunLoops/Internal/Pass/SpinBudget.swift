@@ -1,28 +1,28 @@
 /// The time for which an adaptive loop spins before it sleeps.
 ///
 /// A hit doubles the time and a miss halves it, between ``smallest`` and the measured cost of a wake-up: spinning for that long
-/// costs at most twice as much as knowing the future. At zero the loop sleeps at once, until enough wake-ups in a row came so
-/// soon that a spin would have caught them. Each attempt that fails doubles the number of wake-ups that it takes. So where the
-/// sender cannot run while the loop spins, attempts become rare.
+/// costs at most twice as much as the best choice in hindsight. At zero the loop sleeps at once, until enough wake-ups in a row
+/// have come so soon that a spin would have caught them. Each failed attempt doubles the number of such wake-ups that the next
+/// attempt needs. So if the sender cannot run while the loop spins, attempts become rare.
 struct SpinBudget {
     static let smallest: Int64 = 2_000
     static let largestCost: Int64 = 50_000
     private static let mostPatience = 1_024
 
-    /// The time in nanoseconds; 0 for no spin.
+    /// The length of the next spin in nanoseconds; 0 for no spin.
     private(set) var length: Int64 = 0
     /// The smoothed cost of a wake-up, in nanoseconds.
     private(set) var wakeCost: Int64 = 10_000
     private var soonWakes = 0
     private var patience = 1
 
-    /// Notes a spin that found work.
+    /// Records a spin that found work.
     mutating func hit() {
         length = min(max(length * 2, SpinBudget.smallest), wakeCost)
         patience = max(1, patience / 2)
     }
 
-    /// Notes a spin that ended in sleep.
+    /// Records a spin that ended in sleep.
     mutating func miss() {
         length /= 2
         if length < SpinBudget.smallest {
@@ -32,9 +32,9 @@ struct SpinBudget {
         }
     }
 
-    /// Notes a wake-up from sleep.
+    /// Records a wake-up from sleep.
     ///
-    /// - Parameter gap: The time since the wake-up before, in nanoseconds.
+    /// - Parameter gap: The time since the previous wake-up, in nanoseconds.
     mutating func slept(gap: Int64) {
         if length > 0 { return }
         soonWakes = gap <= wakeCost * 2 ? soonWakes + 1 : 0
@@ -44,7 +44,7 @@ struct SpinBudget {
         }
     }
 
-    /// Notes the time of a wake-up from the sender's write to the loop's first instruction, in nanoseconds.
+    /// Records the time of a wake-up, from the sender's write to the loop's first instruction, in nanoseconds.
     mutating func measured(_ cost: Int64) {
         let bounded = min(max(cost, SpinBudget.smallest), SpinBudget.largestCost)
         wakeCost += (bounded - wakeCost) / 8

@@ -1,4 +1,4 @@
-/// The time for which a loop does not spin after it was preempted while it did.
+/// The time for which a loop does not spin after it was preempted in a spin.
 ///
 /// A spin reads the clock all the time. If two readings lie far apart, the loop had no processor in between: another thread
 /// wants it, and a loop that spins uses up its own share of the processor's time, and is then kept waiting with work at hand. A
@@ -9,20 +9,21 @@
 struct SpinPause {
     /// A longer time between two readings of the clock says that the loop was preempted, in nanoseconds.
     ///
-    /// Some hundred times the usual one, and a fraction of the time for which the kernel gives a processor to another thread.
+    /// This gap is about a hundred times the usual one, and a fraction of the time for which the kernel gives a processor to
+    /// another thread.
     static let longestGap: Int64 = 200_000
-    /// The longest pause, in nanoseconds: the whole process may have been halted for hours.
+    /// The longest pause, in nanoseconds, because the whole process may have been halted for hours.
     static let longest: Int64 = 10_000_000_000
     private static let pausePerGap: Int64 = 100
 
     /// The moment from which the loop spins again.
     private(set) var end = Moment(nanoseconds: 0)
 
-    /// The loop was preempted while it spun.
+    /// Records that the loop was preempted while it spun.
     ///
     /// - Parameters:
-    ///   - gap: The time for which it was, in nanoseconds.
-    ///   - now: The moment at which it has noticed it.
+    ///   - gap: The length of the preemption, in nanoseconds.
+    ///   - now: The moment at which the loop has noticed the preemption.
     mutating func preempted(for gap: Int64, at now: Moment) {
         end = now.advanced(by: min(gap, SpinPause.longest / SpinPause.pausePerGap) * SpinPause.pausePerGap)
     }

@@ -8,13 +8,13 @@ final class ThreadStart: Sendable {
     private let priority: RunLoopThread.Priority?
     private let body: (@Sendable (RunLoop) -> Void)?
 
-    /// The loop, once it runs, or the reason why the thread has none.
+    /// The loop, once it runs, or the error because of which the thread has none.
     private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
     /// The driver of the new thread, if the starting thread has one.
     private let driver: ThreadDriver?
 
-    /// Posted once the loop has ended and the thread's slabs are released.
+    /// The notice that the loop has ended and the thread's slabs are released.
     let ended = EndNotice()
 
     /// Prepares the start of a thread.
@@ -47,7 +47,7 @@ final class ThreadStart: Sendable {
             throw error
         }
         outcome.wait()
-        // Taken out: this object lives as long as the thread, and must not keep the loop alive.
+        // Removed from this object, which lives as long as the thread and must not keep the loop alive.
         return try outcome.take().get()
     }
 
@@ -56,8 +56,8 @@ final class ThreadStart: Sendable {
         driver?.begin()
         do {
             let loop = try prepare()
-            // Posted at the end of the thread, even if a handler ends it. A thread that has joined this one finds the
-            // descriptors of the loop closed and the slabs released.
+            // The notice is posted at the end of the thread, even if a handler ends the thread. A thread that has joined this
+            // one finds the descriptors of the loop closed and the slabs released.
             loop.core("RunLoopThread", "").ending.notice = ended
             driver?.loopBegins()
             runLoop(loop)
@@ -85,7 +85,7 @@ final class ThreadStart: Sendable {
             return body(loop)
         }
         let core = loop.core("RunLoopThread", "")
-        // Counts as an input, so that the loop runs without any other input.
+        // Keeps the default mode alive, so that the loop runs without any other input.
         core.members.keepAlive(.default)
         loop.perform { self.outcome.decide(.success(loop)) }
         repeat {

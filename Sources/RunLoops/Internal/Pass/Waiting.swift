@@ -1,26 +1,26 @@
 internal import CThreads
 internal import Synchronization
 
-/// The way in which a loop waits, and its experience with waiting.
+/// The way in which a loop waits, and the measurements that guide it.
 struct Waiting {
     var policy = RunLoop.WaitPolicy.adaptive {
-        // A new policy is tried at once.
+        // A new policy applies at once, without the pause of the old one.
         didSet { pause = SpinPause() }
     }
-    /// A longer time between two readings of a spin's clock says that the loop was preempted; a test has another one.
+    /// The gap between two readings of the clock in a spin above which the loop counts as preempted; tests set another one.
     var longestGap = SpinPause.longestGap
     var pause = SpinPause()
     var budget = SpinBudget()
     /// The moment at which the loop was last woken, for the gap between two wake-ups.
     var lastWork = Moment(nanoseconds: 0)
-    /// The moment at which a loop that spins looks at its descriptors next.
+    /// The moment at which a spinning loop polls its descriptors next.
     ///
-    /// Kept from spin to spin: where messages always come soon, no spin lasts until its first look.
+    /// The moment is kept from spin to spin: if messages always arrive soon, no spin lasts until its first poll.
     var nextLook = Moment(nanoseconds: 0)
-    /// Counts down to the next measurement of a wake-up.
+    /// The number of wake-ups until the next one is measured.
     var untilMeasurement = 0
 
-    /// Loops that are in a run and not asleep.
+    /// The loops that are in a run and not asleep.
     private static let awakeLoops = Atomic<Int>(0)
 
     /// The number of loops of the process that are in a run and not asleep.
@@ -41,16 +41,16 @@ struct Waiting {
         Waiting.awakeLoops.subtract(1, ordering: .relaxed)
     }
 
-    /// The loop is not awake any more, even if a run has not returned.
+    /// Records that the loop is no longer awake, even if a run has not returned.
     mutating func threadEnds() { if isAwake { runEnds() } }
 
-    /// The clock was read twice in a row while the loop spun.
+    /// Checks two successive readings of the clock in a spin for a preemption between them.
     ///
     /// - Returns: True if the loop was preempted in between.
     mutating func hasRead(_ now: Moment, after last: Moment) -> Bool {
         let gap = now.nanoseconds - last.nanoseconds
         if gap <= longestGap { return false }
-        // An adaptive loop spins for so short a time that its budget is enough to hold it back.
+        // An adaptive loop needs no pause, because its budget limits its short spins.
         if policy.kind != .adaptive { pause.preempted(for: gap, at: now) }
         return true
     }

@@ -14,7 +14,7 @@ final class LoopObjects: @unchecked Sendable {
     /// The objects that live until the loop has ended; nil from then on.
     private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
-    /// Returns the object with a key, which is made when it is first asked for.
+    /// Returns the object for a key, and makes it at the first call.
     ///
     /// The loop's thread only.
     func companion<Companion: AnyObject>(
@@ -26,7 +26,7 @@ final class LoopObjects: @unchecked Sendable {
         return made
     }
 
-    /// Takes out the objects of the loop's thread: the loop ends.
+    /// Removes the objects of the loop's thread, because the loop ends.
     ///
     /// The loop's thread only.
     func takeCompanions() -> [AnyObject] {
@@ -34,7 +34,7 @@ final class LoopObjects: @unchecked Sendable {
         return Array(companions.values)
     }
 
-    /// Returns the object with a key, which is made when it is first asked for and none is alive.
+    /// Returns the object for a key, and makes one if none with that key is alive.
     func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, _ make: () -> Shared) -> Shared {
         sharedObjects.withLock { objects in
             if let known = unsafe objects[key]?.object as? Shared { return known }
@@ -44,10 +44,10 @@ final class LoopObjects: @unchecked Sendable {
         }
     }
 
-    /// Keeps an object until ``end()``; not at all after that.
+    /// Keeps an object until ``end()``; after that, does not keep it.
     func keepToTheEnd(_ object: any AnyObject & Sendable) { keptToTheEnd.withLock { $0?.append(object) } }
 
-    /// Releases the objects that were kept: the loop has ended, and nothing is left in it.
+    /// Releases the kept objects, because the loop has ended and holds nothing any more.
     func end() {
         let kept = keptToTheEnd.withLock { kept in
             defer { kept = nil }

@@ -1,31 +1,31 @@
 extension RunLoop {
-    /// Has the loop ask for work at the end of each pass; pending work keeps its modes alive.
+    /// Adds work that the loop asks for at the end of each pass; pending work keeps its modes alive.
     ///
     /// If the loop has ended, the work is discarded.
     ///
-    /// - Parameter work: The work, which is asked for until it is removed or the loop ends.
+    /// - Parameter work: The work, which stays added until it is removed or the loop ends.
     package func addPassEndWork(_ work: any DeferredWork) {
         let core = core("RunLoop.addPassEndWork", "perform a block on the loop and add it there")
         if core.members.hasEnded { return work.discardWork() }
         core.deferredWork.append(atPassEnd: work)
     }
 
-    /// Has the loop ask for work each time it is about to sleep.
+    /// Adds work that the loop asks for each time it is about to sleep.
     ///
     /// If the loop has ended, the work is discarded.
     ///
-    /// - Parameter work: The work, which is asked for until it is removed or the loop ends.
+    /// - Parameter work: The work, which stays added until it is removed or the loop ends.
     package func addIdleWork(_ work: any DeferredWork) {
         let core = core("RunLoop.addIdleWork", "perform a block on the loop and add it there")
         if core.members.hasEnded { return work.discardWork() }
         core.deferredWork.append(whenIdle: work)
     }
 
-    /// Ends the loop's asking for work.
+    /// Removes work that the loop asks for.
     ///
-    /// A step that is under way may ask once more. Calling this twice is harmless.
+    /// A step that has begun may ask for it once more. Calling this twice is harmless.
     ///
-    /// - Parameter work: The work. The caller holds it, so that nothing is destroyed in here.
+    /// - Parameter work: The work. The caller holds it, so that this call does not destroy it.
     package func removeDeferredWork(_ work: any DeferredWork) {
         let core = core("RunLoop.removeDeferredWork", "perform a block on the loop and remove it there")
         core.deferredWork.remove(work)

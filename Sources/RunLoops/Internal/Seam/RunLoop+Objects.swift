@@ -1,9 +1,9 @@
 extension RunLoop {
-    /// Returns the loop's object with a key, which is made when it is first asked for and released with the loop.
+    /// Returns the loop's object for a key, which the first call makes, and which is released with the loop.
     ///
     /// - Parameters:
     ///   - key: The key, such as the identity of the object's type.
-    ///   - make: Makes it.
+    ///   - make: Makes the object.
     /// - Returns: The object.
     package func companion<Companion: AnyObject>(_ key: ObjectIdentifier, make: () -> Companion) -> Companion
     {
@@ -11,21 +11,22 @@ extension RunLoop {
         return objects.companion(key, isKept: !core.members.hasEnded, make)
     }
 
-    /// Returns the loop's object with a key for all threads, which is made when it is first asked for.
+    /// Returns the loop's object for a key, shared by all threads; the first call makes it.
     ///
-    /// The loop holds it weakly: it lives as long as another object holds it.
+    /// The loop holds the object weakly, so it lives as long as another object holds it.
     ///
     /// - Parameters:
     ///   - key: The key, such as the identity of the object's type.
-    ///   - make: Makes it; called under a lock, so it calls nothing of the loop's.
+    ///   - make: Makes the object. Called under a lock, so it must not call the loop.
     /// - Returns: The object.
     package func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, make: () -> Shared) -> Shared {
         objects.shared(key, make)
     }
 
-    /// Keeps an object until the loop has ended, and has released all blocks that were sent to it.
+    /// Keeps an object until the loop has ended and has released all blocks that were sent to it.
     ///
-    /// That may be now. The object is released on the loop's thread, or on this one if the loop has ended.
+    /// If the loop has ended, the object is released at once. The object is released on the loop's thread, or on this one if
+    /// the loop has ended.
     ///
     /// - Parameter object: The object.
     package func keepToTheEnd(_ object: any AnyObject & Sendable) {

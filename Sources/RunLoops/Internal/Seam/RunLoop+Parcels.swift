@@ -1,10 +1,10 @@
 extension RunLoop {
     /// Sends a value to the loop, to be handled on its thread in one of several modes.
     ///
-    /// As ``perform(inModes:fileID:line:_:)``, for the modules of this package that send much.
+    /// The same as ``perform(inModes:fileID:line:_:)``, for modules of this package that send many values.
     ///
     /// - Parameters:
-    ///   - value: The value; of at most 96 bytes.
+    ///   - value: The value, of at most 96 bytes.
     ///   - modes: The modes; nil for the common ones.
     ///   - handle: Called once with the place of the value, from which it takes the value: with true on the loop's thread; with
     ///     false by the thread that releases it, because the loop has ended.

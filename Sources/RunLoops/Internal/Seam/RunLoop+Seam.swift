@@ -8,7 +8,7 @@ extension RunLoop {
         _ = core(member, instead)
     }
 
-    /// Calls user code as the loop does: timed and watched if the program asked for that.
+    /// Calls a user's handler as the loop does, timed and watched if the program asked for that.
     ///
     /// - Parameters:
     ///   - origin: The place in the user's code where the handler was given.
@@ -21,7 +21,7 @@ extension RunLoop {
     /// True once the loop has ended, as the loop's own thread sees it; false on every other thread.
     package var hasEnded: Bool { coreIfCurrent?.members.hasEnded ?? false }
 
-    /// Ends the runs of the loop, now and later.
+    /// Ends all current and later runs of the loop.
     package func endAllRuns() { handle.request(.end) }
 
     /// The target of a wait for this loop, which serves the waiting thread or ends.
@@ -29,10 +29,10 @@ extension RunLoop {
         isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle)))
     }
 
-    /// Does on the loop's thread the work that an object leaves when it is destroyed.
+    /// Performs the last work of an object that is being destroyed, on the loop's thread.
     ///
-    /// At once, if this is that thread; otherwise when the loop runs, in any mode. Not at all if the loop has ended, nor in a
-    /// forked child, where an object may still be destroyed.
+    /// On the loop's own thread the work is performed at once; otherwise it is performed when the loop runs, in any mode. If
+    /// the loop has ended, or in a forked child, the work is dropped.
     ///
     /// - Parameter body: The work.
     package func doLast(_ body: @escaping @Sendable () -> Void) {
@@ -40,10 +40,10 @@ extension RunLoop {
         if isCurrent { body() } else { performInEveryMode(body) }
     }
 
-    /// Returns true if a mode of a list is the one that runs, or if none runs.
+    /// Returns true if the running mode is in a list, or if the loop is not running.
     ///
-    /// - Parameter modes: The list; the common modes stand for each of them.
-    /// - Returns: True if so.
+    /// - Parameter modes: The list. `.common` in it stands for every common mode.
+    /// - Returns: True if the running mode is in the list, or no mode runs.
     package func isIdleOrRuns(inOneOf modes: [Mode]) -> Bool {
         let core = core("RunLoop.isIdleOrRuns", "perform a block on the loop and ask there")
         guard let mode = core.members.currentMode else { return true }

@@ -9,10 +9,9 @@
 /// > Thread safety: the loop's own thread only.
 package final class ServedInput: SignalledInput {
     private let loop: LoopCore
-    /// Stands for the input where the loop watches descriptors; in the same modes.
+    /// The source that represents the input among the loop's descriptors, in the same modes.
     private let watch: DescriptorSource
-    /// Read and written for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked``
-    /// argues.
+    /// Read and written for each message, so stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {
@@ -62,12 +61,12 @@ package final class ServedInput: SignalledInput {
         loop.members.remove(self, from: mode)
     }
 
-    /// Takes the input out of all its modes.
+    /// Removes the input from all its modes.
     package func leave() { loop.members.remove(self) }
 
     /// True while the input is in a mode of its loop.
     ///
-    /// Ask again after each call of user code, which may have taken the input out.
+    /// Check it again after each call of a user's handler, which may have removed the input.
     package var isInLoop: Bool { state.value.signal != nil }
 
     /// True if the loop serves the input in a mode.
@@ -83,12 +82,12 @@ package final class ServedInput: SignalledInput {
     /// The mode of the innermost run, or nil between runs.
     package var currentMode: RunLoop.Mode? { loop.members.currentMode }
 
-    /// Puts the input in line to be served, even if the descriptor reports nothing.
+    /// Schedules the input to be served, even if the descriptor reports nothing.
     package func becameReady() {
         if let signal = state.value.signal { loop.readyInputs.becameReady(signal) }
     }
 
-    /// Calls user code as the loop does: timed and watched if the program asked for that.
+    /// Calls a user's handler as the loop does, timed and watched if the program asked for that.
     ///
     /// - Parameters:
     ///   - origin: The place in the user's code where the handler was given.
@@ -101,11 +100,11 @@ package final class ServedInput: SignalledInput {
     package func countMessage() { loop.handle.counters.messages.add() }
 }
 
-/// The part of an input that the module which defines its kind writes.
+/// The part of an input that its own module implements.
 ///
 /// > Thread safety: the thread of the input's loop only.
 package protocol InputServer: AnyObject {
-    /// Serves what is ready.
+    /// Serves the messages or descriptors that are ready.
     ///
     /// - Parameters:
     ///   - mode: The mode that runs.
@@ -113,9 +112,9 @@ package protocol InputServer: AnyObject {
     /// - Returns: The outcome: if a handler was called, and if more is ready.
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served
 
-    /// The input has left its last mode, or its loop ends.
+    /// Called when the input has left its last mode, or its loop ends.
     ///
-    /// Called once for each time that the input was in the loop. The input has released the server by then.
+    /// It is called once for each time that the input was in the loop, after the input has released the server.
     func didLeaveLoop()
 }
 

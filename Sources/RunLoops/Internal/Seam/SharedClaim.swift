@@ -1,4 +1,4 @@
-/// A claim in an object of its own, for code that compares claims without keeping the object that is claimed.
+/// A claim as a separate object, for code that compares claims without holding the claimed object.
 ///
 /// > Thread safety: any thread.
 package final class SharedClaim: Sendable {
