@@ -1,11 +1,11 @@
 internal import RunLoops
 
-/// A port of this process, as its senders see it: a thread that waits for the port may wait for itself.
+/// A port of this process, from the view of its senders, whose threads could wait for themselves when they wait for the port.
 struct LocalPort: Sendable {
     /// The port's claim.
     ///
-    /// Not the port: its last reference also releases the user's filter, and must not be one that is released here, under a
-    /// lock.
+    /// This holds the claim and not the port, because the last reference to the port also releases the user's filter, and must
+    /// not be released here, under a lock.
     private let claim: SharedClaim
 
     /// A name and the place where it is kept.

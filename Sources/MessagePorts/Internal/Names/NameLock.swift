@@ -47,14 +47,15 @@ struct NameLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // Only while the lock is on the file that other processes see. If the directory was cleaned meanwhile, another port may
-        // have the name by now.
+        // The files are removed only while the lock is on the file that other processes see. If the directory was cleaned
+        // meanwhile, another port may have the name.
         let file = NameLock.lockFile(of: name)
         if getpid() != processID || !NameLock.isInPlace(lock.descriptor, file, directory.descriptor) {
             return
         }
         NameLock.remove(name.bytes, in: directory.descriptor)
-        // Last, while it is still locked: a process that opens it from now on notices, and makes another file.
+        // The lock file is removed last, while it is still locked. A process that opens it afterwards notices that, and makes
+        // another file.
         NameLock.remove(file, in: directory.descriptor)
     }
 

@@ -1,8 +1,8 @@
 /// The state of one end of a connection: which frames may arrive, and what each of them asks for.
 ///
-/// A client says hello, and may send on at once. A server welcomes the client, or refuses it. Until then the kernel may keep
-/// out the client's descriptors. Messages and requests go one way, and replies the other. A frame that arrives out of place
-/// ends the connection.
+/// A client sends a hello, and may send further packets at once. A server welcomes the client, or refuses it. Until then the
+/// kernel may refuse the client's descriptors. Messages and requests go one way, and replies the other. A frame that arrives
+/// out of place ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
@@ -25,7 +25,7 @@ struct ConnectionState: Sendable {
 
     /// The caller's next step, once it holds no lock.
     enum Action: Hashable, Sendable {
-        /// Note the other end's limits, ``Frame/limits``. A server answers with its own.
+        /// Record the other end's limits, ``Frame/limits``. A server answers with its own.
         case greet
         /// Give the message, or the request, to the handler.
         case deliver
@@ -105,7 +105,7 @@ struct ConnectionState: Sendable {
         return .refuse(refusal)
     }
 
-    /// Ends the connection: the other end is gone, or this end has closed it.
+    /// Ends the connection, because the other end has ended or this end has closed it.
     ///
     /// - Returns: True if the connection was open until now. So its users are notified only once.
     mutating func end() -> Bool {

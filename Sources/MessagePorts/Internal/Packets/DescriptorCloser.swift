@@ -8,8 +8,8 @@ internal import Synchronization
 ///
 /// Closing a descriptor can take time, and its sender decides how much: a socket that lingers until its data are read, a file
 /// of a file system that a process serves, a connection on which such descriptors wait to be read. So no loop closes them,
-/// however many wait. Descriptors that wait count against their sender, which may then send no more: ``DescriptorQuota``.
-/// Threads are started when there is something to close, and end when there was nothing for a while.
+/// however many wait. Waiting descriptors count against the quota of their sender, which cannot send more at its limit; see
+/// ``DescriptorQuota``. A thread is started when descriptors wait to be closed, and ends after a time without any.
 ///
 /// > Thread safety: any thread.
 enum DescriptorCloser {
@@ -21,7 +21,7 @@ enum DescriptorCloser {
     /// The number of all threads together.
     static let mostThreads = 16
 
-    /// The time after which a close is taken to hang.
+    /// The time after which a close counts as stuck.
     static let patience = Duration.seconds(5)
 
     /// The time that a thread waits for something to close before it ends.
@@ -153,7 +153,7 @@ enum DescriptorCloser {
         batch.quota.endClosing(batch.numbers.count)
     }
 
-    /// Makes this thread idle, unless there is something to close.
+    /// Makes this thread idle, unless descriptors wait to be closed.
     ///
     /// - Returns: The gate that opens when there is something to close, or nil if there is something now.
     private static func becomeIdle() -> ThreadGate? {
@@ -165,7 +165,7 @@ enum DescriptorCloser {
         }
     }
 
-    /// Takes an idle thread out.
+    /// Removes an idle thread from the list.
     ///
     /// - Returns: True if the thread may end, because no batch has chosen it since.
     private static func leave(_ gate: ThreadGate) -> Bool {

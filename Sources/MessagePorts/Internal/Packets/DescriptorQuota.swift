@@ -114,7 +114,7 @@ final class DescriptorQuota: Sendable {
         return .atMost(limit)
     }
 
-    /// True if the peer may open no more connections: descriptors of its group cannot be closed, or not as fast as they arrive.
+    /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
     /// Messages alone do not take a group this far. Connections that end with unread packets do.
     var isGroupOverLimit: Bool {
@@ -131,6 +131,6 @@ final class DescriptorQuota: Sendable {
 }
 
 extension DescriptorQuota: DescriptorClosing {
-    /// Closes a descriptor that was taken out of its message, soon.
+    /// Schedules a descriptor that was taken out of its message to be closed.
     func close(_ descriptor: CInt) { DescriptorCloser.close([descriptor], for: self, wereCounted: false) }
 }

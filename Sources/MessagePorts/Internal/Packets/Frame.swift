@@ -50,7 +50,7 @@ struct Frame: Hashable, Sendable {
     static let mark: UInt16 = 0x4C52
     static let version: UInt8 = 1
 
-    /// The head of the packet, as three numbers that are little-endian in memory.
+    /// The head of the packet as three numbers, little-endian in memory.
     ///
     /// - Precondition: The length of the body is less than 2³², the number of descriptors less than 2¹⁶.
     var encoded: InlineArray<3, UInt64> {

@@ -9,9 +9,9 @@ final class Packet: @unchecked Sendable {
     /// The memory that the kernel fills.
     let memory: UnsafeMutableRawBufferPointer
 
-    /// The contents, without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// The contents, stored without exclusivity checks; see ``ExclusivityUnchecked``.
     ///
-    /// Of the contents a user's code gets only the descriptors, through a message, which is not copied.
+    /// User code gets only the descriptors of the contents, through a message, which is not copied.
     private let contents = ExclusivityUnchecked(Contents())
 
     private struct Contents: ~Copyable {
@@ -36,7 +36,7 @@ final class Packet: @unchecked Sendable {
     /// Decodes the bytes that the kernel has filled in.
     func fill(length: Int, _ descriptors: consuming OwnedDescriptors) throws(Frame.Fault) {
         let count = descriptors.count
-        // First, so that the descriptors of a malformed packet are closed as all others are.
+        // Stored first, so that the descriptors of a malformed packet are closed like all others.
         self.descriptors = descriptors
         // Safe: the kernel has filled that many bytes of our memory.
         frame = try unsafe Frame(

@@ -9,7 +9,7 @@ struct PacketListener: ~Copyable, Sendable {
     /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if the kernel lets no descriptor be sent to a new connection until that allows descriptors.
+    /// True if the kernel refuses descriptors that are sent to a new connection until the connection allows them.
     ///
     /// Sending one fails.
     ///

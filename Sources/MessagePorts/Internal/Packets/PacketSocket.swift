@@ -105,12 +105,12 @@ struct PacketSocket: ~Copyable, Sendable {
         _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
     }
 
-    /// Ends the connection for both ends, for good, and every wait for it here.
+    /// Ends the connection for both ends, and every wait for it in this process.
     ///
     /// Packets that were sent are still received.
     borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
-    /// Waits until there is something to read, or room to send, or the other end is gone.
+    /// Waits until a packet can be read or sent, or the other end has ended.
     ///
     /// - Returns: False if the deadline passes first.
     borrowing func wait(

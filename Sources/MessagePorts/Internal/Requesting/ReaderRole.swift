@@ -16,12 +16,12 @@ struct ReaderRole: Sendable {
         case service
     }
 
-    /// The events that the service is needed for.
+    /// The events that require the service to read the connection.
     struct ServiceInterest: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
-        /// Arriving packets: tasks wait for replies.
+        /// Arriving packets, for tasks that wait for replies.
         static let replies = ServiceInterest(rawValue: 1)
-        /// The end of the connection: it has watchers.
+        /// The end of the connection, for its watchers.
         static let end = ServiceInterest(rawValue: 2)
     }
 
@@ -30,7 +30,7 @@ struct ReaderRole: Sendable {
         case nothing
         /// Wake a waiting thread, which reads.
         case wakeThread
-        /// Have the kernel notify the service, once.
+        /// Make the kernel notify the service, once.
         case notifyService(ServiceInterest)
     }
 
@@ -75,7 +75,7 @@ struct ReaderRole: Sendable {
     ///
     /// - Parameters:
     ///   - threadWaits: True if a thread waits that could read.
-    ///   - interest: The events that the service is needed for.
+    ///   - interest: The events that require the service to read the connection.
     /// - Returns: The caller's next step.
     mutating func next(threadWaits: Bool, interest: ServiceInterest) -> Action {
         switch state {

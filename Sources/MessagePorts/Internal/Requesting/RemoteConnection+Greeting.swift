@@ -9,7 +9,7 @@ extension RemoteConnection {
         var backoff = ExponentialBackoff.sending
         while true {
             switch socket.send(Frame(.hello, limits: limits)) {
-            // Closed: a refusal may be there to be read.
+            // The socket is closed, but a refusal may be waiting to be read.
             case .sent, .closed: return
             case .outOfKernelResources:
                 if let deadline, deadline <= .now { throw MessagePortError.timedOut }

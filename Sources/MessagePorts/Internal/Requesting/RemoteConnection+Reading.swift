@@ -46,7 +46,7 @@ extension RemoteConnection {
             }
             return (action, request.decide(isReply ? .reply(packet) : .failure(.noReply)))
         }
-        // A reply is its requester's from here on.
+        // The requester owns a reply from here on.
         if !isReply || waiter == nil { pool.give(packet) }
         switch action {
         case .answer:
@@ -80,7 +80,7 @@ extension RemoteConnection {
 
     // MARK: - The service
 
-    /// Has the service watch this connection, for tasks that wait for replies and for watchers of the end.
+    /// Makes the service watch this connection, for tasks that wait for replies and for watchers of the end.
     func watchWithService() throws(SystemError) {
         if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }
         let service = try ConnectionService.shared()
@@ -92,7 +92,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Releases the role of the reader, and has another reader take it if a reply is waited for.
+    /// Releases the role of the reader, and chooses another reader if a request waits for its reply.
     func stopReading() {
         let gate = state.withLock { state in
             state.role.release()
@@ -101,7 +101,7 @@ extension RemoteConnection {
         gate?.open()
     }
 
-    /// Has a reader take the role if it is free and a reply, or the end, is waited for.
+    /// Chooses a reader if the role is free and a request waits for its reply, or a watcher for the end.
     func ensureReader() { state.withLock { nextReader(&$0) }?.open() }
 
     /// Chooses the next reader if the role is free: a thread, whose gate the caller opens, or the service.
@@ -119,7 +119,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Has the kernel notify the service once.
+    /// Makes the kernel notify the service once.
     ///
     /// Under the lock, though it is a system call. If two threads state different interests, the last one has to be the last to
     /// call the kernel. Otherwise the service would not be notified of a reply.

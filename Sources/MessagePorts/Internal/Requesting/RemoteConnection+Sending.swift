@@ -61,7 +61,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads the replies that the other end may have sent before it was gone.
+    /// Reads the replies that the other end may have sent before it ended.
     private func peerHungUp() {
         let reads = state.withLock { $0.role.acquireForThread() }
         // If another thread reads, it reaches the end by itself.

@@ -15,7 +15,7 @@ final class RemoteConnection: Sendable {
     let mostDescriptors: Int
     let name: PortName
     let origin: SourceLocation
-    /// The port, if it is one of this process.
+    /// The port, if it belongs to this process.
     let local: LocalPort?
     let pool: PacketPool
     let log = RateLimitedLog()
@@ -54,7 +54,7 @@ final class RemoteConnection: Sendable {
             return .wait(gate)
         }
 
-        /// The events that the service is needed for.
+        /// The events that require the service to read the connection.
         var serviceInterest: ReaderRole.ServiceInterest {
             var interest: ReaderRole.ServiceInterest = watchers.isEmpty ? [] : .end
             if requests.taskCount > 0 { interest.insert(.replies) }
@@ -67,7 +67,7 @@ final class RemoteConnection: Sendable {
         let token: UInt64
     }
 
-    /// Connects, and waits until the port lets this process in.
+    /// Connects, and waits until the port admits this process.
     init(
         _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?
@@ -141,7 +141,7 @@ final class RemoteConnection: Sendable {
         ended.watchers.tell()
     }
 
-    /// Has a loop's handler called when the connection ends, or at once if it has ended.
+    /// Adds a handler that its loop calls when the connection ends, or at once if it has ended.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = state.withLock { state in
             if state.ended == nil { state.watchers.add(watcher) }

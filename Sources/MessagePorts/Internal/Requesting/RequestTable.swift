@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// The requests of one connection that wait for a reply, by number.
 struct RequestTable: Sendable {
-    /// In the order of their numbers, in which they were added.
+    /// The requests in the order of their numbers, which is the order in which they were added.
     ///
     /// Most replies are for one of the first.
     private var waiting: Deque<PendingRequest> = []
@@ -16,7 +16,7 @@ struct RequestTable: Sendable {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// The gate of a waiting thread that could read for itself and the others: the one with the oldest request.
+    /// The gate of the waiting thread with the oldest request, which could read for itself and all others.
     ///
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
@@ -34,7 +34,7 @@ struct RequestTable: Sendable {
         if request.isTask { taskCount += 1 }
     }
 
-    /// Takes out the request that a reply, or the notice that there is none, is for.
+    /// Removes the request that a reply, or the notice that there is none, answers.
     ///
     /// O(*n*), *n* requests, unless it is one of the first or the last.
     ///
@@ -45,14 +45,14 @@ struct RequestTable: Sendable {
         return request
     }
 
-    /// Takes out a request that is no longer waited for.
+    /// Removes a request whose wait has ended.
     ///
     /// O(*n*), *n* requests, unless it is one of the first or the last.
     ///
     /// - Returns: False if the request was decided meanwhile.
     mutating func abandon(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
 
-    /// Takes out all requests: the connection is over.
+    /// Removes all requests, because the connection has ended.
     mutating func removeAll() -> [PendingRequest] {
         defer {
             waiting = []

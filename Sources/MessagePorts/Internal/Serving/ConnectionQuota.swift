@@ -1,5 +1,5 @@
-/// The number of connections that each process and each other user has with a port, so that none of them takes the connections
-/// of all.
+/// The numbers of connections that each process and each other user has with a port, so that no process or user uses up all
+/// connections.
 ///
 /// All processes that the kernel cannot name here count as one process.
 struct ConnectionQuota: Sendable {
@@ -13,7 +13,7 @@ struct ConnectionQuota: Sendable {
     private var processes: [Process: Int] = [:]
     private var users: [UInt32: Int] = [:]
 
-    /// Makes a quota of which nothing is used.
+    /// Makes an unused quota.
     ///
     /// - Parameters:
     ///   - limits: The limits for each process and each user.
@@ -23,7 +23,7 @@ struct ConnectionQuota: Sendable {
         self.ownUser = ownUser
     }
 
-    /// Counts a connection, unless its process or its user has as many as it may.
+    /// Counts a connection, unless its process or its user is at the limit.
     ///
     /// - Returns: True if the connection is counted.
     mutating func take(_ peer: PeerCredentials) -> Bool {

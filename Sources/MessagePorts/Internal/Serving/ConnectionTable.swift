@@ -35,7 +35,7 @@ struct ConnectionTable: Sendable {
         return lastNumber
     }
 
-    /// Releases a reserved place: there will be no connection.
+    /// Releases a reserved place, because the connection was not admitted.
     mutating func cancel(_ number: UInt64, of peer: PeerCredentials) {
         undecided.remove(number)
         quota.giveBack(peer)
@@ -47,7 +47,7 @@ struct ConnectionTable: Sendable {
     /// True while the filter is deciding about a connection, or the connection is not watched yet.
     func isUndecided(_ number: UInt64) -> Bool { undecided.contains(number) }
 
-    /// Ends the decision about a connection, which is watched now or is not to be.
+    /// Ends the decision about a connection, which is now watched or rejected.
     mutating func decide(_ number: UInt64) { undecided.remove(number) }
 
     /// Removes a connection.

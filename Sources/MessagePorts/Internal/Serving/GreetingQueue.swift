@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// The connections that have not sent their first packet yet, in the order in which they were accepted, with their deadlines.
 ///
-/// All have the same time, so the first in the queue is the first to be late.
+/// All connections have the same time to greet, so the first in the queue is the first to be late.
 struct GreetingQueue: Sendable {
     private var waiting: Deque<(connection: UInt64, deadline: Moment)> = []
 
@@ -18,9 +18,9 @@ struct GreetingQueue: Sendable {
         if let index = waiting.lastIndex(where: { $0.connection == connection }) { waiting.remove(at: index) }
     }
 
-    /// Takes out the next connection whose deadline has passed.
+    /// Removes the next connection whose deadline has passed.
     ///
-    /// It may have greeted since it was added, or may be gone.
+    /// The connection may have greeted since it was added, or may have ended.
     mutating func takeLate(now: Moment) -> UInt64? {
         guard let first = waiting.first, first.deadline <= now else { return nil }
         return waiting.removeFirst().connection

@@ -5,7 +5,7 @@ internal import RunLoops
 // The filter is the user's code: while it runs, another loop may take over the port.
 
 extension MessagePortCore {
-    /// The number of connections that are accepted before messages have their turn again.
+    /// The number of connections that are accepted before messages are served again.
     private static let acceptedAtOnce = 16
 
     /// Accepts the connections that wait, and asks the filter about each.
@@ -14,7 +14,7 @@ extension MessagePortCore {
         guard deadlines.isListening, let listener else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if isFull { return stopListening(listener, pausing: false) }
-            // The last resort: a connection that is refused could not be closed here.
+            // The last resort, because a refused connection could not be closed here.
             if !listener.blocksDescriptors, DescriptorQuota.isProcessAtLimit {
                 counters.add { $0.lackingDescriptors += 1 }
                 log("accepts no connection: too many descriptors from other processes are not closed yet")
@@ -94,13 +94,13 @@ extension MessagePortCore {
         }
     }
 
-    /// Gives a connection its time to send its first packet.
+    /// Starts the time within which a connection must send its first packet.
     func expectGreeting(of connection: UInt64, now: Moment) {
         let deadline = now.advanced(by: limits.greeting.nanosecondsRoundedUp)
         unsafe deadlines.expectGreeting(of: connection, before: deadline)
     }
 
-    /// Accepts no more connections until one has ended, or for some time.
+    /// Stops accepting connections until one has ended, or for some time.
     private func stopListening(_ listener: PortListener, pausing: Bool) {
         listener.unwatch(in: set)
         unsafe deadlines.stopListening(pausing: pausing)
@@ -114,7 +114,7 @@ extension MessagePortCore {
             try listener.watch(in: set)
             deadlines.startedListening()
         } catch {
-            // The kernel is out of memory: tried again later.
+            // The kernel is out of memory, so the port tries again later.
             deadlines.pauseListening()
         }
     }

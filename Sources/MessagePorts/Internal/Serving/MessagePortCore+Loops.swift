@@ -35,14 +35,14 @@ extension MessagePortCore {
         withExtendedLifetime(removed) {}
     }
 
-    /// Releases the claim: the port has left its loop.
+    /// Releases the claim, because the port has left its loop.
     func hasLeft() {
         setLoop(nil)
         unsafe input = nil
         claim.release()
     }
 
-    /// Has the loop that the port is in call a handler when an admitted peer has ended.
+    /// Sets the handler that the port's loop calls when an admitted peer has ended.
     func onPeerEnd(_ handler: @escaping (MessagePort.Peer) -> Void) {
         Fork.check("MessagePort.onPeerEnd")
         guard claim.loopHere != nil, let input = unsafe input else {

@@ -3,7 +3,7 @@ internal import RunLoops
 // Serving the events that the port's set reports, on the thread of the loop that has the claim.
 
 extension MessagePortCore {
-    /// Serves one event: one message at most.
+    /// Serves one event, and at most one message.
     ///
     /// - Returns: True if a handler was called.
     func serve(_ report: EpollSet.Report, for input: MessagePortInput) -> Bool {
@@ -120,7 +120,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Lets a peer in that has greeted.
+    /// Admits a peer that has greeted.
     private func welcome(_ connection: PortConnection, _ peerLimits: Frame.Limits) {
         connection.greeted(peerLimits)
         // Before the welcome, after which the peer may send descriptors.
@@ -129,7 +129,7 @@ extension MessagePortCore {
         do {
             try connection.send(Frame(.welcome, limits: limits.advertised))
         } catch {
-            // The peer is gone already. The next read of its connection finds that.
+            // The peer has ended already. The next read of its connection finds that.
         }
     }
 

@@ -7,7 +7,7 @@ internal import RunLoops
 /// Everything that can become ready is in one ``EpollSet``, behind one descriptor that the port's loop watches. So the port
 /// keeps its connections while it is in no loop, and nothing is read then.
 final class MessagePortCore: Sendable {
-    /// The tokens by which the set reports the listener and the alarm.
+    /// The tokens that the set reports for the listener and the alarm.
     ///
     /// Connections have the numbers above.
     static let listenerToken: UInt64 = 0
@@ -99,7 +99,7 @@ final class MessagePortCore: Sendable {
 
     var connectionCount: Int { state.withLock { $0.connections.count } }
 
-    /// True if there is no place for one more connection.
+    /// True if the port has no place for another connection.
     ///
     /// Connections that the filter is deciding about count.
     var isFull: Bool { state.withLock { $0.connections.countWithUndecided >= limits.connections } }
@@ -113,7 +113,7 @@ final class MessagePortCore: Sendable {
         state.withLock { $0.connections.reserve(for: peer) }
     }
 
-    /// Releases the place of a connection that is not let in.
+    /// Releases the place of a connection that is not admitted.
     func cancelPlace(_ number: UInt64, of peer: PeerCredentials) {
         state.withLock { $0.connections.cancel(number, of: peer) }
     }
@@ -121,7 +121,7 @@ final class MessagePortCore: Sendable {
     /// True while the filter is deciding about a connection, or the connection is not watched yet.
     func isUndecided(_ number: UInt64) -> Bool { state.withLock { $0.connections.isUndecided(number) } }
 
-    /// Ends the decision about a connection, which is watched now or is not to be.
+    /// Ends the decision about a connection, which is now watched or rejected.
     func decide(_ number: UInt64) { state.withLock { $0.connections.decide(number) } }
 
     /// Adds a connection in its reserved place.
@@ -182,7 +182,7 @@ final class MessagePortCore: Sendable {
         if claim.loopHere != nil {
             leaveLoop()
         } else if let loop = ended.loop {
-            // In whichever mode the loop runs: a port that has ended must not keep a mode alive.
+            // The port leaves in any mode of the loop, because a port that has ended must not keep a mode alive.
             loop.performInEveryMode { self.leaveLoop() }
         }
         ended.watchers.tell()
@@ -193,7 +193,7 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Has a loop's handler called when the port ends, or at once if it has ended.
+    /// Adds a handler that its loop calls when the port ends, or at once if it has ended.
     func onInvalidation(_ watcher: EndWatcher) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.watchers.add(watcher) }
@@ -207,6 +207,6 @@ final class MessagePortCore: Sendable {
     /// The loop that the port is in.
     var loop: RunLoop? { state.withLock { $0.loop } }
 
-    /// Notes the loop that the port is in, or nil.
+    /// Records the loop that the port is in, or nil.
     func setLoop(_ loop: RunLoop?) { state.withLock { $0.loop = loop } }
 }

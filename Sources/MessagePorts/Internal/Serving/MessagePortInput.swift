@@ -17,7 +17,7 @@ final class MessagePortInput: InputServer {
     /// The handler for the ends of admitted peers.
     var peerEnded: ((MessagePort.Peer) -> Void)?
 
-    /// A type of its own: a function in a tuple or an optional is wrapped again each time it is taken out.
+    /// A separate type, because a function in a tuple or an optional is wrapped again each time it is read.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (consuming MessagePort.Message) -> Void
@@ -32,7 +32,7 @@ final class MessagePortInput: InputServer {
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
     }
 
-    /// Serves in this loop the events that were reported in another one.
+    /// Serves in this loop the events that were reported while the port was in another loop.
     ///
     /// The kernel may not report them twice.
     func resume() {
@@ -40,12 +40,12 @@ final class MessagePortInput: InputServer {
         if unsafe !core.reads.reports.isEmpty { input.becameReady() }
     }
 
-    /// Keeps a handler for a mode, or for the common ones, unless there is one.
+    /// Stores a handler for a mode, or for the common modes, unless the mode has one.
     func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
         handlers.value.add(Handler(mode: mode, deliver: deliver))
     }
 
-    /// Takes out the handlers for a mode.
+    /// Removes the handlers for a mode.
     ///
     /// - Returns: The handlers, which the caller releases when its own change is complete.
     func removeHandlers(for mode: RunLoop.Mode) -> [Handler] {
@@ -62,7 +62,7 @@ final class MessagePortInput: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         let reads = unsafe core.reads
         // All reported events are served before the kernel is asked again, which then begins with the senders that were served
-        // least recently. So each sender has its turn.
+        // least recently. So every sender is served in turn.
         var served = Served()
         if reads.reports.isEmpty {
             // The requester that was just answered is likely to have sent another request. A look at its connection costs less

@@ -31,9 +31,9 @@ final class PortConnection: Sendable {
 
     private struct Outbox: Sendable {
         var backlog: ReplyBacklog
-        /// True while the set reports that there is room for a reply, which the backlog waits for.
+        /// True while the backlog waits for room, which the set reports.
         var awaitsRoom = false
-        /// True while the connection is not read: the next packet carries descriptors, and none may arrive now.
+        /// True while the connection is not read, because its next packet carries descriptors and none may arrive now.
         var isHeldBack = false
         /// The events that the set reports of the connection.
         var interest = EpollSet.Interest.reading
@@ -56,7 +56,7 @@ final class PortConnection: Sendable {
         outbox = Guarded(Outbox(backlog: ReplyBacklog(limit: limits.keptReplies)))
     }
 
-    /// The token by which the set reports this connection.
+    /// The token that the set reports for this connection.
     var token: UInt64 { peer.connection }
 
     /// True once the other end has greeted.
@@ -64,14 +64,14 @@ final class PortConnection: Sendable {
 
     var isEnded: Bool { outbox.withLock { $0.isEnded } }
 
-    /// Notes the limits of the other end, which has greeted.
+    /// Records the limits of the other end, which has greeted.
     func greeted(_ limits: Frame.Limits) {
         outbox.withLock { $0.limits = limits }
     }
 
     // MARK: - Reading
 
-    /// Has the set report no packets to read, until ``resumeReading()``.
+    /// Stops the set from reporting packets to read, until ``resumeReading()``.
     ///
     /// Only the loop that has the port's claim calls this.
     ///
@@ -85,7 +85,7 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Has the set report packets to read again.
+    /// Makes the set report packets to read again.
     func resumeReading() {
         outbox.withLock { outbox in
             outbox.isHeldBack = false
@@ -105,7 +105,7 @@ final class PortConnection: Sendable {
         try send(Frame(kind: .reply, id: id, number: request), body, descriptors, atOnce: isFree)
     }
 
-    /// Tells the requester that there will be no reply: its right to a reply was released unused.
+    /// Tells the requester that there will be no reply, because the right to reply was released unused.
     func declineReply(to request: UInt64) {
         if Fork.isChild { return }
         // If this cannot be sent, the connection is over, which the requester notices as well.
@@ -160,7 +160,7 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Has the set report when there is room for a reply, or report that no more.
+    /// Makes the set start or stop reporting room for a reply.
     private func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)

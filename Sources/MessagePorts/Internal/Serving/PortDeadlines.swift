@@ -16,7 +16,7 @@ final class PortDeadlines {
     private var acceptBackoff = ExponentialBackoff.accepting
     /// The moment to listen again, if the port stopped because it was out of descriptors or memory.
     private(set) var listenAgain: Moment?
-    /// False while the listener is not watched: there are enough connections, or no descriptors.
+    /// False while the listener is not watched, because the port is at its limit of connections or out of descriptors.
     private(set) var isListening = true
 
     init() throws(SystemError) { alarm = try Alarm() }
@@ -26,7 +26,7 @@ final class PortDeadlines {
 
     private func arm(_ moment: Moment) { _ = alarm.set(moment) }
 
-    /// Notes that the alarm has fired.
+    /// Records that the alarm has fired.
     func alarmFired() { alarm.hasFired() }
 
     /// Arms the alarm again for everything that is still to come.
@@ -44,55 +44,55 @@ final class PortDeadlines {
         arm(deadline)
     }
 
-    /// Expects the first packet of a connection no more.
+    /// Cancels the deadline for the first packet of a connection.
     func cancelGreeting(of connection: UInt64) { greetings.remove(connection) }
 
-    /// Takes out the next connection whose greeting is late, unless it greeted in time.
+    /// Removes the next connection whose greeting is late, unless it greeted in time.
     func takeLateGreeting(now: Moment) -> UInt64? { greetings.takeLate(now: now) }
 
     var nextGreetingDeadline: Moment? { greetings.nextDeadline }
 
     // MARK: - Accepting
 
-    /// Notes that the listener is watched no more: until a connection ends, or if there is a pause to make, until that is over.
+    /// Records that the listener is no longer watched, until a connection ends or, with a pause, until the pause is over.
     func stopListening(pausing: Bool) {
         isListening = false
         if pausing { pauseListening() }
     }
 
-    /// Sets the moment to listen again, after a longer pause each time.
+    /// Sets the moment to listen again, with a longer pause each time.
     func pauseListening() {
         let end = Moment.now().advanced(by: acceptBackoff.begin().nanosecondsRoundedUp)
         listenAgain = end
         arm(end)
     }
 
-    /// Notes that the listener is watched again.
+    /// Records that the listener is watched again.
     func startedListening() {
         isListening = true
         listenAgain = nil
     }
 
-    /// Makes the next pause short again: a connection was accepted, or has ended and released its descriptor.
+    /// Makes the next pause short again, because a connection was accepted, or has ended and released its descriptor.
     func resetAcceptBackoff() { acceptBackoff.reset() }
 
     // MARK: - Retries
 
-    /// Has the replies of a connection sent again later.
+    /// Schedules the replies of a connection to be sent again later.
     func resendReplies(of connection: UInt64, now: Moment) { arm(resends.append(connection, now: now)) }
 
     /// Makes the next pause between tries to send replies short again.
     func replyWasSent() { resends.hasSucceeded() }
 
-    /// Takes out the connections whose replies are to be sent again now.
+    /// Removes and returns the connections whose replies are to be sent again now.
     func takeDueResends(now: Moment) -> [UInt64] { resends.takeDue(now: now) }
 
-    /// Has a connection read again later.
+    /// Schedules a connection to be read again later.
     func holdBack(_ connection: UInt64, now: Moment) { arm(heldBack.append(connection, now: now)) }
 
     /// Makes the next pause before a connection is read again short.
     func descriptorsWereReceived() { heldBack.hasSucceeded() }
 
-    /// Takes out the connections that are to be read again now.
+    /// Removes and returns the connections that are to be read again now.
     func takeDueHeldBack(now: Moment) -> [UInt64] { heldBack.takeDue(now: now) }
 }

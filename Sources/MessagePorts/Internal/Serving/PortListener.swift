@@ -7,13 +7,13 @@ internal import RunLoops
 /// never wait.
 final class PortListener: Sendable {
     private let lock = Guarded(())
-    /// Nil once the name was released.
+    /// The name's registration; nil once the name was released.
     ///
     /// `nonisolated(unsafe)`: touched under the lock. Not a counted reference: the loop could be the last to release that, a
     /// moment after the port has ended.
     nonisolated(unsafe) private var held: PortRegistration?
 
-    /// True if a connection that was not let in holds no descriptors.
+    /// True if a connection that was not admitted holds no descriptors.
     let blocksDescriptors: Bool
 
     init(_ held: consuming PortRegistration) {
@@ -36,7 +36,7 @@ final class PortListener: Sendable {
         return accepted ?? .none
     }
 
-    /// Has a set report connections that wait to be accepted.
+    /// Makes a set report connections that wait to be accepted.
     func watch(in set: EpollSet) throws(SystemError) {
         try lock.withLock { _ throws(SystemError) in
             switch unsafe held {
@@ -47,7 +47,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Has a set report them no more.
+    /// Stops a set from reporting connections that wait to be accepted.
     func unwatch(in set: EpollSet) {
         lock.withLock { _ in
             switch unsafe held {

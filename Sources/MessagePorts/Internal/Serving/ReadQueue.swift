@@ -46,9 +46,9 @@ final class ReadQueue {
         @inline(__always) set { state.value.lastRequester = newValue }
     }
 
-    /// Takes out the last requester, which may have sent its next request.
+    /// Removes and returns the last requester, which may have sent its next request.
     ///
-    /// - Returns: The connection, or nil if there is none, or if it was read 16 times in a row: then the kernel is asked, so
-    ///   that processes that want to connect have their turn, too.
+    /// - Returns: The connection, or nil if there is none, or if it was read 16 times in a row. The kernel is polled after
+    ///   that, so that processes that want to connect are served, too.
     func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
 }

@@ -42,7 +42,7 @@ struct ReplyBacklog: Sendable {
         descriptorCount -= first.descriptors.count
     }
 
-    /// Removes all replies: no requester will read them any more.
+    /// Removes all replies, because no requester will read them any more.
     ///
     /// - Returns: The replies, for the caller to destroy once it holds no lock.
     mutating func removeAll() -> Deque<BackloggedReply> {

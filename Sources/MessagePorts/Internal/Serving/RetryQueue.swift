@@ -22,7 +22,7 @@ struct RetryQueue: Sendable {
         return due
     }
 
-    /// Takes out all connections, if the moment of the next try has come.
+    /// Removes and returns all connections, if the moment of the next try has come.
     mutating func takeDue(now: Moment) -> [UInt64] {
         guard let due, due <= now else { return [] }
         self.due = nil
@@ -30,6 +30,6 @@ struct RetryQueue: Sendable {
         return waiting
     }
 
-    /// Notes that a try has succeeded: the next pause is short again.
+    /// Records that a try has succeeded, so that the next pause is short again.
     mutating func hasSucceeded() { backoff.reset() }
 }
