@@ -23,7 +23,7 @@ public final class ProcessSource {
     /// False for good once the handler was called, or the source was invalidated.
     public private(set) var isValid = true
 
-    /// The descriptor source that represents it in a loop.
+    /// The descriptor source that represents this source in a loop.
     var watch: DescriptorSource?
     private var process: ProcessDescriptor?
     private var handler: ((ProcessSource, Ending) -> Void)?

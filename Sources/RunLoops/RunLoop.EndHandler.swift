@@ -13,7 +13,7 @@ extension RunLoop {
         /// Nil once the handler was called or taken back, or if the loop had ended.
         private var handler: (() -> Void)?
         private var members: LoopMembers?
-        /// Not held, because it holds this handle.
+        /// The ending of the loop's thread; held weakly, because it holds this handle.
         private weak var ending: LoopEnding?
 
         /// Makes the handle of a handler that was released at once.

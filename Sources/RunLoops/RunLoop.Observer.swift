@@ -3,7 +3,8 @@ extension RunLoop {
     ///
     /// Observers of one moment are called in ascending ``order``, and observers of equal order in the order in which they were
     /// added. While the handler of an observer runs, a run inside it does not call the observer. If a handler adds an observer
-    /// to the loop, that is called from the next moment on; if it removes one, that is not called any more.
+    /// to the loop, the new observer is called from the next moment on. If a handler removes one, the removed observer is not
+    /// called any more.
     ///
     /// ```swift
     /// let observer = RunLoop.Observer(activities: .beforeWaiting) { _, _ in flushLogs() }
@@ -18,14 +19,14 @@ extension RunLoop {
         /// True if the observer stays valid after its first call.
         public let repeats: Bool
 
-        /// Its place among the observers of a moment.
+        /// The observer's place among the observers of a moment.
         public let order: Int
 
         /// False for good once the observer is invalid.
         public private(set) var isValid = true
 
         var membership = Membership()
-        /// The number of the last addition to a loop.
+        /// The sequence number of the observer's last addition to a loop.
         fileprivate(set) var addition: UInt64 = 0
         /// The observers of the loop that the observer is in; nil while it is in none.
         fileprivate var list: LoopObservers?

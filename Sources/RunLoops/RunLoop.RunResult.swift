@@ -5,7 +5,7 @@ extension RunLoop {
     ///
     /// > Thread safety: a value.
     public enum RunResult: Int, Sendable {
-        /// The mode holds no source, port or timer, and no block waits for it: the loop would sleep for ever.
+        /// The mode holds no source, port or timer, and no block waits for it, so the loop would sleep for ever.
         case finished = 1
         /// ``RunLoop/stop()`` was called.
         case stopped = 2

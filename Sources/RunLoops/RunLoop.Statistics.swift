@@ -3,8 +3,8 @@ internal import Synchronization
 extension RunLoop {
     /// The counts of a loop since it was made.
     ///
-    /// The counts are always on: each costs the loop a plain store. They are read one after the other while the loop goes on,
-    /// so they are not all of the same moment.
+    /// The counts are always on: each costs the loop a plain store. The counts are read one after the other while the loop goes
+    /// on, so they do not all show the same moment.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
@@ -16,12 +16,12 @@ extension RunLoop {
         public var kernelWrites = 0
         /// The number of system calls by the loop, to wait, to poll descriptors, and to set its alarm.
         public var kernelCalls = 0
-        /// The number of blocks performed, jobs of actors and tasks run, notifications delivered, and messages and signals of
-        /// ports.
+        /// The total number of blocks performed, actor and task jobs run, notifications delivered, and port messages and
+        /// signals handled.
         public var messages = 0
         /// The number of timer fires.
         public var timerFires = 0
-        /// The number of spins that ended because work came.
+        /// The number of spins that ended because work arrived.
         public var spinHits = 0
         /// The number of spins that ended in sleep.
         public var spinMisses = 0

@@ -9,7 +9,7 @@ extension RunLoop {
     /// an executor of its own. Code that is isolated to another executor, such as the main actor's, and tasks that are not
     /// children, do not run there. The task's jobs run as performed blocks do: in the common modes, in turn, with any priority.
     ///
-    /// It is a preference: once the loop's thread has ended, or is ending, such tasks continue on the default executor.
+    /// The executor is a preference. Once the loop's thread has begun to end, such tasks continue on the default executor.
     ///
     /// A task holds the executor that it prefers. The executor does not hold the loop.
     ///

@@ -10,7 +10,7 @@ extension RunLoop {
         enum Kind: Hashable {
             /// Sleep at once.
             case park
-            /// Spin as long as it has paid lately.
+            /// Spin for as long as spinning has recently been worth its cost.
             case adaptive
             /// Spin this many nanoseconds.
             case spin(Int64)
@@ -21,7 +21,8 @@ extension RunLoop {
         /// Sleeps at once.
         public static let park = WaitPolicy(kind: .park)
 
-        /// Spins before sleeping for as long as spinning has lately paid, at most as long as a wake-up takes on this machine.
+        /// Spins before sleeping for as long as spinning has recently been worth its cost, and at most as long as a wake-up
+        /// takes.
         ///
         /// Does not spin if the process may use one processor only, nor while as many other loops of the process are awake as
         /// there are processors to spare.
@@ -29,13 +30,13 @@ extension RunLoop {
 
         /// Spins for a given time before each sleep.
         ///
-        /// It pays if the loop has a processor of its own, and senders run on other processors. If the system has put a sender
-        /// on this loop's processor, the sender runs only when the spin is over; ``adaptive`` notices that, this policy does
-        /// not.
+        /// Spinning is worth its cost if the loop has a processor of its own and senders run on other processors. If the system
+        /// has put a sender on this loop's processor, the sender runs only when the spin is over; ``adaptive`` notices that,
+        /// this policy does not.
         ///
         /// If the system takes the processor away from the loop while it spins, other threads want it. The loop then sleeps at
         /// once, and does not spin for a hundred times as long as it was away, at most 10 s. Setting the policy ends such a
-        /// pause. The loop notices by its clock that it was away, if that was for more than 200 µs.
+        /// pause. The loop detects an absence of more than 200 µs by its clock.
         ///
         /// Does not spin if the process may use one processor only, because no sender could run meanwhile.
         ///

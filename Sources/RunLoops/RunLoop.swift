@@ -12,10 +12,10 @@ internal import CThreads
 /// loop.run(until: .now + .seconds(5))
 /// ```
 ///
-/// Its members are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``, ``statistics``.
-/// *Own thread*: running, adding and removing, ``currentMode``; if another thread calls one of these, the program ends with a
-/// message that says which member to call instead. A value that you pass to an own-thread member is used on that thread only,
-/// so it need not be `Sendable`: <doc:Threads>.
+/// The members of a loop are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``,
+/// ``statistics``. *Own thread*: running, adding and removing, ``currentMode``; if another thread calls one of these, the
+/// program ends with a message that says which member to call instead. A value that you pass to an own-thread member is used on
+/// that thread only, so it need not be `Sendable`: <doc:Threads>.
 ///
 /// A loop ends with its thread: jobs of actors that wait are run, its inputs are removed, blocks that wait are destroyed
 /// without having run, and ``perform(fileID:line:_:)`` returns false from then on: <doc:LoopEnd>.
@@ -35,9 +35,9 @@ public final class RunLoop: Sendable {
 
     /// Nil once the thread has ended.
     ///
-    /// `nonisolated(unsafe)`: only the loop's own thread touches it, which every way to it checks. The main loop's is set
-    /// before any thread can have the loop, and is taken by the thread that finds that the main thread was given away without
-    /// using it (``endAbandoned()``).
+    /// `nonisolated(unsafe)`: only the loop's own thread touches it, and every access checks that. The core of the main loop is
+    /// set before any thread can have the loop. If the main thread was given away, the thread that finds this out takes the
+    /// core (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
     let storedName = Guarded("")
@@ -109,7 +109,7 @@ public final class RunLoop: Sendable {
     ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
-        // While one thread makes it, all others that ask for it wait for that.
+        // While one thread makes the loop, all other threads that ask for it wait.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         do {
@@ -157,9 +157,9 @@ public final class RunLoop: Sendable {
         return unsafe loop.ownCore?.ending.notice
     }
 
-    /// Gives the calling thread another loop for a while, which ends with it.
+    /// Gives the calling thread another loop during a call, and ends that loop afterwards.
     ///
-    /// The loop that the thread has does not run meanwhile.
+    /// The thread's own loop does not run meanwhile.
     ///
     /// - Parameter body: Called with the other loop, which is ``current`` until the body returns.
     /// - Returns: The result of the body.

@@ -1,4 +1,4 @@
-/// Reports of the package that no caller can be given, such as the packets of another process that a port turns away.
+/// Reports of events that the package cannot return to a caller, such as packets of another process that a port rejects.
 ///
 /// A report is one line of text. Each goes to standard error, unless your program takes the reports:
 ///
@@ -16,7 +16,7 @@
 ///
 /// > Thread safety: any thread.
 public enum RunLoopDiagnostics: Sendable {
-    /// The largest number of lines that wait.
+    /// The largest number of lines that the queue holds.
     public static let capacity = DiagnosticQueue.processCapacity
 
     /// Your handler of the reports; nil if they are written to standard error.
@@ -52,7 +52,7 @@ public enum RunLoopDiagnostics: Sendable {
 
     /// Reports a line, without blocking.
     ///
-    /// In a forked child it does nothing: the thread that writes is its parent's.
+    /// In a forked child it does nothing, because the thread that writes the lines belongs to its parent.
     package static func report(_ line: String) {
         DiagnosticQueue.report(line)
     }

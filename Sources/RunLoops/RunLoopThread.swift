@@ -43,8 +43,8 @@ public final class RunLoopThread: Sendable {
         try self.init(name, stackSize, processors, priority, body: nil)
     }
 
-    /// Starts a thread that serves the whole process: a test that drives the thread which starts it neither drives nor ends
-    /// this one.
+    /// Starts a thread that serves the whole process, so that a test which drives the starting thread neither drives nor ends
+    /// it.
     package convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }
@@ -92,9 +92,9 @@ public final class RunLoopThread: Sendable {
     ///
     /// When it returns true, the loop's descriptors are closed, for any reason for which the thread has ended.
     ///
-    /// If the other thread waits for this one, directly or through others, the join would last for ever. Then a wait in that
-    /// circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or ``PortSendRefusal/wouldDeadlock``,
-    /// so that the thread can end.
+    /// If the other thread waits for this one, directly or through others, the join would last for ever. In that case a wait in
+    /// the circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
+    /// ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never.

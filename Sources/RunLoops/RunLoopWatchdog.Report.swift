@@ -3,31 +3,31 @@ extension RunLoopWatchdog {
     ///
     /// > Thread safety: a value.
     public struct Report: Sendable {
-        /// The state of a call since the watchdog saw it first.
+        /// The state of a call, as the watchdog has seen it.
         ///
         /// > Thread safety: a value.
         public enum Phase: Hashable, Sendable {
-            /// It has lasted longer than the threshold, and goes on.
+            /// The call has lasted longer than the threshold, and goes on.
             case blocked
-            /// It has lasted twice as long as at the report before, or longer, and goes on.
+            /// The call has lasted at least twice as long as at the previous report, and goes on.
             case stillBlocked
-            /// It has returned, or has begun to run the loop.
+            /// The call has returned, or has begun to run the loop.
             case ended
         }
 
         /// The loop.
         public let loop: RunLoop
-        /// The system's number of the loop's thread, which debuggers and `top -H` show.
+        /// The system's ID of the loop's thread, which debuggers and `top -H` show.
         public let threadID: Int32
         /// The kind of the handler.
         public let handler: RunLoop.HandlerKind
         /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// If the place is not known, as for jobs of Swift concurrency, it is a word for the kind of call.
+        /// If the place is not known, as for jobs of Swift concurrency, the text is a word for the kind of call.
         public let madeAt: String
         /// The state of the call.
         public let phase: Phase
-        /// The time for which the watchdog has seen the call: it lasts, or has lasted, at least that long.
+        /// The time for which the watchdog has seen the call, which lasts, or has lasted, at least that long.
         ///
         /// Time for which the whole process was halted, or the machine asleep, does not count.
         public let duration: Duration

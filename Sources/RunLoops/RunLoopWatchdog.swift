@@ -2,20 +2,20 @@ internal import Synchronization
 
 /// Reports handlers that take too long, and so block their loops, while they run.
 ///
-/// It watches all loops of the process from a thread of its own, and also loops that are made later. A handler that runs the
-/// loop is not reported, because the loop does its work meanwhile. A handler that waits for another thread is.
+/// A watchdog watches all current and later loops of the process from a thread of its own. A handler that runs the loop is not
+/// reported, because the loop does its work meanwhile. A handler that waits for another thread is reported.
 ///
 /// ```swift
 /// let watchdog = try RunLoopWatchdog(threshold: .milliseconds(200)) { report in log(report) }
 /// ```
 ///
-/// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the report before,
-/// and when it has returned. The report comes up to half the threshold later, and a call that lasts between one and one and a
-/// half thresholds may go unnoticed. The reason is that the loops do not read the clock: the watchdog looks at them, four times
-/// within the threshold, and at most every tenth of a millisecond. A call in a pass that was under way when the watchdog began
-/// may not be seen, unless its input was added to the loop later.
+/// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the previous
+/// report, and when it has returned. The report comes up to half the threshold later, and a call that lasts between one and one
+/// and a half thresholds may go unnoticed. The reason is that the loops do not read the clock. Instead, the watchdog inspects
+/// them four times within the threshold, and at most every tenth of a millisecond. A call in a pass that was under way when the
+/// watchdog began may not be seen, unless its input was added to the loop later.
 ///
-/// Without a watchdog, loops pay nothing for it. With one, each call of a handler costs its loop a few plain stores.
+/// Without a watchdog, loops have no cost for this. With one, each call of a handler costs its loop a few plain stores.
 ///
 /// > Thread safety: any thread.
 public final class RunLoopWatchdog: Sendable {
@@ -67,12 +67,12 @@ private final class Watch: Sendable {
 
     init(_ report: @escaping @Sendable (RunLoopWatchdog.Report) -> Void) { self.report = report }
 
-    /// Starts to look at the loops at regular intervals.
+    /// Starts to inspect the loops at regular intervals.
     ///
     /// Only the watchdog's thread calls it.
     func begin(_ threshold: Int64) {
         let own = RunLoop.current
-        // No sender needs a quick answer of this loop.
+        // This loop sleeps at once, because no sender needs a quick answer from it.
         own.waitPolicy = .park
         let interval = max(threshold / 4, Watch.shortestInterval)
         var blocked = BlockedHandlers<RunLoop>(threshold: threshold, interval: interval)

@@ -16,7 +16,7 @@
 public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
     @usableFromInline let core: PortCore
 
-    /// Carries the message that is sent if the right is not used; nil once the right was used.
+    /// The holder of the message that is sent if the right is not used; nil once the right was used.
     @usableFromInline var node: Node?
 
     @inlinable

@@ -1,8 +1,8 @@
 /// A right to send to a port, which its receiver counts.
 ///
 /// Copies are one right, which ends with the last of them. A right does not keep its port alive: once the port has ended,
-/// sending throws. The receiver can have a handler called when the last right has ended: ``Port/onNoSenders(_:)``. <doc:Ports>
-/// describes rights.
+/// sending throws. The receiver can set a handler that is called when the last right has ended: ``Port/onNoSenders(_:)``.
+/// <doc:Ports> describes rights.
 ///
 /// ```swift
 /// let orders = Port<Order>()

@@ -6,9 +6,9 @@ extension SignalSource {
         /// The signal's number.
         public let signal: CInt
 
-        /// The process that has sent the signal; nil if the kernel has, or if the sender is not known.
+        /// The process that has sent the signal; nil if the kernel has sent it, or the sender is not known.
         ///
-        /// If ``count`` is more than one, it is the sender of the first signal; the others are not known.
+        /// If ``count`` is more than one, this is the sender of the first signal; the other senders are not known.
         public let sender: Sender?
 
         /// The number of signals that this value stands for: 1, or more if there was no room for each.
@@ -18,7 +18,7 @@ extension SignalSource {
         ///
         /// > Thread safety: a value.
         public struct Sender: Hashable, Sendable {
-            /// The process's number, which the kernel may have given to another process by now.
+            /// The process ID, which the kernel may have given to another process by now.
             public let processID: CInt
 
             /// The real user of the process.

@@ -1,8 +1,7 @@
 /// Calls a handler on its loop's thread when the process has received a POSIX signal.
 ///
-/// A source owns its signal from the moment it is made until it is invalidated or destroyed: the signal has no other effect in
-/// that time, and it does not matter which threads block it, or were started before. Signals that come while no loop serves the
-/// source are kept.
+/// A source owns its signal from the moment it is made until it is invalidated or destroyed: During that time the signal has no
+/// other effect, whichever threads block it or were started before. Signals that come while no loop serves the source are kept.
 ///
 /// ```swift
 /// let terminate = try SignalSource(SIGTERM) { source, arrival in
@@ -13,8 +12,8 @@
 /// ```
 ///
 /// A process has at most one source for each signal. The handler is called once for each signal that the process gets. But the
-/// kernel keeps a signal that waits only once, unless it is a real-time signal; so if a signal is sent several times at once,
-/// the process may get fewer. While a handler runs, a run inside it does not call it again.
+/// kernel queues an ordinary signal only once, and only real-time signals several times. So if an ordinary signal is sent
+/// several times at once, the process may get it fewer times. While a handler runs, a run inside it does not call it again.
 ///
 /// When the source ends, the signal does again what it did before. <doc:SignalsAndChildren> describes its effect on other code
 /// and on programs that you start.
@@ -27,7 +26,7 @@ public final class SignalSource {
     /// False for good once the source was invalidated.
     public private(set) var isValid = true
 
-    /// The descriptor source that represents it in a loop.
+    /// The descriptor source that represents this source in a loop.
     var watch: DescriptorSource?
     private var caught: CaughtSignal?
     private var handler: ((SignalSource, Arrival) -> Void)?

@@ -24,8 +24,8 @@ public final class Timer {
 
     /// False for good once the timer will not fire again.
     ///
-    /// That is so when it was invalidated, or has fired, does not repeat, and its handler has set no new ``fireDate``. It is
-    /// still true inside the handler of the last fire.
+    /// A timer will not fire again if it was invalidated, or if it does not repeat, has fired, and its handler has set no new
+    /// ``fireDate``. The property is still true inside the handler of the last fire.
     public private(set) var isValid = true
 
     /// The number of fires of a repeating timer that were missed because the loop was late.
@@ -37,7 +37,7 @@ public final class Timer {
 
     /// The date of the next fire.
     private(set) var date: Moment
-    /// Nanoseconds; 0 if it does not repeat.
+    /// The interval in nanoseconds; 0 if the timer does not repeat.
     private let interval: Int64
     private var toleranceNanoseconds: Int64 = 0
     private var handler: ((Timer) -> Void)?
@@ -46,7 +46,7 @@ public final class Timer {
     /// `unowned(unsafe)`: the loop's members hold it, and the membership, or the caller of `didLeave`, holds these.
     private unowned(unsafe) var timers: LoopTimers?
     private var plannedFire: TimerQueue<Timer>.Fire?
-    /// Its index among its loop's overdue timers; nil if it is none of them.
+    /// The timer's index among its loop's overdue timers; nil if the timer is not one of them.
     private var overduePosition: Int?
     private var sequence: UInt64 = 0
     private var isFiring = false
@@ -106,7 +106,7 @@ public final class Timer {
         unsafe dated = nil
     }
 
-    /// Makes a timer that keeps a date for another input, and has none yet.
+    /// Makes a timer that keeps the date of another input, and that has no date yet.
     init(of input: any DatedInput, _ origin: SourceLocation) {
         interval = 0
         date = .never
@@ -114,15 +114,16 @@ public final class Timer {
         unsafe dated = input
     }
 
-    /// The next fire of a timer whose date is set; for a grid that began in the past, the last date that has passed.
+    /// Returns the date at which a timer fires next if its date is set now; for a grid that began in the past, its last date
+    /// that has passed.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
         interval == 0 ? date : FireGrid.latest(from: date, interval: interval, now: Moment.now())
     }
 
     /// The date of the next fire.
     ///
-    /// Setting it moves the grid of a repeating timer: the next fires are counted from the new date, and a date that has passed
-    /// stands for the last date of its grid that has. A date that the timer's own handler sets is kept.
+    /// Setting it moves the grid of a repeating timer, whose next fires are counted from the new date. A date that has passed
+    /// stands for the last date of the new grid that has passed. A date that the timer's own handler sets is kept.
     /// ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer without losing it. Setting the date of an invalid
     /// timer does nothing.
     public var fireDate: ContinuousClock.Instant {
@@ -138,8 +139,8 @@ public final class Timer {
 
     /// The time by which the timer may fire after its date, so that several timers can share one wake-up; zero at first.
     ///
-    /// It does not add up: a repeating timer keeps its grid. Its tolerance is at most half its interval; setting a larger one
-    /// sets that.
+    /// The tolerance does not add up, because a repeating timer keeps its grid. A repeating timer's tolerance is at most half
+    /// its interval; a larger one is set to that.
     ///
     /// - Precondition: Not negative.
     public var tolerance: Duration {
@@ -212,7 +213,7 @@ extension Timer: LoopInput {
         if loop.hasEnded { invalidate() }
     }
 
-    /// Plans the next fire, unless it is planned; while the handler runs, that waits for the handler's end.
+    /// Plans the next fire, unless it is planned already; while the handler runs, the planning waits for the handler's end.
     func plan() {
         guard let timers = unsafe timers else { return }
         leaveOverdue()
@@ -231,7 +232,7 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// The queue has taken the planned fire out, and the timer's mode does not run.
+    /// Called when the queue has removed the planned fire while the timer's mode does not run.
     ///
     /// - Parameter position: The timer's place among the overdue ones.
     func becomeOverdue(_ position: Int) {
@@ -245,21 +246,21 @@ extension Timer: LoopInput {
         unsafe timers?.removeOverdue(at: position)
     }
 
-    /// Keeps another date of the input that the timer belongs to, or none.
+    /// Sets or clears the date of the input that the timer belongs to.
     func keep(_ moment: Moment?) {
         unplan()
         date = moment ?? .never
         plan()
     }
 
-    /// Has the modes of the timer kept alive by it, or no longer.
+    /// Sets if the timer keeps its modes alive.
     func setKeepsModesAlive(_ keeps: Bool) {
         if keeps == keepsModeAlive { return }
         keepsModeAlive = keeps
         membership.loop?.countAgain(self)
     }
 
-    /// The queue has taken the planned fire out: makes it, and plans the next one.
+    /// Makes the planned fire, which the queue has removed, and plans the next one.
     func fireAsPlanned(in loop: LoopMembers) {
         plannedFire = nil
         if let dated = unsafe dated {

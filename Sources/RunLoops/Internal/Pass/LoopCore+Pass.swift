@@ -21,7 +21,7 @@ extension LoopCore {
             static let returnsAfterSource = Options(rawValue: 1)
             /// The run is one pass, and does not wait, because another main loop does.
             static let isGuest = Options(rawValue: 2)
-            /// Work that waits for the loop to be idle goes on waiting.
+            /// The run does no idle work, which waits for a later run.
             static let leavesIdleWork = Options(rawValue: 4)
         }
     }
