@@ -5,9 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool runloops_forked = false;
+unsigned char runloops_flags = 0;
 
-static void in_child(void) { runloops_forked = true; }
+static void in_child(void) { __atomic_store_n(&runloops_flags, RUNLOOPS_FORKED, __ATOMIC_RELAXED); }
+
+void runloops_begin_recording(bool everything) {
+    unsigned char flags = RUNLOOPS_RECORDS | (everything ? RUNLOOPS_RECORDS_EVERYTHING : 0);
+    __atomic_store_n(&runloops_flags, flags, __ATOMIC_RELAXED);
+}
+
+void runloops_end_recording(void) { __atomic_store_n(&runloops_flags, 0, __ATOMIC_RELAXED); }
 
 int runloops_watch_forks(void) { return pthread_atfork(0, 0, in_child); }
 

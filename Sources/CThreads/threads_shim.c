@@ -61,6 +61,10 @@ int runloops_use_processors(const int *processors, int count) {
 
 int runloops_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
+void runloops_thread_name(char *name) {
+    if (pthread_getname_np(pthread_self(), name, 16) != 0) name[0] = 0;
+}
+
 int runloops_set_nice(int value) {
     // The kernel would silently take the nearest value that it knows.
     if (value < -20 || value > 19) return EINVAL;

@@ -279,7 +279,11 @@ extension Timer: LoopInput {
     private func callHandler(_ handlers: HandlerCaller?, planned: Moment? = nil) {
         guard let handler else { return }
         isFiring = true
-        if let handlers { handlers.call(origin, as: .timer) { handler(self) } } else { handler(self) }
+        if let handlers {
+            handlers.callForTimer(origin, dueAt: planned) { handler(self) }
+        } else {
+            handler(self)
+        }
         isFiring = false
         if interval == 0 && !dateWasSet { return invalidate() }
         if let planned, isValid, !dateWasSet {

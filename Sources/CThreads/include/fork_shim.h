@@ -2,13 +2,28 @@
 
 #include <stdbool.h>
 
-/// True in a process that was forked after `runloops_watch_forks`.
-///
-/// Not atomic: written once, in a child that has no other thread.
-extern bool runloops_forked;
+/// What every use of a loop has to know of the process, in one byte, so that all of it costs one load.
+enum {
+    /// The process was forked after `runloops_watch_forks`. Nothing is recorded in it then.
+    RUNLOOPS_FORKED = 1,
+    /// A flight recorder records.
+    RUNLOOPS_RECORDS = 2,
+    /// It records every handler.
+    RUNLOOPS_RECORDS_EVERYTHING = 4,
+};
+extern unsigned char runloops_flags;
 
-/// True if this process was forked by one that had loops. One load, so that every use of a loop can afford it.
-static inline bool runloops_was_forked(void) { return runloops_forked; }
+static inline unsigned char runloops_process_flags(void) { return __atomic_load_n(&runloops_flags, __ATOMIC_RELAXED); }
+
+/// True if this process was forked by one that had loops.
+static inline bool runloops_was_forked(void) { return runloops_process_flags() & RUNLOOPS_FORKED; }
+
+static inline bool runloops_records(void) { return runloops_process_flags() & RUNLOOPS_RECORDS; }
+static inline bool runloops_records_everything(void) { return runloops_process_flags() & RUNLOOPS_RECORDS_EVERYTHING; }
+
+/// Sets the flags of a recorder that begins, or has ended. Not in a forked child, and not from two threads at once.
+void runloops_begin_recording(bool everything);
+void runloops_end_recording(void);
 
 /// Marks every child that is forked from now on as a forked child. Returns an errno, or 0.
 int runloops_watch_forks(void);

@@ -13,6 +13,8 @@ struct runloops_thread_record {
     void *slabs;
     /// The record in which other threads see the observers that the thread calls.
     void *calls;
+    /// The ring into which a flight recorder writes the thread's events, retained.
+    void *events;
     /// Its number; 0 until it was asked for.
     unsigned long number;
     /// The driver that replaces the thread's clock and sleep in a simulation.
@@ -30,6 +32,9 @@ static inline void *runloops_thread_slabs(void) { return runloops_thread_record.
 static inline void runloops_thread_set_slabs(void *slabs) { runloops_thread_record.slabs = slabs; }
 static inline void *runloops_thread_calls(void) { return runloops_thread_record.calls; }
 static inline void runloops_thread_set_calls(void *calls) { runloops_thread_record.calls = calls; }
+
+static inline void *runloops_thread_events(void) { return runloops_thread_record.events; }
+static inline void runloops_thread_set_events(void *events) { runloops_thread_record.events = events; }
 
 /// The calling thread's number: not 0, and never given to another thread.
 unsigned long runloops_thread_number(void);
@@ -79,6 +84,9 @@ int runloops_use_processors(const int *processors, int count);
 
 /// Names the calling thread, with at most 15 bytes. Returns an errno, or 0.
 int runloops_name_thread(const char *name);
+
+/// Reads the calling thread's name into a buffer of 16 bytes.
+void runloops_thread_name(char *name);
 
 /// Sets the calling thread's nice value. Returns an errno, or 0.
 int runloops_set_nice(int value);

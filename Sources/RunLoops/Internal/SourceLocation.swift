@@ -25,4 +25,10 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
     static var endHandler: SourceLocation { SourceLocation("the end of a thread", 0) }
 
     package var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
+
+    /// The first byte of the file's name; 0 if it is no string in memory but a character.
+    var address: UInt {
+        // Safe: the address is only kept.
+        fileID.hasPointerRepresentation ? unsafe UInt(bitPattern: fileID.utf8Start) : 0
+    }
 }

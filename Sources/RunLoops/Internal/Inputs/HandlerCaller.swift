@@ -1,15 +1,20 @@
-/// The calls of user code by one loop, which are timed or recorded if the program asked for that.
+/// The calls of user code by one loop, which are timed, watched or recorded if the program asked for that.
 ///
-/// This object keeps track of whether they are. The record itself belongs to the ``LoopHandle``, because other threads read it.
+/// This object keeps track of whether they are. The record of a watched call belongs to the ``LoopHandle``, because other
+/// threads read it, and the ring of recorded calls to the thread.
 ///
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
-    private let handle: LoopHandle
+    let handle: LoopHandle
     /// Provides the date of the next timer, which is part of the record of a call.
     private let timers: LoopTimers
 
-    /// True if handlers are timed or recorded, as of the last ``lookAgain()``.
-    private var notes = false
+    /// True if handlers are timed, watched or recorded, as of the last ``lookAgain()``.
+    var notes = false
+    /// True if the handlers of messages are.
+    ///
+    /// The recorder sets it to false for the rest of a step if there are too many of them to record each.
+    var notesMessages = false
 
     /// True if handlers are timed.
     var measures = false {
@@ -25,13 +30,17 @@ final class HandlerCaller {
         self.timers = timers
     }
 
-    /// Checks whether handlers are to be timed or recorded from now on.
+    /// Checks whether handlers are to be timed, watched or recorded from now on.
     ///
     /// The loop does this when a pass begins, when it wakes, and when mail arrives.
     @inline(__always)
-    func lookAgain() { notes = handle.handlers.isWanted }
+    func lookAgain() {
+        let isWanted = handle.handlers.isWanted
+        notes = isWanted
+        notesMessages = isWanted
+    }
 
-    /// Calls user code, and times or records the call if that was asked for.
+    /// Calls user code, and times, watches or records the call if that was asked for.
     ///
     /// - Parameters:
     ///   - origin: The place where the user made the handler.
@@ -41,11 +50,54 @@ final class HandlerCaller {
     func call(
         _ origin: SourceLocation, as kind: RunLoop.HandlerKind = .block, _ handler: () -> Void
     ) {
-        if notes { callNoted(origin, kind, handler) } else { handler() }
+        if notes { callNoted(origin, kind, stamp: 0, number: 0, handler) } else { handler() }
+    }
+
+    /// Calls the handler of a message.
+    ///
+    /// - Parameters:
+    ///   - origin: The place where the user made the handler, or has sent the message.
+    ///   - kind: The kind of the handler.
+    ///   - node: The node that the message came in.
+    ///   - waiting: The number of messages of the same port that wait, this one included.
+    ///   - handler: The handler.
+    @inline(__always)
+    func callForMessage(
+        _ origin: SourceLocation, as kind: RunLoop.HandlerKind, _ node: Node,
+        waiting: @autoclosure () -> Int = 0,
+        _ handler: () -> Void
+    ) {
+        if notesMessages {
+            callNoted(origin, kind, stamp: node.takeStamp(), number: waiting(), handler)
+        } else {
+            handler()
+        }
+    }
+
+    /// Calls the handler of a timer, which was due at a moment if it fires as planned.
+    @inline(__always)
+    func callForTimer(_ origin: SourceLocation, dueAt due: Moment?, _ handler: () -> Void) {
+        if notes {
+            callNoted(origin, .timer, stamp: due.map(Recorder.lateness) ?? 0, number: 0, handler)
+        } else {
+            handler()
+        }
     }
 
     @inline(never)
-    private func callNoted(
+    func callNoted(
+        _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
+        _ handler: () -> Void
+    ) {
+        if handle.handlers.isRecorded {
+            callRecorded(origin, kind, stamp: stamp, number: number, handler)
+        } else {
+            callWatched(origin, kind, handler)
+        }
+    }
+
+    /// Calls user code, and times or watches the call if that was asked for.
+    func callWatched(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, _ handler: () -> Void
     ) {
         let isNoted = handle.handlers.begin(kind, origin, nextTimer: timers.nextWake)

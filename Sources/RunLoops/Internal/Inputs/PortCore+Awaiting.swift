@@ -65,7 +65,7 @@ extension PortCore {
     private func sendAwaiting(
         _ chain: Mailbox.Chain, before deadline: ContinuousClock.Instant?, isolation: isolated (any Actor)?
     ) async -> Refusal? {
-        Fork.check("Port.send")
+        noteSend(chain)
         switch trySend(chain) {
         case .sent: return nil
         case .closed: return .invalid

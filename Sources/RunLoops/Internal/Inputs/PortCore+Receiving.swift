@@ -9,6 +9,9 @@ extension PortCore {
         return unsafe receiver.state.value.backlog.count
     }
 
+    /// The number of nodes in the backlog.
+    var backlogCount: Int { unsafe receiver.state.value.backlog.count }
+
     /// The node with the oldest message or notice; nil if there is none, or the port has ended.
     var next: Node? { isClosed ? nil : unsafe receiver.state.value.backlog.first }
 

@@ -57,6 +57,7 @@ extension PortCore {
     ///
     /// - Returns: False if the port has ended. In that case the caller still owns the node.
     private func queueBeyondLimit(_ node: Node) -> Bool {
+        if Recorder.isOn { queue.mailbox.noteSend(Mailbox.Chain(uncounted: node), origin) }
         switch queue.mailbox.push(Mailbox.Chain(uncounted: node)) {
         case .queued: return true
         case .queuedToArmed(let signal):

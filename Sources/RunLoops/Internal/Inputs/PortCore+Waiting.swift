@@ -50,6 +50,7 @@ extension PortCore {
         case .refused(let refusal): return refusal
         case .inLine: queue.lookForRoomAgain()
         }
+        if Recorder.isOn { Recorder.note(.fullPort, RecordedPlaces.Place(origin)) }
         let wait = threadWait(of: sender)
         let wouldDeadlock = wait.begin() != nil
         if !wouldDeadlock { _ = gate.wait(until: deadline) }

@@ -108,11 +108,20 @@ final class PortCore: Sendable {
 
     @inline(__always)
     private func send(_ chain: Mailbox.Chain, before deadline: () -> Moment) -> Refusal? {
-        Fork.check("Port.send")
+        noteSend(chain)
         switch trySend(chain) {
         case .sent: return nil
         case .closed: return .invalid
         case .full: return waitForRoom(chain, deadline())
+        }
+    }
+
+    /// Tells the flight recorder of messages that are about to be sent, and ends the program in a forked child.
+    @inline(__always)
+    func noteSend(_ chain: Mailbox.Chain) {
+        if Recorder.mayRecord {
+            Fork.look("Port.send")
+            queue.mailbox.noteSend(chain, origin)
         }
     }
 

@@ -111,7 +111,7 @@ final class PortInput: SignalledInput {
         switch slot.node.mark {
         case .beyondLimit:
             loop.handle.counters.messages.add()
-            loop.handlers.call(core.origin, as: .port) { deliver(slot) }
+            loop.handlers.callForMessage(core.origin, as: .port, slot.node) { deliver(slot) }
             return true
         case .noSenders:
             let handler = noSenders
@@ -138,7 +138,11 @@ final class PortInput: SignalledInput {
             }
             calledHandler = true
             loop.handle.counters.messages.add()
-            loop.handlers.call(core.origin, as: .port) { deliver(taken.slot) }
+            loop.handlers.callForMessage(
+                core.origin, as: .port, taken.slot.node, waiting: core.backlogCount + 1
+            ) {
+                deliver(taken.slot)
+            }
             // Unless this message is the node's last one, a run inside the handler may have taken the others, and released the
             // node.
             if taken.isLast { releaser.release(node) }

@@ -6,7 +6,8 @@ internal import Synchronization
 /// The loop's thread writes it, with plain stores and only while a watchdog watches. Any thread reads it. The loop does not
 /// read the clock for it: a watchdog looks twice.
 struct HandlerRecord: ~Copyable, Sendable {
-    /// The interest in handlers: bit 0 is set while they are timed, and the rest is the number of watchdogs.
+    /// The interest in handlers: bit 0 is set while they are timed, bit 32 while a flight recorder records, and the bits in
+    /// between are the number of watchdogs.
     private let interest = Atomic<Int>(0)
 
     /// The bits of the ``Call`` that is going on, or 0.
@@ -26,18 +27,34 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     // MARK: - Interest
 
-    /// True if handlers are timed or watched.
+    private static let timedBit = 1
+    private static let recordedBit = 1 << 32
+
+    /// True if handlers are timed, watched or recorded.
     @inline(__always)
     var isWanted: Bool { interest.load(ordering: .relaxed) != 0 }
 
-    private var isWatched: Bool { interest.load(ordering: .relaxed) > 1 }
+    private var isWatched: Bool { interest.load(ordering: .relaxed) & ~HandlerRecord.recordedBit > 1 }
+
+    /// True if handlers are timed or watched.
+    var isTimedOrWatched: Bool { interest.load(ordering: .relaxed) & ~HandlerRecord.recordedBit != 0 }
+
+    /// True if a flight recorder records handlers.
+    var isRecorded: Bool { interest.load(ordering: .relaxed) & HandlerRecord.recordedBit != 0 }
 
     /// Begins or ends the timing of handlers.
     func setTimed(_ isTimed: Bool) {
-        if isTimed {
-            interest.bitwiseOr(1, ordering: .relaxed)
+        set(HandlerRecord.timedBit, isTimed)
+    }
+
+    /// Begins or ends the recording of handlers.
+    func setRecorded(_ isRecorded: Bool) { set(HandlerRecord.recordedBit, isRecorded) }
+
+    private func set(_ bit: Int, _ isSet: Bool) {
+        if isSet {
+            interest.bitwiseOr(bit, ordering: .relaxed)
         } else {
-            interest.bitwiseAnd(~1, ordering: .relaxed)
+            interest.bitwiseAnd(~bit, ordering: .relaxed)
         }
     }
 
@@ -145,13 +162,5 @@ extension HandlerRecord {
             let file = unsafe String(cString: name)
             return call.line == 0 ? file : "\(file):\(call.line)"
         }
-    }
-}
-
-extension SourceLocation {
-    /// The first byte of the file's name; 0 if it is no string in memory but a character.
-    fileprivate var address: UInt {
-        // Safe: the address is only kept.
-        fileID.hasPointerRepresentation ? unsafe UInt(bitPattern: fileID.utf8Start) : 0
     }
 }

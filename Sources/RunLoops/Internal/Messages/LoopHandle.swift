@@ -61,7 +61,10 @@ final class LoopHandle: Sendable {
     /// - Returns: False if the loop has ended. The caller then still owns the nodes.
     @inline(__always)
     func send(_ chain: Mailbox.Chain, for member: StaticString = "RunLoop") -> Bool {
-        Fork.check(member)
+        if Recorder.mayRecord {
+            Fork.look(member)
+            if let place = chain.place { mailbox.noteSend(chain, place) }
+        }
         switch mailbox.push(chain) {
         case .queued: return true
         case .queuedToArmed:

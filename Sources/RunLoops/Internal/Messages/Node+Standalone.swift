@@ -26,6 +26,7 @@ extension Node {
         precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")
         let node = unsafe Node(memory)
         node.next = nil
+        node.setStamp(0)
         node.setMark(mark)
         return node
     }
@@ -39,7 +40,7 @@ extension Node {
     /// Turns a wide node into two ordinary ones again: its contents have overwritten the mark of the second one.
     func split() {
         // Safe: the second half of a wide node begins one stride behind the first.
-        unsafe Node(address + Node.stride).setMark(.ordinary)
+        unsafe Node(address + Node.stride).clearSecondWord()
     }
 
     var mark: Mark {

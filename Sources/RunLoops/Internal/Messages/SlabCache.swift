@@ -218,7 +218,7 @@ struct Slab {
             // Safe: inside the slab, and no other thread has the node yet.
             let node = unsafe Node(memory + offset)
             node.next = nil
-            node.setMark(.ordinary)
+            node.clearSecondWord()
         }
         return Slab(containing: UInt(bitPattern: memory))
     }

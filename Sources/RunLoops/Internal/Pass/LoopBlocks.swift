@@ -60,16 +60,17 @@ final class LoopBlocks {
             members.handle.counters.messages.add()
             switch node.kind {
             case .parcel, .parcelInModes:
-                members.handlers.call(.delivery, as: .delivery) {
+                members.handlers.callForMessage(.delivery, as: .delivery, node) {
                     node.endParcel(hasArrived: true, &releaser)
                 }
             case .job, .preferredJob:
                 let job = node.takeJob(&releaser)
-                members.handlers.call(.job, as: .job) { run(job) }
+                members.handlers.callForMessage(.job, as: .job, node) { run(job) }
             case .block, .blockInModes:
                 let message = node.move(BlockMessage.self)
+                // The node stays whole until the releaser is flushed, which is after the call.
                 releaser.release(node)
-                members.handlers.call(message.origin, message.body)
+                members.handlers.callForMessage(message.origin, as: .block, node, message.body)
             case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
             }
         }

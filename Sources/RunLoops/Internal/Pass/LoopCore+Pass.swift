@@ -30,6 +30,15 @@ extension LoopCore {
     ///
     /// - Returns: The reason, or nil if the run did not begin because the mode holds nothing.
     func run(_ activation: Activation) -> RunLoop.RunResult? {
+        if !Recorder.mayRecord { return runUnrecorded(activation) }
+        Fork.look("RunLoop.run")
+        let slice = Recorder.begin(.run, activation.mode.rawValue)
+        let result = runUnrecorded(activation)
+        Recorder.end(slice, number: result?.rawValue ?? 0)
+        return result
+    }
+
+    private func runUnrecorded(_ activation: Activation) -> RunLoop.RunResult? {
         let interrupted = members.handlers.pause()
         defer { members.handlers.resume(interrupted) }
         runs.depth += 1

@@ -14,7 +14,30 @@ extension LoopCore {
     ///   - deadline: The latest moment.
     ///   - afterCalls: True if observers or idle work may have been called since that check.
     func sleep(until deadline: Moment, afterCalls: Bool) {
-        Fork.check("RunLoop.run")
+        if Recorder.mayRecord {
+            Fork.look("RunLoop.run")
+            sleepRecorded(until: deadline, afterCalls: afterCalls)
+        } else {
+            sleepUnrecorded(until: deadline, afterCalls: afterCalls)
+        }
+    }
+
+    /// Waits as ``sleep(until:afterCalls:)`` does, and records the sleep.
+    @inline(never)
+    private func sleepRecorded(until deadline: Moment, afterCalls: Bool) {
+        let sleep = members.handlers.beginSleep()
+        let readyBefore = descriptors.readyCount
+        let mailBefore = handle.mailbox.current.sequence
+        sleepUnrecorded(until: deadline, afterCalls: afterCalls)
+        var causes: WakeCauses = []
+        if handle.mailbox.current.sequence != mailBefore { causes.insert(.mail) }
+        if descriptors.readyCount > readyBefore { causes.insert(.descriptor) }
+        if timers.nextWake <= now { causes.insert(.timer) }
+        members.handlers.endSleep(sleep, causes)
+    }
+
+    @inline(__always)
+    private func sleepUnrecorded(until deadline: Moment, afterCalls: Bool) {
         let mayHaveChanged = !descriptors.isUpToDate || afterCalls
         descriptors.watch()
         if mayHaveChanged && (deferredWork.isReadyWhenIdle || !isQuiet(until: deadline)) {

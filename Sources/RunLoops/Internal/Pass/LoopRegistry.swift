@@ -1,4 +1,4 @@
-/// All loops of the process that have not ended, for the watchdogs that watch them.
+/// All loops of the process that have not ended, for the watchdogs that watch them, and for the flight recorder.
 ///
 /// > Thread safety: any thread.
 enum LoopRegistry {
@@ -16,6 +16,16 @@ enum LoopRegistry {
         contents.withLock { contents in
             contents.loops.insert(loop)
             loop.handle.handlers.addWatchers(contents.watchers)
+            loop.handle.handlers.setRecorded(Recorder.isOn)
+        }
+    }
+
+    /// Makes all loops record their handlers for the flight recorder, or no longer.
+    static func recordingDidChange() {
+        contents.withLock { contents in
+            // Read under the lock, so that of two changes the later one is in force.
+            let isOn = Recorder.isOn
+            for loop in contents.loops { loop.handle.handlers.setRecorded(isOn) }
         }
     }
 

@@ -4,8 +4,8 @@ internal import CThreads
 ///
 /// The child has one thread only, the one that forked. So no loop's thread serves anything there, and a lock that another
 /// thread held is never unlocked. Worse, the kernel's objects are shared with the parent: an event that the child takes out of
-/// them is lost to the parent. So every way to a loop checks here first. The check costs one load of a flag that is never
-/// written in the parent. A ``Guarded`` value checks only before it waits for its lock, and a ``ForkSafe`` value need not
+/// them is lost to the parent. So every way to a loop checks here first. The check costs one load of a byte that in the
+/// parent is written only when a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a ``ForkSafe`` value need not
 /// check.
 package enum Fork {
     /// Marks the children that this process forks from now on.
@@ -23,8 +23,12 @@ package enum Fork {
     /// Ends the program with a message if this process is such a child.
     @inline(__always)
     package static func check(_ member: StaticString) {
-        if runloops_was_forked() { refuse(member) }
+        if runloops_process_flags() != 0 { look(member) }
     }
+
+    /// Ends the program with a message if this process is such a child, and not only one that records.
+    @inline(never)
+    package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 
     @inline(never)
     private static func refuse(_ member: StaticString) -> Never {

@@ -16,6 +16,10 @@ enum ThreadEnd {
         case portSets
         /// The slabs from which the thread takes nodes.
         case slabs
+        /// The events that a flight recorder has of the thread.
+        ///
+        /// They come last, because the others may be recorded.
+        case events
     }
 
     /// Releases what a part keeps for the calling thread.

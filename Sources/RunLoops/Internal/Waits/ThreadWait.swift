@@ -86,7 +86,12 @@ package final class ThreadWait: Sendable {
     /// Begins the wait, unless it would close a circle.
     ///
     /// - Returns: The circle, if there is one. Then the wait has not begun.
-    package func begin() -> WaitCircle? { enter().map { WaitCircle($0) } }
+    package func begin() -> WaitCircle? {
+        if Recorder.isOn { _ = Recorder.begin(.wait, origin) }
+        guard let circle = enter() else { return nil }
+        Recorder.endInnermost(.wait, number: 1)
+        return WaitCircle(circle)
+    }
 
     private func enter() -> [ThreadWait]? {
         // No thread can wait for a thread that holds no target, so this wait is in no circle.
@@ -100,6 +105,7 @@ package final class ThreadWait: Sendable {
     ///
     /// - Returns: A circle in which every thread would wait forever. Then the wait has not begun.
     package func beginOrBreakCircle() -> WaitCircle? {
+        if Recorder.isOn { _ = Recorder.begin(.wait, origin) }
         var tried: [ObjectIdentifier] = []
         while let circle = enter() {
             let refused = circle.indices.dropFirst().first { index in
@@ -114,7 +120,10 @@ package final class ThreadWait: Sendable {
                 tried = waits
                 continue
             }
-            guard circle.contains(where: { $0.endsByItself }) else { return WaitCircle(circle) }
+            guard circle.contains(where: { $0.endsByItself }) else {
+                Recorder.endInnermost(.wait, number: 1)
+                return WaitCircle(circle)
+            }
             ThreadWait.graph.withLock { $0.enterUnchecked(self) }
             return nil
         }
@@ -123,6 +132,7 @@ package final class ThreadWait: Sendable {
 
     /// Ends the wait, so that the thread continues.
     package func end() {
+        Recorder.endInnermost(.wait)
         if heldTargets.isEmpty { return }
         ThreadWait.graph.withLock { $0.leave(self) }
     }

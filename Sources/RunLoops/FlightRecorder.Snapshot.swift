@@ -1,0 +1,99 @@
+extension FlightRecorder {
+    /// The last events of all recorded threads.
+    ///
+    /// > Thread safety: a value.
+    public struct Snapshot: Sendable {
+        /// The date at which the snapshot was taken.
+        public let date: ContinuousClock.Instant
+        /// The oldest date that the snapshot covers: the beginning of the recording, or of the recorder's window.
+        public let begin: ContinuousClock.Instant
+        /// The threads, in the order in which each was first recorded.
+        public let threads: [Thread]
+        /// The number of threads that were not recorded, because too many others were.
+        public let unrecordedThreads: Int
+
+        /// The last events of one thread.
+        ///
+        /// > Thread safety: a value.
+        public struct Thread: Sendable {
+            /// The number of the thread in the recording, from 0.
+            public let number: Int
+            /// The system's ID of the thread, which debuggers and `top -H` show; in a simulation, its ``number``.
+            public let id: Int32
+            /// The name of the thread when it was first recorded, up to 15 bytes.
+            public let name: String
+            /// True if the thread has ended.
+            public let hasEnded: Bool
+            /// True if the thread has overwritten events that began in the time that the snapshot covers.
+            public let lacksEvents: Bool
+
+            fileprivate let recorded: [RecordedEvent]
+            fileprivate let open: [RecordedEvent]
+            fileprivate let reading: Reading
+        }
+    }
+
+    /// The translation of recorded events.
+    struct Reading: Sendable {
+        let scale: TickScale
+        /// The ticks at which the recording began.
+        let began: UInt64
+        let places: [String]
+    }
+
+    /// Copies the events that are in the rings.
+    ///
+    /// No thread waits for it, and none is stopped.
+    ///
+    /// - Returns: The events; no threads if the recorder was stopped.
+    ///
+    /// > Thread safety: any thread.
+    public func snapshot() -> Snapshot {
+        let taken = Recording.read(session.generation) { session, rings, unrecorded in
+            let copies = rings.map { ring in
+                // The slices under way come first: one that ends in between is then in the events as well, and is removed below.
+                (ring: ring.thread, hasEnded: ring.hasEnded, open: ring.copyOpen(), copy: ring.copyEvents())
+            }
+            let now = session.clock.reading()
+            let reading = Reading(
+                scale: TickScale(session.began, now), began: session.began.ticks,
+                places: RecordedPlaces.texts())
+            let begin = max(session.began.moment, now.moment.advanced(by: -window.nanosecondsRoundedUp))
+            let threads = copies.map { thread, hasEnded, open, copy in
+                let events = copy.events.filter { reading.scale.moment($0.end) >= begin }
+                let ended = Set(events.map(\.identity))
+                return Snapshot.Thread(
+                    number: thread.number, id: thread.id, name: thread.name, hasEnded: hasEnded,
+                    lacksEvents: copy.lostOlder && events.count == copy.events.count, recorded: events,
+                    open: hasEnded ? [] : open.filter { !ended.contains($0.identity) }, reading: reading)
+            }
+            return Snapshot(
+                date: now.moment.instant, begin: begin.instant,
+                threads: threads.sorted { $0.number < $1.number },
+                unrecordedThreads: unrecorded)
+        }
+        let now = RunLoop.now
+        return taken ?? Snapshot(date: now, begin: now, threads: [], unrecordedThreads: 0)
+    }
+}
+
+extension FlightRecorder.Snapshot.Thread {
+    /// The events that are over, in the order in which they ended.
+    ///
+    /// Computed for each use, in time proportional to their number.
+    public var events: [FlightRecorder.Event] {
+        recorded.map { FlightRecorder.Event($0, isOpen: false, reading) }
+    }
+
+    /// The slices that are under way, outermost first: what the thread is doing, and since when.
+    ///
+    /// A run, handler or sleep that began before the recording is not among them, nor are more than the 16 outermost ones.
+    public var eventsUnderWay: [FlightRecorder.Event] {
+        open.map { FlightRecorder.Event($0, isOpen: true, reading) }
+    }
+}
+
+extension RecordedEvent {
+    /// A value that the event has in common with the slice that it was while it was under way.
+    fileprivate var identity: [UInt64] { [start, UInt64(place), UInt64(kind.rawValue), UInt64(depth)] }
+}

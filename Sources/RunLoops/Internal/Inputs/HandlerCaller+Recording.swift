@@ -1,0 +1,107 @@
+// Calls that the flight recorder sees.
+
+extension HandlerCaller {
+    /// The most handlers of messages that a loop records one by one within the window.
+    ///
+    /// To record a handler takes two readings of the clock, some 40 ns in all; so a loop that is busy with short handlers loses
+    /// at most a hundredth of its time to the recorder.
+    private static let mostInWindow = 8
+    /// The length of the window, in microseconds.
+    private static let window: UInt64 = 50
+    /// The time after which handlers that were not recorded one by one are recorded as one stretch, in microseconds.
+    private static let longestGap: UInt64 = 500
+
+    /// Calls user code, and records the call.
+    ///
+    /// Handlers of messages beyond the limit of a window are not recorded until the loop looks again, in the next step that
+    /// takes messages. What they took together is seen then, and recorded as a stretch if it was long.
+    @inline(never)
+    func callRecorded(
+        _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
+        _ handler: () -> Void
+    ) {
+        let isObserved = handle.handlers.isTimedOrWatched
+        guard let ring = Recorder.ring else {
+            notesMessages = isObserved
+            return isObserved ? callWatched(origin, kind, handler) : handler()
+        }
+        let ticks = ring.ticks
+        if isMessage(kind) && !Recorder.recordsEverything {
+            let count = handle.counters.messages.value
+            // This message is counted already.
+            noteGap(ring, ticks, messages: count - 1)
+            if !takePlaceInWindow(ring, ticks) {
+                notesMessages = isObserved
+                ring.own.lastPlace = ring.number(of: origin)
+                return isObserved ? callWatched(origin, kind, handler) : handler()
+            }
+        }
+        let slice = Recorder.begin(
+            EventKind(kind), in: ring, at: ticks, place: ring.number(of: origin), stamp: stamp, number: number
+        )
+        if isObserved { callWatched(origin, kind, handler) } else { handler() }
+        guard let end = Recorder.end(slice) else { return }
+        ring.own.lastLook = end
+        ring.own.messagesAtLook = handle.counters.messages.value
+    }
+
+    /// Records that the loop is about to sleep.
+    func beginSleep() -> Recorder.Slice? {
+        guard let ring = Recorder.ring else { return nil }
+        let ticks = ring.ticks
+        noteGap(ring, ticks, messages: handle.counters.messages.value)
+        return Recorder.begin(.sleep, in: ring, at: ticks, place: 0)
+    }
+
+    /// Records that the loop is awake.
+    func endSleep(_ sleep: Recorder.Slice?, _ causes: WakeCauses) {
+        guard let end = Recorder.end(sleep, number: Int(causes.rawValue)) else { return }
+        Recorder.ring?.own.lastLook = end
+    }
+
+    @inline(__always)
+    private func isMessage(_ kind: RunLoop.HandlerKind) -> Bool {
+        switch kind {
+        case .block, .job, .port, .delivery: true
+        case .timer, .manualSource, .descriptor, .observer, .mainQueue, .deferredWork, .endHandler: false
+        }
+    }
+
+    /// Records the messages since the last look as one stretch, if they took long.
+    ///
+    /// - Parameter messages: The number of messages that the loop has served.
+    @inline(__always)
+    private func noteGap(_ ring: EventRing, _ ticks: UInt64, messages: Int) {
+        let before = ring.own.lastLook
+        let unseen = messages - ring.own.messagesAtLook
+        ring.own.lastLook = ticks
+        ring.own.messagesAtLook = messages
+        // The first look of a thread has none before it.
+        if unseen > 0 && before != 0 && ticks &- before > HandlerCaller.longestGap * ring.microsecond {
+            writeStretch(ring, ticks, before, unseen)
+        }
+    }
+
+    @inline(never)
+    private func writeStretch(_ ring: EventRing, _ ticks: UInt64, _ before: UInt64, _ count: Int) {
+        ring.write(
+            RecordedEvent(
+                .stretch, end: ticks, duration: ticks &- before, place: ring.own.lastPlace, depth: ring.depth,
+                number: count))
+        // One of them was slow, so the next ones are recorded each.
+        ring.own.window = 0
+    }
+
+    /// Counts a handler that is about to be recorded.
+    ///
+    /// - Returns: False if the window has its handlers.
+    @inline(__always)
+    private func takePlaceInWindow(_ ring: EventRing, _ ticks: UInt64) -> Bool {
+        if ticks &- ring.own.window >= HandlerCaller.window * ring.microsecond {
+            ring.own.window = ticks
+            ring.own.recordedInWindow = 0
+        }
+        ring.own.recordedInWindow += 1
+        return ring.own.recordedInWindow <= HandlerCaller.mostInWindow
+    }
+}

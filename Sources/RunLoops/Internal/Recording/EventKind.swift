@@ -1,0 +1,51 @@
+/// The kind of an event of the flight recorder.
+///
+/// The numbers of handlers are those of ``RunLoop/HandlerKind``.
+enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
+    case block = 1
+    case job, timer, manualSource, descriptor, port, observer, delivery, mainQueue, deferredWork, endHandler
+    /// A run of a loop. Its place is the mode, and its number the ``RunLoop/RunResult``.
+    case run = 32
+    /// A sleep of a loop. Its number has the bits of ``WakeCauses``.
+    case sleep
+    /// Messages sent. Its number is their count.
+    case post
+    /// A port that a sender found full. Its place is the port's.
+    case fullPort
+    /// The wait of a thread for another one. Its number is 1 if it was refused because it would have closed a circle.
+    case wait
+    /// A mark of the user's. Its place is the text.
+    case mark
+    /// An interval of the user's. Its place is the text.
+    case interval
+    /// Handlers that were not recorded one by one. Its number is their count, and its place that of one of them.
+    case stretch
+    /// A notification posted. Its place is the name, and its number the count of observers.
+    case notification
+    /// Notifications discarded because an observer had no room. Its number is their count.
+    case drop
+    /// A connection of a port between processes that has begun or ended. Its number is 1 for a beginning.
+    case connection
+
+    init(_ kind: RunLoop.HandlerKind) {
+        guard let own = EventKind(rawValue: kind.rawValue) else {
+            preconditionFailure("each kind of a handler is a kind of an event")
+        }
+        self = own
+    }
+
+    /// The kind of the handler, if this is a call of one.
+    var handler: RunLoop.HandlerKind? { RunLoop.HandlerKind(rawValue: rawValue) }
+}
+
+/// The reasons for which a sleep has ended.
+struct WakeCauses: OptionSet, Sendable {
+    let rawValue: UInt16
+
+    /// Other threads have sent messages.
+    static let mail = WakeCauses(rawValue: 1)
+    /// A descriptor is ready.
+    static let descriptor = WakeCauses(rawValue: 2)
+    /// A timer is due.
+    static let timer = WakeCauses(rawValue: 4)
+}

@@ -1,0 +1,219 @@
+internal import CThreads
+internal import Glibc
+internal import Synchronization
+
+/// The part of a flight recording that one thread writes: its last events, and the slices that are under way.
+///
+/// Only its thread writes. Any thread copies the events without stopping the writer: the writer announces in `reserved` how
+/// far it may overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads `reserved`
+/// afterwards, and drops the events that may have been overwritten meanwhile.
+///
+/// `@safe`: the memory exists until ``destroy()``, which ``Recording`` calls under the lock under which it lets threads read,
+/// and only for rings that no thread writes any more.
+@safe
+struct EventRing: Equatable, @unchecked Sendable {
+    private let storage: UnsafeMutablePointer<Storage>
+
+    /// The slices that can be under way at once; those further in are recorded only when they end.
+    static let deepest = 16
+    /// The events that the writer announces at once.
+    private static let announced: UInt64 = 64
+
+    @safe private struct Storage: ~Copyable {
+        let generation: UInt32
+        let clock: RecorderClock
+        let microsecond: UInt64
+        let thread: ThreadName
+        /// The words of the events; nil if nothing is recorded on this thread.
+        let words: UnsafeMutablePointer<Atomic<UInt64>>?
+        let mask: UInt64
+        let reserved = Atomic<UInt64>(0)
+        let head = Atomic<UInt64>(0)
+        let open = OpenSlices()
+        /// True once the thread has ended.
+        let hasEnded = Atomic(false)
+        /// What only the thread itself uses.
+        var own = Own()
+    }
+
+    /// The state of the writer.
+    struct Own {
+        /// The ticks at which a window of handlers of messages began, and the number recorded since.
+        var window: UInt64 = 0
+        var recordedInWindow = 0
+        /// The ticks of the last look at the clock before or after a handler of a message, the loop's count of messages then, and
+        /// the place of the last handler that was not recorded.
+        var lastLook: UInt64 = 0
+        var messagesAtLook = 0
+        var lastPlace: UInt32 = 0
+        /// The ticks of the last message sent with a stamp.
+        var lastPost: UInt64 = 0
+        var places = PlaceCache()
+    }
+
+    /// The names of the thread.
+    struct ThreadName: Hashable, Sendable {
+        /// The number of the thread in its recording, from 0.
+        let number: Int
+        /// The system's number of the thread.
+        let id: Int32
+        let name: String
+    }
+
+    /// Makes a ring for the calling thread.
+    ///
+    /// - Parameters:
+    ///   - generation: The number of the recording.
+    ///   - clock: The clock of the recording.
+    ///   - microsecond: The ticks of a microsecond.
+    ///   - thread: The names of the thread.
+    ///   - capacity: The number of events, a power of two; 0 for a thread that is not recorded.
+    init(generation: UInt32, clock: RecorderClock, microsecond: UInt64, thread: ThreadName, capacity: Int) {
+        unsafe storage = .allocate(capacity: 1)
+        // Safe: zero is a value of the atomics. The system provides the pages when they are first written.
+        let words = capacity == 0 ? nil : unsafe EventRing.map(bytes: EventRing.bytes(capacity))
+        unsafe storage.initialize(
+            to: Storage(
+                generation: generation, clock: clock, microsecond: microsecond, thread: thread,
+                words: words?.assumingMemoryBound(to: Atomic<UInt64>.self),
+                mask: words == nil ? 0 : UInt64(capacity - 1)))
+    }
+
+    init(_ known: UnsafeMutableRawPointer) { unsafe storage = known.assumingMemoryBound(to: Storage.self) }
+
+    static func == (left: EventRing, right: EventRing) -> Bool { unsafe left.storage == right.storage }
+
+    var address: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(storage) }
+
+    static func bytes(_ capacity: Int) -> Int { capacity * RecordedEvent.wordCount * 8 }
+
+    @unsafe
+    private static func map(bytes: Int) -> UnsafeMutableRawPointer? {
+        let memory = unsafe mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        return unsafe memory == MAP_FAILED ? nil : memory
+    }
+
+    /// Frees the ring, which no thread writes or reads any more.
+    func destroy() {
+        // Safe: `init` has mapped this many bytes.
+        if let words = unsafe storage.pointee.words { unsafe munmap(words, EventRing.bytes(capacity)) }
+        unsafe storage.deinitialize(count: 1)
+        unsafe storage.deallocate()
+    }
+
+    /// Gives the memory of the events back, while the thread may still write: it is then zero, which is no event.
+    func giveBackEvents() {
+        if let words = unsafe storage.pointee.words {
+            unsafe madvise(words, EventRing.bytes(capacity), MADV_DONTNEED)
+        }
+    }
+
+    var generation: UInt32 { unsafe storage.pointee.generation }
+    var thread: ThreadName { unsafe storage.pointee.thread }
+    var isRecorded: Bool { unsafe storage.pointee.words != nil }
+    var capacity: Int { unsafe Int(storage.pointee.mask) + 1 }
+    var clock: RecorderClock { unsafe storage.pointee.clock }
+    /// The ticks of a microsecond.
+    var microsecond: UInt64 { unsafe storage.pointee.microsecond }
+    var hasEnded: Bool { unsafe storage.pointee.hasEnded.load(ordering: .acquiring) }
+
+    // MARK: - The thread's side
+
+    var ticks: UInt64 {
+        @inline(__always) get { clock.ticks }
+    }
+
+    var own: Own {
+        @inline(__always) _read { yield unsafe storage.pointee.own }
+        @inline(__always) nonmutating _modify { yield unsafe &storage.pointee.own }
+    }
+
+    /// The number of a place.
+    @inline(__always)
+    func number(of place: SourceLocation) -> UInt32 { unsafe storage.pointee.own.places.number(of: place) }
+
+    /// Writes an event.
+    func write(_ event: RecordedEvent) {
+        // Safe: only this thread writes, and the index is below the capacity.
+        guard let words = unsafe storage.pointee.words else { return }
+        let head = unsafe storage.pointee.head.load(ordering: .relaxed)
+        if head % EventRing.announced == 0 {
+            unsafe storage.pointee.reserved.store(head + EventRing.announced, ordering: .relaxed)
+            // `reserved` is stored before the events: a reader that has copied one of them then sees it.
+            atomicMemoryFence(ordering: .releasing)
+        }
+        let place = unsafe words + Int(head & storage.pointee.mask) * RecordedEvent.wordCount
+        let (first, second, third) = event.words
+        unsafe place[0].store(first, ordering: .relaxed)
+        unsafe place[1].store(second, ordering: .relaxed)
+        unsafe place[2].store(third, ordering: .relaxed)
+        unsafe storage.pointee.head.store(head + 1, ordering: .releasing)
+    }
+
+    /// Begins a slice, as an event whose end is its beginning.
+    func open(_ slice: RecordedEvent) { unsafe storage.pointee.open.push(slice) }
+
+    /// The innermost slice.
+    var innermost: RecordedEvent? { unsafe storage.pointee.open.innermost }
+
+    /// Ends the innermost slice.
+    func close() { unsafe storage.pointee.open.pop() }
+
+    /// The number of slices under way.
+    var depth: Int { unsafe storage.pointee.open.count }
+
+    func end() { unsafe storage.pointee.hasEnded.store(true, ordering: .releasing) }
+
+    // MARK: - A reader's side
+
+    /// Copies the events that are whole, oldest first.
+    ///
+    /// - Parameter midway: A closure of a test, between the copy and the check.
+    /// - Returns: The events, and true if older ones were overwritten.
+    func copyEvents(midway: () -> Void = {}) -> (events: [RecordedEvent], lostOlder: Bool) {
+        guard let words = unsafe storage.pointee.words else { return ([], false) }
+        let capacity = UInt64(self.capacity)
+        let head = unsafe storage.pointee.head.load(ordering: .acquiring)
+        let first = head > capacity ? head - capacity : 0
+        var copied: [(UInt64, RecordedEvent)] = []
+        copied.reserveCapacity(Int(head - first))
+        for index in first..<head {
+            // Safe: the index is below the capacity, and the words are atomic.
+            let place = unsafe words + Int(index & storage.pointee.mask) * RecordedEvent.wordCount
+            let event = unsafe RecordedEvent(
+                place[0].load(ordering: .relaxed), place[1].load(ordering: .relaxed),
+                place[2].load(ordering: .relaxed))
+            if let event { copied.append((index, event)) }
+        }
+        midway()
+        // The copies come before the load of `reserved`: if one of them has read a later event, the load sees its announcement.
+        atomicMemoryFence(ordering: .acquiring)
+        let reserved = unsafe storage.pointee.reserved.load(ordering: .relaxed)
+        let whole = reserved > capacity ? reserved - capacity : 0
+        return (copied.lazy.filter { $0.0 >= whole }.map(\.1), max(first, whole) > 0)
+    }
+
+    /// The slices that are under way, outermost first.
+    func copyOpen() -> [RecordedEvent] { unsafe storage.pointee.open.copy() }
+}
+
+/// The numbers of the places that a thread has named last.
+struct PlaceCache {
+    private var entries = [(address: UInt, line: UInt32, number: UInt32)](repeating: (0, 0, 0), count: 64)
+
+    @inline(__always)
+    mutating func number(of place: SourceLocation) -> UInt32 {
+        let address = place.address
+        let index = Int((address >> 4 ^ UInt(place.line)) & 63)
+        let known = entries[index]
+        if known.address == address && known.line == place.line && address != 0 { return known.number }
+        return look(place, index)
+    }
+
+    @inline(never)
+    private mutating func look(_ place: SourceLocation, _ index: Int) -> UInt32 {
+        let number = RecordedPlaces.number(of: RecordedPlaces.Place(place))
+        entries[index] = (place.address, place.line, number)
+        return number
+    }
+}

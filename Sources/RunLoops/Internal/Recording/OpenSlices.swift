@@ -1,0 +1,66 @@
+internal import Synchronization
+
+/// The slices of one thread that are under way, outermost first, for other threads to read.
+///
+/// `changes` is odd while a slice is being pushed. A reader that finds it even and the same before and after has read slices
+/// that were under way together.
+struct OpenSlices: ~Copyable, Sendable {
+    private let changes = Atomic<UInt64>(0)
+    private let depth = Atomic<Int>(0)
+    private let words = InlineArray<48, Atomic<UInt64>> { _ in Atomic(0) }
+
+    var count: Int { depth.load(ordering: .relaxed) }
+
+    func push(_ slice: RecordedEvent) {
+        let depth = count
+        if depth < EventRing.deepest {
+            let change = changes.load(ordering: .relaxed)
+            changes.store(change + 1, ordering: .relaxed)
+            // The odd number is stored before the words: a reader that sees one of them sees that they change.
+            atomicMemoryFence(ordering: .releasing)
+            let (first, second, third) = slice.words
+            let place = depth * RecordedEvent.wordCount
+            words[place].store(first, ordering: .relaxed)
+            words[place + 1].store(second, ordering: .relaxed)
+            words[place + 2].store(third, ordering: .relaxed)
+            self.depth.store(depth + 1, ordering: .relaxed)
+            changes.store(change + 2, ordering: .releasing)
+        } else {
+            self.depth.store(depth + 1, ordering: .relaxed)
+        }
+    }
+
+    /// The innermost slice, for the thread itself; nil if there is none, or it is too deep.
+    var innermost: RecordedEvent? {
+        let depth = count
+        guard depth > 0, depth <= EventRing.deepest else { return nil }
+        let place = (depth - 1) * RecordedEvent.wordCount
+        return RecordedEvent(
+            words[place].load(ordering: .relaxed), words[place + 1].load(ordering: .relaxed),
+            words[place + 2].load(ordering: .relaxed))
+    }
+
+    func pop() { depth.store(max(0, count - 1), ordering: .releasing) }
+
+    /// Reads the slices.
+    ///
+    /// - Parameter midway: A closure of a test, between the two loads of `changes`.
+    /// - Returns: The slices; an empty list if the thread pushed some during each of many attempts.
+    func copy(midway: () -> Void = {}) -> [RecordedEvent] {
+        for _ in 0..<1_000 {
+            let change = changes.load(ordering: .acquiring)
+            if change % 2 != 0 { continue }
+            let depth = min(count, EventRing.deepest)
+            let slices = (0..<depth).compactMap { index in
+                let place = index * RecordedEvent.wordCount
+                return RecordedEvent(
+                    words[place].load(ordering: .relaxed), words[place + 1].load(ordering: .relaxed),
+                    words[place + 2].load(ordering: .relaxed))
+            }
+            midway()
+            atomicMemoryFence(ordering: .acquiring)
+            if changes.load(ordering: .relaxed) == change { return slices }
+        }
+        return []
+    }
+}

@@ -1,0 +1,70 @@
+/// One event of the flight recorder, as a ring holds it: 24 bytes.
+///
+/// | word | bits | part |
+/// |---|---|---|
+/// | 0 | 0–63 | the end, in ticks |
+/// | 1 | 0–23 | the place, a number of ``RecordedPlaces`` |
+/// | 1 | 24–63 | the duration in ticks; a longer one is cut to 2⁴⁰ − 1 |
+/// | 2 | 0–31 | the stamp of the message, or the lateness of a timer |
+/// | 2 | 32–39 | the kind; 0 for no event |
+/// | 2 | 40–47 | the number of slices of the thread around this one |
+/// | 2 | 48–63 | a number, whose meaning depends on the kind |
+///
+/// An event is written when it is over, so a ring that overwrites its oldest events never loses only the beginning of one.
+struct RecordedEvent: Hashable, Sendable {
+    var end: UInt64
+    private var placeAndDuration: UInt64
+    private var rest: UInt64
+
+    static let wordCount = 3
+    /// The largest number of a place.
+    static let mostPlaces: UInt32 = 1 << 24 - 1
+    static let longestDuration: UInt64 = 1 << 40 - 1
+
+    init(
+        _ kind: EventKind, end: UInt64, duration: UInt64 = 0, place: UInt32 = 0, stamp: UInt32 = 0,
+        depth: Int = 0,
+        number: Int = 0
+    ) {
+        self.end = end
+        placeAndDuration =
+            UInt64(place & RecordedEvent.mostPlaces) | min(duration, RecordedEvent.longestDuration) << 24
+        let number = UInt64(UInt16(clamping: number))
+        rest =
+            UInt64(stamp) | UInt64(kind.rawValue) << 32 | UInt64(UInt8(clamping: depth)) << 40 | number << 48
+    }
+
+    /// Makes the event of three words; nil if they are no event, because the ring has not been written there.
+    init?(_ first: UInt64, _ second: UInt64, _ third: UInt64) {
+        guard EventKind(rawValue: UInt8(truncatingIfNeeded: third >> 32)) != nil else { return nil }
+        end = first
+        placeAndDuration = second
+        rest = third
+    }
+
+    var words: (UInt64, UInt64, UInt64) { (end, placeAndDuration, rest) }
+
+    var place: UInt32 { UInt32(truncatingIfNeeded: placeAndDuration) & RecordedEvent.mostPlaces }
+    var duration: UInt64 { placeAndDuration >> 24 }
+    var start: UInt64 { end &- duration }
+    var stamp: UInt32 { UInt32(truncatingIfNeeded: rest) }
+    var depth: Int { Int(rest >> 40 & 0xff) }
+    var number: Int { Int(rest >> 48) }
+
+    var kind: EventKind {
+        guard let kind = EventKind(rawValue: UInt8(truncatingIfNeeded: rest >> 32)) else {
+            preconditionFailure("an event is made of a kind")
+        }
+        return kind
+    }
+}
+
+/// The time at which a message was sent, in the four bytes that a node has for it.
+///
+/// It counts 64 ticks as one, so that it goes round after some 100 seconds. 0 stands for none.
+enum MessageStamp {
+    static func at(_ ticks: UInt64) -> UInt32 { max(1, UInt32(truncatingIfNeeded: ticks >> 6)) }
+
+    /// The ticks from a stamp to a later time.
+    static func ticks(from stamp: UInt32, to ticks: UInt64) -> UInt64 { UInt64(at(ticks) &- stamp) << 6 }
+}

@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// The numbers by which events name places in the source, modes and texts.
+///
+/// A place keeps its number until the process ends. Places are string literals, and modes a program's own names, so the table
+/// stays small; when it is full all further places have the number 0.
+enum RecordedPlaces {
+    /// Something that an event can name.
+    enum Place: Hashable, Sendable {
+        /// The first byte of a literal with a file's name, which ends with a zero, and the line.
+        case line(UInt, UInt32)
+        /// Any other text.
+        case text(String)
+    }
+
+    private struct Table {
+        var numbers: [Place: UInt32] = [:]
+        /// The place of each number; that of 0 is not known.
+        var places: [Place] = [.text("an unknown place")]
+    }
+
+    static let most = 1 << 16
+
+    private static let table = Guarded(Table())
+
+    /// The number of a place, which is new if the place is.
+    static func number(of place: Place) -> UInt32 {
+        table.withLock { table in
+            if let known = table.numbers[place] { return known }
+            guard table.places.count < most else { return 0 }
+            let number = UInt32(table.places.count)
+            table.places.append(place)
+            table.numbers[place] = number
+            return number
+        }
+    }
+
+    /// The texts of all places, by number.
+    static func texts() -> [String] { table.withLock { $0.places }.map(\.text) }
+}
+
+extension RecordedPlaces.Place {
+    init(_ location: SourceLocation) {
+        let address = location.address
+        self = address == 0 ? .text(location.description) : .line(address, location.line)
+    }
+
+    fileprivate var text: String {
+        switch self {
+        case .text(let text): return text
+        case .line(let address, let line):
+            guard let name = unsafe UnsafePointer<CChar>(bitPattern: address) else { return "" }
+            // Safe: the name is that of a static string, which ends with a zero and is never freed.
+            let file = unsafe String(cString: name)
+            return line == 0 ? file : "\(file):\(line)"
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import CThreads
+internal import Synchronization
+
+/// What the other parts of the package tell the flight recorder.
+///
+/// Every member may be called at any time, and does nothing while nothing is recorded. The paths that messages take call none
+/// before they have found ``mayRecord``, which is the load of the byte that tells of a fork as well.
+///
+/// > Thread safety: any thread; an event belongs to the thread that calls.
+package enum Recorder {
+    /// True if something is recorded, or the process is a forked child.
+    @inline(__always)
+    static var mayRecord: Bool { runloops_process_flags() != 0 }
+
+    /// True if something is recorded.
+    @inline(__always)
+    package static var isOn: Bool { runloops_records() }
+
+    /// True if every handler and post is.
+    @inline(__always)
+    static var recordsEverything: Bool { runloops_records_everything() }
+
+    /// The calling thread's ring; nil if the thread is not recorded.
+    @inline(__always)
+    static var ring: EventRing? {
+        guard isOn else { return nil }
+        // Safe: the thread's own ring, which is destroyed by the thread alone.
+        if let known = unsafe runloops_thread_events() {
+            let ring = unsafe EventRing(known)
+            if ring.generation == Recording.generation.load(ordering: .relaxed) {
+                return ring.isRecorded ? ring : nil
+            }
+        }
+        guard let ring = Recording.makeRing(), ring.isRecorded else { return nil }
+        return ring
+    }
+
+    // MARK: - Slices
+
+    /// A slice under way on the calling thread.
+    struct Slice {
+        fileprivate let generation: UInt32
+        fileprivate let event: RecordedEvent
+    }
+
+    /// Begins a slice.
+    ///
+    /// - Returns: The slice, for ``end(_:number:)``; nil if nothing is recorded.
+    static func begin(_ kind: EventKind, _ place: SourceLocation) -> Slice? {
+        guard let ring else { return nil }
+        return begin(kind, in: ring, at: ring.ticks, place: ring.number(of: place))
+    }
+
+    /// Begins a slice whose place is a text.
+    static func begin(_ kind: EventKind, _ text: @autoclosure () -> String) -> Slice? {
+        guard let ring else { return nil }
+        return begin(kind, in: ring, at: ring.ticks, place: RecordedPlaces.number(of: .text(text())))
+    }
+
+    @inline(__always)
+    static func begin(
+        _ kind: EventKind, in ring: EventRing, at ticks: UInt64, place: UInt32, stamp: UInt32 = 0,
+        number: Int = 0
+    ) -> Slice {
+        let event = RecordedEvent(
+            kind, end: ticks, place: place, stamp: stamp, depth: ring.depth, number: number)
+        ring.open(event)
+        return Slice(generation: ring.generation, event: event)
+    }
+
+    /// Ends a slice, unless its recording has ended.
+    ///
+    /// - Parameter number: The number of the event, if it differs from the one at the beginning.
+    /// - Returns: The ticks at the end.
+    @discardableResult
+    static func end(_ slice: Slice?, number: Int? = nil) -> UInt64? {
+        guard let slice, let ring, ring.generation == slice.generation else { return nil }
+        return end(slice.event, in: ring, number)
+    }
+
+    /// Ends the innermost slice if it is of this kind, for a caller that cannot keep the slice.
+    static func endInnermost(_ kind: EventKind, number: Int? = nil) {
+        guard let ring, let begun = ring.innermost, begun.kind == kind else { return }
+        end(begun, in: ring, number)
+    }
+
+    @discardableResult
+    private static func end(_ begun: RecordedEvent, in ring: EventRing, _ number: Int?) -> UInt64 {
+        ring.close()
+        let ticks = ring.ticks
+        ring.write(
+            RecordedEvent(
+                begun.kind, end: ticks, duration: ticks &- begun.end, place: begun.place, stamp: begun.stamp,
+                depth: begun.depth, number: number ?? begun.number))
+        return ticks
+    }
+
+    /// The time since a moment in units of ``MessageStamp``, cut to what four bytes hold; 0 if nothing is recorded.
+    static func lateness(_ due: Moment) -> UInt32 {
+        guard let ring else { return 0 }
+        let (late, overflow) = Moment.now().nanoseconds.subtractingReportingOverflow(due.nanoseconds)
+        // A date may be as old as numbers go.
+        let microseconds = overflow ? .max : UInt64(max(0, late)) / 1_000
+        let (ticks, isLong) = microseconds.multipliedReportingOverflow(by: ring.microsecond)
+        return isLong ? .max : UInt32(clamping: ticks >> 6)
+    }
+
+    /// Records something that takes no time.
+    static func note(_ kind: EventKind, _ place: @autoclosure () -> RecordedPlaces.Place, number: Int = 0) {
+        guard let ring else { return }
+        ring.write(
+            RecordedEvent(
+                kind, end: ring.ticks, place: RecordedPlaces.number(of: place()), depth: ring.depth,
+                number: number))
+    }
+}

@@ -1,0 +1,84 @@
+internal import CThreads
+
+/// The clock of a flight recording.
+///
+/// The processor's count of cycles is read in a third of the time of the system's clock. Where the count is not steady, and in
+/// a simulation, a recording counts nanoseconds.
+enum RecorderClock: Sendable {
+    case cycles
+    case nanoseconds
+
+    /// The best one for a recording that begins on this thread.
+    static var best: RecorderClock {
+        !ThreadDriver.isPresent && runloops_cycles_are_steady() ? .cycles : .nanoseconds
+    }
+
+    var ticks: UInt64 {
+        @inline(__always) get {
+            switch self {
+            case .cycles: runloops_cycles()
+            case .nanoseconds: UInt64(bitPattern: Moment.now().nanoseconds)
+            }
+        }
+    }
+
+    /// Reads both clocks at almost the same time.
+    func reading() -> Reading {
+        if self == .nanoseconds {
+            let now = Moment.now()
+            return Reading(ticks: UInt64(bitPattern: now.nanoseconds), moment: now)
+        }
+        var best: (width: UInt64, reading: Reading)?
+        // The thread may be preempted between the two, so the closest of some pairs is taken.
+        for _ in 0..<8 {
+            let before = ticks
+            let moment = Moment.now()
+            let width = ticks &- before
+            if width < best?.width ?? .max {
+                best = (width, Reading(ticks: before &+ width / 2, moment: moment))
+            }
+        }
+        guard let best else { preconditionFailure("the clocks were read") }
+        return best.reading
+    }
+
+    /// One time on both clocks.
+    struct Reading: Sendable {
+        let ticks: UInt64
+        let moment: Moment
+    }
+}
+
+/// Tells the moment of a tick, between two readings of both clocks.
+struct TickScale: Sendable {
+    private let first: RecorderClock.Reading
+    private let nanosecondsPerTick: Double
+
+    init(_ first: RecorderClock.Reading, _ second: RecorderClock.Reading) {
+        self.first = first
+        let ticks = second.ticks &- first.ticks
+        let nanoseconds = second.moment.nanoseconds - first.moment.nanoseconds
+        // Nothing was recorded between two equal readings.
+        nanosecondsPerTick = ticks == 0 ? 1 : Double(nanoseconds) / Double(ticks)
+    }
+
+    func nanoseconds(_ ticks: UInt64) -> Int64 { Int64((Double(ticks) * nanosecondsPerTick).rounded()) }
+
+    func moment(_ ticks: UInt64) -> Moment {
+        let distance = Int64(bitPattern: ticks &- first.ticks)
+        return Moment(
+            nanoseconds: first.moment.nanoseconds + Int64((Double(distance) * nanosecondsPerTick).rounded()))
+    }
+}
+
+extension RecorderClock {
+    /// Measures the ticks of a microsecond, which takes a fifth of a millisecond for cycles.
+    func measureMicrosecond() -> UInt64 {
+        if self == .nanoseconds { return 1_000 }
+        let first = reading()
+        var second = reading()
+        while second.moment.nanoseconds - first.moment.nanoseconds < 200_000 { second = reading() }
+        let nanoseconds = UInt64(second.moment.nanoseconds - first.moment.nanoseconds)
+        return max(1, (second.ticks &- first.ticks) * 1_000 / nanoseconds)
+    }
+}

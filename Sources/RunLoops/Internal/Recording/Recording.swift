@@ -1,0 +1,186 @@
+internal import CThreads
+internal import Synchronization
+
+/// The flight recording of the process, if there is one, and the rings of all threads in it.
+///
+/// > Thread safety: any thread.
+enum Recording {
+    /// The parameters of a recording.
+    struct Session: Sendable {
+        /// A number that no other recording of the process has; not 0.
+        let generation: UInt32
+        let clock: RecorderClock
+        let began: RecorderClock.Reading
+        /// True if the recording is one of a simulation, whose threads it records, and no others.
+        let isSimulated: Bool
+        /// The number of events of a ring.
+        let capacity: Int
+        let mostRings: Int
+        let recordsEverything: Bool
+        /// The ticks of a microsecond.
+        let microsecond: UInt64
+    }
+
+    private struct State {
+        var session: Session?
+        var lastGeneration: UInt32 = 0
+        var rings: [EventRing] = []
+        /// The number of rings with events, including those that are being made.
+        var recordedCount = 0
+        var nextNumber = 0
+        var unrecordedCount = 0
+        /// The number of threads that read rings, and the rings that are destroyed once none does.
+        var readers = 0
+        var condemned: [EventRing] = []
+    }
+
+    private static let state = Guarded(State())
+
+    /// The number of the present recording; 0 for none.
+    static let generation = Atomic<UInt32>(0)
+
+    // MARK: - Beginning and ending
+
+    /// Begins a recording.
+    ///
+    /// - Parameters:
+    ///   - capacity: The number of events of a thread, a power of two.
+    ///   - mostRings: The most threads.
+    ///   - microsecond: The ticks of a microsecond.
+    /// - Returns: The session; nil if there is a recording already.
+    static func begin(
+        clock: RecorderClock, microsecond: UInt64, capacity: Int, mostRings: Int, recordsEverything: Bool
+    ) -> Session? {
+        let began = clock.reading()
+        return state.withLock { state -> Session? in
+            if state.session != nil { return nil }
+            state.lastGeneration += 1
+            let session = Session(
+                generation: state.lastGeneration, clock: clock, began: began,
+                isSimulated: ThreadDriver.isPresent,
+                capacity: capacity, mostRings: mostRings, recordsEverything: recordsEverything,
+                microsecond: microsecond)
+            state.session = session
+            state.recordedCount = 0
+            state.nextNumber = 0
+            state.unrecordedCount = 0
+            generation.store(session.generation, ordering: .releasing)
+            runloops_begin_recording(recordsEverything)
+            return session
+        }
+    }
+
+    /// Ends the recording with this number, and frees what it holds.
+    ///
+    /// A thread that is writing at this moment goes on to write where no thread reads.
+    static func end(_ ended: UInt32) {
+        state.withLock { state in
+            guard state.session?.generation == ended else { return }
+            state.session = nil
+            generation.store(0, ordering: .releasing)
+            runloops_end_recording()
+            for ring in state.rings {
+                if ring.hasEnded { destroy(ring, &state) } else { ring.giveBackEvents() }
+            }
+            state.rings = []
+        }
+    }
+
+    /// The present recording.
+    static var session: Session? { state.withLock { $0.session } }
+
+    // MARK: - Rings
+
+    /// Makes the calling thread's ring in the present recording, or finds that this thread is not recorded.
+    ///
+    /// - Returns: The ring; nil if there is no recording.
+    @inline(never)
+    static func makeRing() -> EventRing? {
+        enum Place { case ring, none }
+        let plan = state.withLock { state -> (Session, Place, Int)? in
+            guard let session = state.session else { return nil }
+            if session.isSimulated != ThreadDriver.isPresent { return (session, .none, 0) }
+            if state.recordedCount == session.mostRings {
+                // The thread that ended first is forgotten first.
+                guard let oldest = state.rings.firstIndex(where: \.hasEnded) else {
+                    state.unrecordedCount += 1
+                    return (session, .none, 0)
+                }
+                destroy(state.rings.remove(at: oldest), &state)
+                state.recordedCount -= 1
+            }
+            state.recordedCount += 1
+            state.nextNumber += 1
+            return (session, .ring, state.nextNumber - 1)
+        }
+        guard let (session, place, number) = plan else { return nil }
+        // The system's numbers of threads are not the same in two runs of a simulation.
+        let id = session.isSimulated ? Int32(number) : runloops_thread_id()
+        let ring = EventRing(
+            generation: session.generation, clock: session.clock, microsecond: session.microsecond,
+            thread: EventRing.ThreadName(number: number, id: id, name: threadName()),
+            capacity: place == .ring ? session.capacity : 0)
+        let previous = unsafe runloops_thread_events()
+        unsafe runloops_thread_set_events(ring.address)
+        state.withLock { state in
+            if place == .ring && state.session?.generation == session.generation { state.rings.append(ring) }
+            if let previous = unsafe previous { unsafe destroy(EventRing(previous), &state) }
+        }
+        ThreadEnd.watch(.events) {
+            Recording.threadEnds()
+            return nil
+        }
+        return ring
+    }
+
+    private static func threadName() -> String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16) { name in
+            // Safe: the buffer has the 16 bytes that a name takes at most.
+            guard let start = name.baseAddress else { return "" }
+            unsafe runloops_thread_name(start)
+            return unsafe String(cString: start)
+        }
+    }
+
+    /// Keeps the events of a thread that ends, if they belong to the present recording.
+    private static func threadEnds() {
+        guard let known = unsafe runloops_thread_events() else { return }
+        runloops_thread_set_events(nil)
+        let ring = unsafe EventRing(known)
+        state.withLock { state in
+            if state.rings.contains(ring) { ring.end() } else { destroy(ring, &state) }
+        }
+    }
+
+    /// Destroys a ring that is in no list, now or as soon as no thread reads.
+    private static func destroy(_ ring: EventRing, _ state: inout State) {
+        state.rings.removeAll { $0 == ring }
+        if state.readers > 0 { state.condemned.append(ring) } else { ring.destroy() }
+    }
+
+    // MARK: - Reading
+
+    /// Calls a body with the rings of a recording, oldest first, none of which is destroyed meanwhile.
+    ///
+    /// - Returns: The result of the body; nil if the recording has ended.
+    static func read<Result>(_ wanted: UInt32, _ body: (Session, [EventRing], _ unrecorded: Int) -> Result)
+        -> Result?
+    {
+        let found = state.withLock { state -> (Session, [EventRing], Int)? in
+            guard let session = state.session, session.generation == wanted else { return nil }
+            state.readers += 1
+            return (session, state.rings, state.unrecordedCount)
+        }
+        guard let (session, rings, unrecorded) = found else { return nil }
+        defer {
+            state.withLock { state in
+                state.readers -= 1
+                if state.readers == 0 {
+                    for ring in state.condemned { ring.destroy() }
+                    state.condemned = []
+                }
+            }
+        }
+        return body(session, rings, unrecorded)
+    }
+}

@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// A recorder for a test, and questions to its snapshots.
+struct RecordedRun {
+    let recorder: FlightRecorder
+
+    /// - Parameters:
+    ///   - detail: The amount of detail.
+    ///   - body: What is recorded.
+    static func run<Result>(
+        _ detail: FlightRecorder.Detail = .everything, atMost bytes: Int = 8 << 20,
+        _ body: (FlightRecorder) throws -> Result
+    ) throws -> Result {
+        let recorder = try FlightRecorder(atMost: bytes, detail: detail)
+        defer { recorder.stop() }
+        return try body(recorder)
+    }
+}
+
+extension FlightRecorder.Snapshot {
+    /// All events of all threads, each thread's in its order.
+    var events: [FlightRecorder.Event] { threads.flatMap(\.events) }
+
+    /// The thread with this name.
+    func thread(_ name: String) throws -> Thread { try #require(threads.last { $0.name == name }) }
+
+    /// The calls of handlers of one kind that were made at a line of a test file.
+    func handlers(_ kind: RunLoop.HandlerKind, _ line: Int) -> [FlightRecorder.Event] {
+        events.filter { $0.kind == .handler(kind) && $0.place.hasSuffix(":\(line)") }
+    }
+}
+
+extension FlightRecorder.Event {
+    var isPost: Bool { if case .post = kind { true } else { false } }
+    var isRun: Bool { if case .run = kind { true } else { false } }
+    var isSleep: Bool { if case .sleep = kind { true } else { false } }
+}
