@@ -1,3 +1,4 @@
+internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
@@ -58,6 +59,9 @@ public final class NotificationCenter: Sendable {
         let named = names.observers(of: notification.name, record)
         let every = everyName.observers(of: EveryName(), record)
         if named.count + every.count == 0 { return }
+        if runloops_records() {
+            Recorder.notePost(of: notification.name.rawValue, observers: named.count + every.count)
+        }
         record.withSlot { slot in
             // Each list is in order of registration, so merging them keeps that order.
             var next = 0

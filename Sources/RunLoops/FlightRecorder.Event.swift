@@ -7,7 +7,8 @@ extension FlightRecorder {
         ///
         /// > Thread safety: a value.
         public enum Kind: Hashable, Sendable {
-            /// A call of a handler. The place is that of the block, timer, source, port or observer.
+            /// A call of a handler. The place is that of the block, timer, source, port or observer; for a delivery, that of
+            /// the notification.
             case handler(RunLoop.HandlerKind)
             /// Handlers of messages that were not recorded one by one, and took long together. The place is that of one of them.
             case stretch(count: Int)
@@ -38,8 +39,12 @@ extension FlightRecorder {
         ///
         /// > Thread safety: a value.
         public struct WakeReasons: OptionSet, Hashable, Sendable {
+            /// The bits.
             public let rawValue: Int
 
+            /// Makes a set of its bits.
+            ///
+            /// - Parameter rawValue: The bits.
             public init(rawValue: Int) { self.rawValue = rawValue }
 
             /// Other threads have sent messages.
@@ -86,7 +91,9 @@ extension FlightRecorder.Event {
         lateness =
             event.kind == .timer ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
         waitingMessages = event.kind == .port && event.number > 0 ? event.number : nil
-        let identity = UInt64(event.place) << 32 | UInt64(event.stamp)
+        // A delivery has a place of its own only when it is made.
+        let isDelivery = event.kind == .delivery || place == SourceLocation.delivery.description
+        let identity = UInt64(isDelivery ? 0 : event.place) << 32 | UInt64(event.stamp)
         switch event.kind {
         case .post where event.stamp != 0:
             wait = nil

@@ -6,7 +6,7 @@ extension Schedule {
     /// Makes the driver of the body's thread.
     func bodyDriver() -> ThreadDriver {
         ThreadDriver(
-            now: { self.now }, wait: { self.wait($0, $1, $2) }, makeThread: { self.makeDriver(of: $0) },
+            name: "simulation", now: { self.now }, wait: { self.wait($0, $1, $2) }, makeThread: { self.makeDriver(of: $0) },
             threadBegins: {}, loopBegins: {}, threadEnds: {})
     }
 
@@ -15,7 +15,7 @@ extension Schedule {
         let thread = SimulatedThread(name: name)
         add(thread)
         return ThreadDriver(
-            now: { self.now },
+            name: name, now: { self.now },
             wait: { deadline, _, isOver in
                 // The turn in which the thread began to wait has done something. A later turn that finds that the wait is not
                 // over has not.

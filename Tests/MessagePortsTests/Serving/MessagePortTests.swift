@@ -220,4 +220,22 @@ import Testing
             #expect(loop.run(in: .default, until: .hang) == .finished)
         }
     }
+
+    @Test func `a flight recorder sees the connections of both ends begin and end`() throws {
+        let recorder = try FlightRecorder()
+        defer { recorder.stop() }
+        let server = try PortServer { _ in }
+        let name = server.port.name.description
+        let hasEnded = Gate()
+        try server.thread.runLoop.performAndWait { server.port.onPeerEnd { _ in hasEnded.open() } }
+        do {
+            let remote = try server.connect()
+            try remote.send(bytes("hello"), id: 7)
+            remote.invalidate()
+        }
+        #expect(hasEnded.wait())
+        let events = recorder.snapshot().threads.flatMap(\.events).filter { $0.place == name }
+        #expect(events.count { $0.kind == .connection(began: true) } == 2)
+        #expect(events.count { $0.kind == .connection(began: false) } == 2)
+    }
 }

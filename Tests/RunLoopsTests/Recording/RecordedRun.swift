@@ -3,13 +3,16 @@ import Testing
 
 @testable import RunLoops
 
-/// A recorder for a test, and questions to its snapshots.
-struct RecordedRun {
-    let recorder: FlightRecorder
-
+/// A recording for a test.
+enum RecordedRun {
+    /// Records while a body runs.
+    ///
     /// - Parameters:
     ///   - detail: The amount of detail.
-    ///   - body: What is recorded.
+    ///   - bytes: The memory for the events.
+    ///   - body: The body, which is given the recorder.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body.
     static func run<Result>(
         _ detail: FlightRecorder.Detail = .everything, atMost bytes: Int = 8 << 20,
         _ body: (FlightRecorder) throws -> Result

@@ -102,6 +102,7 @@ final class RemoteConnection: Sendable {
             preconditionFailure("nothing else is thrown: \(error)")
         }
         state = Guarded(State(connection: connection))
+        if Recorder.isOn { Recorder.noteConnection(to: name.description, began: true) }
     }
 
     deinit {
@@ -134,6 +135,7 @@ final class RemoteConnection: Sendable {
             return (waiters, state.watchers, state.watch)
         }
         guard let ended else { return }
+        if Recorder.isOn { Recorder.noteConnection(to: name.description, began: false) }
         if let watch = ended.watch { watch.service.remove(watch.token, socket.descriptor) }
         // Wakes the thread that reads, which finds that the connection has ended.
         socket.shutDown()

@@ -140,6 +140,7 @@ final class MessagePortCore: Sendable {
             state.connections.add(connection)
             return true
         }
+        if isOpen && Recorder.isOn { Recorder.noteConnection(to: name.description, began: true) }
         return isOpen ? connection : nil
     }
 
@@ -150,6 +151,7 @@ final class MessagePortCore: Sendable {
         let wasKnown = state.withLock { $0.connections.remove(connection) }
         _ = connection.end()
         if wasKnown { set.remove(connection.socket.descriptor) }
+        if wasKnown && Recorder.isOn { Recorder.noteConnection(to: name.description, began: false) }
         return wasKnown
     }
 

@@ -1,3 +1,4 @@
+internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
@@ -50,6 +51,9 @@ extension RedirectedObserver {
 
     @inline(__always)
     func call(_ notification: Notification) {
+        if runloops_records() {
+            Recorder.nameDelivery(SourceLocation(notification.fileID, notification.line))
+        }
         CallRecord.current.withSlot { slot in
             observation.call(notification, in: slot) {
                 // Counted here, because from here on a removal can no longer prevent the call.

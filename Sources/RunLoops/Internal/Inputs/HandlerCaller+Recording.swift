@@ -69,7 +69,10 @@ extension HandlerCaller {
 
     /// Records the messages since the last look as one stretch, if they took long.
     ///
-    /// - Parameter messages: The number of messages that the loop has served.
+    /// - Parameters:
+    ///   - ring: The thread's ring.
+    ///   - ticks: The time.
+    ///   - messages: The number of messages that the loop has served.
     @inline(__always)
     private func noteGap(_ ring: EventRing, _ ticks: UInt64, messages: Int) {
         let before = ring.own.lastLook

@@ -61,10 +61,7 @@ final class LoopHandle: Sendable {
     /// - Returns: False if the loop has ended. The caller then still owns the nodes.
     @inline(__always)
     func send(_ chain: Mailbox.Chain, for member: StaticString = "RunLoop") -> Bool {
-        if Recorder.mayRecord {
-            Fork.look(member)
-            if let place = chain.place { mailbox.noteSend(chain, place) }
-        }
+        if Recorder.mayRecord { noteSend(chain, member) }
         switch mailbox.push(chain) {
         case .queued: return true
         case .queuedToArmed:
@@ -73,6 +70,12 @@ final class LoopHandle: Sendable {
         case .closed: return false
         case .full, .raced: preconditionFailure("push asks for no room, and repeats until it is decided")
         }
+    }
+
+    @inline(never)
+    private func noteSend(_ chain: Mailbox.Chain, _ member: StaticString) {
+        Fork.look(member)
+        if let place = chain.place { mailbox.noteSend(chain, place) }
     }
 
     @inline(never)

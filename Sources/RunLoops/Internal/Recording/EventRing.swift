@@ -46,8 +46,9 @@ struct EventRing: Equatable, @unchecked Sendable {
         var lastLook: UInt64 = 0
         var messagesAtLook = 0
         var lastPlace: UInt32 = 0
-        /// The ticks of the last message sent with a stamp.
+        /// The ticks of the last message sent with a stamp, and of the last notification recorded.
         var lastPost: UInt64 = 0
+        var lastNotification: UInt64 = 0
         var places = PlaceCache()
     }
 
@@ -155,6 +156,9 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// The innermost slice.
     var innermost: RecordedEvent? { unsafe storage.pointee.open.innermost }
+
+    /// Gives the innermost slice another place.
+    func renameInnermost(_ place: UInt32) { unsafe storage.pointee.open.renameInnermost(place) }
 
     /// Ends the innermost slice.
     func close() { unsafe storage.pointee.open.pop() }

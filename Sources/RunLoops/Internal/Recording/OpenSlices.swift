@@ -40,6 +40,13 @@ struct OpenSlices: ~Copyable, Sendable {
             words[place + 2].load(ordering: .relaxed))
     }
 
+    /// Gives the innermost slice another place, which one store does.
+    func renameInnermost(_ place: UInt32) {
+        guard var slice = innermost else { return }
+        slice.place = place
+        words[(count - 1) * RecordedEvent.wordCount + 1].store(slice.words.1, ordering: .relaxed)
+    }
+
     func pop() { depth.store(max(0, count - 1), ordering: .releasing) }
 
     /// Reads the slices.

@@ -44,7 +44,13 @@ struct RecordedEvent: Hashable, Sendable {
 
     var words: (UInt64, UInt64, UInt64) { (end, placeAndDuration, rest) }
 
-    var place: UInt32 { UInt32(truncatingIfNeeded: placeAndDuration) & RecordedEvent.mostPlaces }
+    var place: UInt32 {
+        get { UInt32(truncatingIfNeeded: placeAndDuration) & RecordedEvent.mostPlaces }
+        set {
+            let place = UInt64(newValue & RecordedEvent.mostPlaces)
+            placeAndDuration = placeAndDuration & ~UInt64(RecordedEvent.mostPlaces) | place
+        }
+    }
     var duration: UInt64 { placeAndDuration >> 24 }
     var start: UInt64 { end &- duration }
     var stamp: UInt32 { UInt32(truncatingIfNeeded: rest) }

@@ -70,12 +70,15 @@ package enum Recorder {
 
     /// Ends a slice, unless its recording has ended.
     ///
-    /// - Parameter number: The number of the event, if it differs from the one at the beginning.
+    /// - Parameters:
+    ///   - slice: The slice; nil for none.
+    ///   - number: The number of the event, if it differs from the one at the beginning.
     /// - Returns: The ticks at the end.
     @discardableResult
     static func end(_ slice: Slice?, number: Int? = nil) -> UInt64? {
         guard let slice, let ring, ring.generation == slice.generation else { return nil }
-        return end(slice.event, in: ring, number)
+        // The innermost slice is this one, perhaps with another place by now.
+        return end(ring.innermost ?? slice.event, in: ring, number)
     }
 
     /// Ends the innermost slice if it is of this kind, for a caller that cannot keep the slice.

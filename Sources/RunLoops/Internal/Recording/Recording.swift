@@ -44,9 +44,11 @@ enum Recording {
     /// Begins a recording.
     ///
     /// - Parameters:
+    ///   - clock: The clock.
+    ///   - microsecond: The ticks of a microsecond.
     ///   - capacity: The number of events of a thread, a power of two.
     ///   - mostRings: The most threads.
-    ///   - microsecond: The ticks of a microsecond.
+    ///   - recordsEverything: True if every handler and every message that is sent is recorded.
     /// - Returns: The session; nil if there is a recording already.
     static func begin(
         clock: RecorderClock, microsecond: UInt64, capacity: Int, mostRings: Int, recordsEverything: Bool
@@ -134,7 +136,8 @@ enum Recording {
     }
 
     private static func threadName() -> String {
-        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16) { name in
+        if let driver = ThreadDriver.current { return driver.name }
+        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16) { name in
             // Safe: the buffer has the 16 bytes that a name takes at most.
             guard let start = name.baseAddress else { return "" }
             unsafe runloops_thread_name(start)

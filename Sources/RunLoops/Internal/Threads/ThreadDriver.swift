@@ -16,6 +16,8 @@ package final class ThreadDriver: Sendable {
         case gate
     }
 
+    /// The name of the thread, which is the same in two runs of a test.
+    let name: String
     /// Returns the time.
     let now: @Sendable () -> ContinuousClock.Instant
     /// Returns once the time has come, or the condition says that the wait is over.
@@ -34,12 +36,13 @@ package final class ThreadDriver: Sendable {
     let threadEnds: @Sendable () -> Void
 
     package init(
-        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        name: String, now: @escaping @Sendable () -> ContinuousClock.Instant,
         wait: @escaping @Sendable (ContinuousClock.Instant, Place, () -> Bool) -> Void,
         makeThread: @escaping @Sendable (String) -> ThreadDriver,
         threadBegins: @escaping @Sendable () -> Void, loopBegins: @escaping @Sendable () -> Void,
         threadEnds: @escaping @Sendable () -> Void
     ) {
+        self.name = name
         self.now = now
         self.wait = wait
         self.makeThread = makeThread

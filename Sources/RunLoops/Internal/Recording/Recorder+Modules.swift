@@ -1,0 +1,40 @@
+// What the other modules of the package tell the flight recorder. They ask ``Recorder/isOn`` first.
+
+extension Recorder {
+    /// The shortest time between two notifications of one thread that are recorded, in microseconds.
+    private static let notificationInterval: UInt64 = 10
+
+    /// Records that a notification is about to be posted.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - observers: The number of observers of the name, and of every name.
+    @inline(never)
+    package static func notePost(of name: String, observers: Int) {
+        guard let ring else { return }
+        let ticks = ring.ticks
+        if !recordsEverything && ticks &- ring.own.lastNotification < notificationInterval * ring.microsecond { return }
+        ring.own.lastNotification = ticks
+        ring.write(
+            RecordedEvent(
+                .notification, end: ticks, place: RecordedPlaces.number(of: .text(name)), depth: ring.depth,
+                number: observers))
+    }
+
+    /// Records that a notification is discarded, because an observer has no room for it.
+    ///
+    /// - Parameter origin: The place where the notification was made.
+    package static func noteDrop(_ origin: SourceLocation) { note(.drop, RecordedPlaces.Place(origin), number: 1) }
+
+    /// Gives the delivery that the thread is making the place where its notification was made.
+    @inline(never)
+    package static func nameDelivery(_ origin: SourceLocation) {
+        guard let ring, ring.innermost?.kind == .delivery else { return }
+        ring.renameInnermost(ring.number(of: origin))
+    }
+
+    /// Records that a connection of a port between processes has begun, or has ended.
+    package static func noteConnection(to port: String, began: Bool) {
+        note(.connection, .text(port), number: began ? 1 : 0)
+    }
+}
