@@ -74,6 +74,17 @@ struct PortsFamily: Family {
     }
 }
 
+/// Isolates the flight recorder: its cost for each message, and the disturbance of a snapshot.
+struct RecordingFamily: Family {
+    static let name = "recording"
+    static let summary = "Messages with and without a flight recorder, and while its events are read."
+
+    func measure(in session: Session) throws -> Chapter {
+        defer { ThreadNumber.current.pin(to: session.machine.processors) }
+        return Chapter(Self.name, [try RecordingCosts(), try SnapshotDisturbance()], in: session)
+    }
+}
+
 /// Isolates a server that answers PING over TCP, with our connections and with others, and the cost of connections that do
 /// nothing.
 struct NetworkingFamily: Family {

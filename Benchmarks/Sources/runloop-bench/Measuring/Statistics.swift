@@ -48,6 +48,9 @@ struct RoundFigures<Key: Hashable> {
     /// The figure of the latest round; `nil` if there is none.
     func latest(_ key: Key) -> Double? { figures[key]?.last }
 
+    /// The figures of one key, in the order of the rounds.
+    func rounds(_ key: Key) -> [Double] { figures[key] ?? [] }
+
     /// The rounds of one key; `nil` if there is none.
     func spread(_ key: Key) -> Spread? { Spread(figures[key] ?? []) }
 

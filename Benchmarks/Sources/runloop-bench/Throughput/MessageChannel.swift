@@ -135,6 +135,9 @@ final class Payload: Sendable {
         self.sink = sink
     }
 
+    /// The number of messages that have arrived at the sink.
+    var received: Int { sink.received }
+
     /// One payload for each producer.
     static func each(for sink: Sink) -> [Payload] {
         (0..<ThroughputRunner.mostProducers).map { Payload(value: $0 + 1, sink: sink) }

@@ -119,10 +119,13 @@ final class PortCore: Sendable {
     /// Tells the flight recorder of messages that are about to be sent, and ends the program in a forked child.
     @inline(__always)
     func noteSend(_ chain: Mailbox.Chain) {
-        if Recorder.mayRecord {
-            Fork.look("Port.send")
-            queue.mailbox.noteSend(chain, origin)
-        }
+        if Recorder.mayRecord { noteRecordedSend(chain) }
+    }
+
+    @inline(never)
+    private func noteRecordedSend(_ chain: Mailbox.Chain) {
+        Fork.look("Port.send")
+        queue.mailbox.noteSend(chain, origin)
     }
 
     /// The outcome of a send that does not wait.

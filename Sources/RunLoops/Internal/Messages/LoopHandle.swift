@@ -75,7 +75,7 @@ final class LoopHandle: Sendable {
     @inline(never)
     private func noteSend(_ chain: Mailbox.Chain, _ member: StaticString) {
         Fork.look(member)
-        if let place = chain.place { mailbox.noteSend(chain, place) }
+        mailbox.noteSend(chain, chain.place)
     }
 
     @inline(never)

@@ -11,23 +11,24 @@ extension Mailbox {
     ///
     /// - Parameters:
     ///   - chain: The messages.
-    ///   - place: The place that the handler of the oldest will be recorded with.
-    @inline(never)
-    func noteSend(_ chain: Chain, _ place: SourceLocation) {
-        var node = chain.newest
-        while node != chain.oldest, let older = node.next {
-            node.setStamp(0)
-            node = older
-        }
-        chain.oldest.setStamp(0)
-        guard let ring = Recorder.ring else { return }
-        let everything = Recorder.recordsEverything
+    ///   - place: The place that the handler of the oldest will be recorded with; nil if they have no handler.
+    @inline(__always)
+    func noteSend(_ chain: Chain, _ place: @autoclosure () -> SourceLocation?) {
+        chain.clearStamps()
         let word = current
-        guard everything || word.node == nil || word.isArmed || word.sequence & 63 == 0 else { return }
-        let ticks = ring.ticks
-        guard everything || ticks &- ring.own.lastPost >= Mailbox.stampInterval * ring.microsecond else {
-            return
+        if word.node == nil || word.isArmed || word.sequence & 63 == 0 || Recorder.recordsEverything,
+            let place = place()
+        {
+            stamp(chain, place)
         }
+    }
+
+    @inline(never)
+    private func stamp(_ chain: Chain, _ place: SourceLocation) {
+        guard let ring = Recorder.ring else { return }
+        let ticks = ring.ticks
+        let isSoon = ticks &- ring.own.lastPost < Mailbox.stampInterval * ring.microsecond
+        if isSoon && !Recorder.recordsEverything { return }
         ring.own.lastPost = ticks
         let stamp = MessageStamp.at(ticks)
         chain.oldest.setStamp(stamp)
@@ -47,5 +48,16 @@ extension Mailbox.Chain {
         case .job, .preferredJob: .job
         case .signal, .control: nil
         }
+    }
+
+    /// Removes the stamps that the nodes have had in earlier uses.
+    @inline(__always)
+    fileprivate func clearStamps() {
+        var node = newest
+        while node != oldest, let older = node.next {
+            node.setStamp(0)
+            node = older
+        }
+        oldest.setStamp(0)
     }
 }

@@ -149,6 +149,10 @@ struct EventRing: Equatable, @unchecked Sendable {
         unsafe place[1].store(second, ordering: .relaxed)
         unsafe place[2].store(third, ordering: .relaxed)
         unsafe storage.pointee.head.store(head + 1, ordering: .releasing)
+        // A reader that has copied the ring has left copies of its lines elsewhere. The next ones are fetched ahead, so that the
+        // thread does not wait for them.
+        let ahead = unsafe Int((head + 8) & storage.pointee.mask) * RecordedEvent.wordCount
+        unsafe runloops_prefetch_for_write(words + ahead)
     }
 
     /// Begins a slice, as an event whose end is its beginning.

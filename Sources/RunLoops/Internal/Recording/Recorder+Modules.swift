@@ -13,7 +13,10 @@ extension Recorder {
     package static func notePost(of name: String, observers: Int) {
         guard let ring else { return }
         let ticks = ring.ticks
-        if !recordsEverything && ticks &- ring.own.lastNotification < notificationInterval * ring.microsecond { return }
+        if !recordsEverything && ticks &- ring.own.lastNotification < notificationInterval * ring.microsecond
+        {
+            return
+        }
         ring.own.lastNotification = ticks
         ring.write(
             RecordedEvent(
@@ -24,7 +27,9 @@ extension Recorder {
     /// Records that a notification is discarded, because an observer has no room for it.
     ///
     /// - Parameter origin: The place where the notification was made.
-    package static func noteDrop(_ origin: SourceLocation) { note(.drop, RecordedPlaces.Place(origin), number: 1) }
+    package static func noteDrop(_ origin: SourceLocation) {
+        note(.drop, RecordedPlaces.Place(origin), number: 1)
+    }
 
     /// Gives the delivery that the thread is making the place where its notification was made.
     @inline(never)

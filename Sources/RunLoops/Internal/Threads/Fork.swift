@@ -27,7 +27,7 @@ package enum Fork {
     }
 
     /// Ends the program with a message if this process is such a child, and not only one that records.
-    @inline(never)
+    @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 
     @inline(never)
