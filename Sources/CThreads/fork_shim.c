@@ -9,7 +9,14 @@ unsigned char runloops_flags = 0;
 
 static void in_child(void) { __atomic_store_n(&runloops_flags, RUNLOOPS_FORKED, __ATOMIC_RELAXED); }
 
+// Ends the recording in a child, whose threads and locks are its parent's.
+static void end_recording_in_child(void) {
+    __atomic_and_fetch(&runloops_flags, (unsigned char)RUNLOOPS_FORKED, __ATOMIC_RELAXED);
+}
+
 void runloops_begin_recording(bool everything) {
+    static bool watches;
+    if (!watches) watches = pthread_atfork(0, 0, end_recording_in_child) == 0;
     unsigned char flags = RUNLOOPS_RECORDS | (everything ? RUNLOOPS_RECORDS_EVERYTHING : 0);
     __atomic_store_n(&runloops_flags, flags, __ATOMIC_RELAXED);
 }

@@ -20,8 +20,9 @@ extension FlightRecorder {
             public let number: Int
             /// The system's ID of the thread, which debuggers and `top -H` show; in a simulation, its ``number``.
             public let id: Int32
-            /// The name of the thread when it was first recorded, as the system has it: up to 15 bytes. In a simulation, the
-            /// name of the `RunLoopThread`, or `simulation` for the body's.
+            /// The name of the thread when it was first recorded, as the system has it, up to 15 bytes.
+            ///
+            /// In a simulation, it is the name of the `RunLoopThread`, or `simulation` for the body's thread.
             public let name: String
             /// True if the thread has ended.
             public let hasEnded: Bool

@@ -18,7 +18,8 @@ internal import Synchronization
 /// waits that were refused; notifications; and the program's own marks and intervals. It holds places, and never the contents
 /// of messages.
 ///
-/// A process has one recorder at a time. While there is none, loops have no cost for it.
+/// A process has one recorder at a time. While there is none, loops have no cost for it. A forked child records nothing until it
+/// makes a recorder of its own.
 ///
 /// In a simulation of `RunLoopsTesting` a recorder that is made by a simulated thread records all simulated threads on the
 /// simulation's clock, and no others. So one seed gives one recording.
@@ -81,8 +82,6 @@ public final class FlightRecorder: Sendable {
         if byteLimit <= 0 {
             misuse("FlightRecorder.init: \(byteLimit) bytes hold no event; use more than zero")
         }
-        // A recording ends in a forked child, which has none of the threads.
-        try? Fork.watch()
         self.window = window
         let clock = RecorderClock.best
         let session = Recording.begin(

@@ -7,7 +7,7 @@ import Testing
 @testable import RunLoops
 
 /// Recordings of simulations: on the simulation's clock, the same for the same seed.
-@Suite struct SimulatedRecordingTests {
+@Suite(.disabled(if: ForcedRecording.isOn)) struct SimulatedRecordingTests {
     /// The recording of two workers that answer each other while a timer ticks, a line for each event.
     private static func trace(seed: UInt64) throws -> [String] {
         try LoopSimulation.run(seed: seed) { simulation in
@@ -43,7 +43,8 @@ import Testing
 
     @Test func `a recording of a simulation has its threads, its clock and their waits`() throws {
         let trace = try Self.trace(seed: 3)
-        #expect(Set(trace.map { $0.split(separator: ":")[0].split(separator: " ").last }) == ["simulation", "left", "right"])
+        let names = trace.map { $0.split(separator: ":")[0].split(separator: " ").last }
+        #expect(Set(names) == ["simulation", "left", "right"])
         let ticks = trace.filter { $0.contains("mark tick") }.map { $0.split(separator: ":")[1].prefix(6) }
         #expect(ticks == [" 60.0 ", " 120.0", " 180.0"])
         #expect(trace.contains { $0.contains("handler(block)") && $0.contains("waited 0.0 seconds") })
@@ -51,7 +52,7 @@ import Testing
         #expect(trace.contains { $0.contains("left") && $0.contains("sleep") })
     }
 
-    @Test func `a simulation does not get into a recording of the process, nor the process into the simulation's`() throws {
+    @Test func `neither a simulation nor its process gets into the recording of the other`() throws {
         let recorder = try FlightRecorder(detail: .everything)
         try LoopSimulation.run { simulation in
             let thread = try RunLoopThread(name: "simulated")

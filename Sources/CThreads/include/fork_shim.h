@@ -21,7 +21,8 @@ static inline bool runloops_was_forked(void) { return runloops_process_flags() &
 static inline bool runloops_records(void) { return runloops_process_flags() & RUNLOOPS_RECORDS; }
 static inline bool runloops_records_everything(void) { return runloops_process_flags() & RUNLOOPS_RECORDS_EVERYTHING; }
 
-/// Sets the flags of a recorder that begins, or has ended. Not in a forked child, and not from two threads at once.
+/// Sets the flags of a recorder that begins, or has ended. Not from two threads at once, and not in a child that was forked after
+/// `runloops_watch_forks`. A forked child records nothing until it begins anew.
 void runloops_begin_recording(bool everything);
 void runloops_end_recording(void);
 

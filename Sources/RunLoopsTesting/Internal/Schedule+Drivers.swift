@@ -6,7 +6,8 @@ extension Schedule {
     /// Makes the driver of the body's thread.
     func bodyDriver() -> ThreadDriver {
         ThreadDriver(
-            name: "simulation", now: { self.now }, wait: { self.wait($0, $1, $2) }, makeThread: { self.makeDriver(of: $0) },
+            name: "simulation", now: { self.now }, wait: { self.wait($0, $1, $2) },
+            makeThread: { self.makeDriver(of: $0) },
             threadBegins: {}, loopBegins: {}, threadEnds: {})
     }
 

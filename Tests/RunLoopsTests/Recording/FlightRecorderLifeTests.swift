@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import TestExpectations
 import TestSupport
@@ -6,7 +7,7 @@ import Testing
 @testable import RunLoops
 
 /// The beginning and the end of recorders and threads, and the limits of a recording.
-@Suite struct FlightRecorderLifeTests {
+@Suite(.disabled(if: ForcedRecording.isOn)) struct FlightRecorderLifeTests {
     @Test func `a process has one recorder at a time`() throws {
         let first = try FlightRecorder()
         #expect(throws: FlightRecorder.Failure.isRecordedAlready) { try FlightRecorder() }
@@ -190,6 +191,28 @@ import Testing
         let marks = snapshot.events.filter { $0.kind == .mark }.map(\.place)
         #expect(marks == ["new"])
         #expect(snapshot.date - snapshot.begin == .milliseconds(40))
+    }
+
+    @Test func `a child of a process without loops makes a recorder of its own`() async {
+        await #expect(processExitsWith: .success) {
+            let recorder = try FlightRecorder()
+            recorder.mark("the parent")
+            let child = Child {
+                guard !Recorder.isOn, let own = try? FlightRecorder() else { return 1 }
+                own.mark("the child")
+                recorder.stop()
+                let places = own.snapshot().threads.flatMap(\.events).map(\.place)
+                let loop = RunLoop.current
+                loop.perform {}
+                loop.run(in: .default, until: .distantPast)
+                own.stop()
+                return places == ["the child"] && recorder.snapshot().threads.isEmpty ? 0 : 2
+            }
+            guard child.wait() == .exited(0) else { exit(3) }
+            guard recorder.snapshot().threads.flatMap(\.events).map(\.place) == ["the parent"] else {
+                exit(4)
+            }
+        }
     }
 
     @Test func `nothing is recorded in a forked child`() throws {

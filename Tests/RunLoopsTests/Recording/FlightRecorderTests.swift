@@ -6,7 +6,7 @@ import Testing
 @testable import RunLoops
 
 /// What a recorder sees of loops, and where.
-@Suite struct FlightRecorderTests {
+@Suite(.disabled(if: ForcedRecording.isOn)) struct FlightRecorderTests {
     @Test func `each kind of handler is recorded with its place`() throws {
         try RecordedRun.run { recorder in
             let lines = try onLoopThread { loop -> [RunLoop.HandlerKind: Int] in

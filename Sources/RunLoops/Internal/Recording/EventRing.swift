@@ -125,8 +125,14 @@ struct EventRing: Equatable, @unchecked Sendable {
     }
 
     var own: Own {
-        @inline(__always) _read { yield unsafe storage.pointee.own }
-        @inline(__always) nonmutating _modify { yield unsafe &storage.pointee.own }
+        // Addresses, because coroutines allocate in unoptimised builds.
+        @inline(__always) unsafeAddress { unsafe UnsafePointer(ownPointer) }
+        @inline(__always) nonmutating unsafeMutableAddress { unsafe ownPointer }
+    }
+
+    // Safe: only the thread itself uses it.
+    private var ownPointer: UnsafeMutablePointer<Own> {
+        @inline(__always) get { unsafe withUnsafeMutablePointer(to: &storage.pointee.own) { unsafe $0 } }
     }
 
     /// The number of a place.

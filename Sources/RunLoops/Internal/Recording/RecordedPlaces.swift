@@ -21,7 +21,8 @@ enum RecordedPlaces {
 
     static let most = 1 << 16
 
-    private static let table = Guarded(Table())
+    /// Of the values that a forked child may use, as the recording itself is.
+    private static let table = ForkSafe(Table())
 
     /// The number of a place, which is new if the place is.
     static func number(of place: Place) -> UInt32 {

@@ -1,4 +1,5 @@
 internal import CThreads
+internal import Glibc
 internal import Synchronization
 
 /// The flight recording of the process, if there is one, and the rings of all threads in it.
@@ -17,6 +18,8 @@ enum Recording {
         let capacity: Int
         let mostRings: Int
         let recordsEverything: Bool
+        /// The process that has begun it, which is not a child that was forked later.
+        let process: pid_t
         /// The ticks of a microsecond.
         let microsecond: UInt64
     }
@@ -34,7 +37,8 @@ enum Recording {
         var condemned: [EventRing] = []
     }
 
-    private static let state = Guarded(State())
+    /// Of the values that a forked child may use, because a child without loops may begin a recording of its own.
+    private static let state = ForkSafe(State())
 
     /// The number of the present recording; 0 for none.
     static let generation = Atomic<UInt32>(0)
@@ -54,14 +58,24 @@ enum Recording {
         clock: RecorderClock, microsecond: UInt64, capacity: Int, mostRings: Int, recordsEverything: Bool
     ) -> Session? {
         let began = clock.reading()
+        let ownAddress = unsafe runloops_thread_events()
         return state.withLock { state -> Session? in
-            if state.session != nil { return nil }
+            if let session = state.session {
+                if session.process == getpid() { return nil }
+                // The recording is the parent's. No thread of this child reads or writes its rings.
+                for ring in state.rings + state.condemned where unsafe ring.address != ownAddress {
+                    ring.destroy()
+                }
+                state.rings = []
+                state.condemned = []
+                state.readers = 0
+            }
             state.lastGeneration += 1
             let session = Session(
                 generation: state.lastGeneration, clock: clock, began: began,
                 isSimulated: ThreadDriver.isPresent,
                 capacity: capacity, mostRings: mostRings, recordsEverything: recordsEverything,
-                microsecond: microsecond)
+                process: getpid(), microsecond: microsecond)
             state.session = session
             state.recordedCount = 0
             state.nextNumber = 0
@@ -77,7 +91,9 @@ enum Recording {
     /// A thread that is writing at this moment goes on to write where no thread reads.
     static func end(_ ended: UInt32) {
         state.withLock { state in
-            guard state.session?.generation == ended else { return }
+            guard let session = state.session, session.generation == ended, session.process == getpid() else {
+                return
+            }
             state.session = nil
             generation.store(0, ordering: .releasing)
             runloops_end_recording()
@@ -166,9 +182,10 @@ enum Recording {
     /// Calls a body with the rings of a recording, oldest first, none of which is destroyed meanwhile.
     ///
     /// - Returns: The result of the body; nil if the recording has ended.
-    static func read<Result>(_ wanted: UInt32, _ body: (Session, [EventRing], _ unrecorded: Int) -> Result)
-        -> Result?
-    {
+    /// - Throws: The error of the body.
+    static func read<Result, Failure: Error>(
+        _ wanted: UInt32, _ body: (Session, [EventRing], _ unrecorded: Int) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
         let found = state.withLock { state -> (Session, [EventRing], Int)? in
             guard let session = state.session, session.generation == wanted else { return nil }
             state.readers += 1
@@ -184,6 +201,6 @@ enum Recording {
                 }
             }
         }
-        return body(session, rings, unrecorded)
+        return try body(session, rings, unrecorded)
     }
 }
