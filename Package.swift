@@ -19,6 +19,8 @@ let package = Package(
         .library(name: "MessagePorts", targets: ["MessagePorts"]),
         .library(name: "Notifications", targets: ["Notifications"]),
         .library(name: "Streams", targets: ["Streams"]),
+        .library(name: "Inspection", targets: ["Inspection"]),
+        .executable(name: "runloop-inspect", targets: ["RunLoopInspect"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
     dependencies: [
@@ -59,6 +61,9 @@ let package = Package(
                 "RunLoops", "CStreams", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
+        .target(name: "Inspection", dependencies: ["RunLoops", "MessagePorts"], swiftSettings: settings),
+        .executableTarget(
+            name: "RunLoopInspect", dependencies: ["Inspection", "RunLoops", "Streams"], swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .systemLibrary(
@@ -120,6 +125,15 @@ let package = Package(
             name: "StreamsTests",
             dependencies: [
                 "Streams", "RunLoops", "CStreams", "RunLoopsTesting", "TestSupport", "TestExpectations",
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "Inspected", dependencies: ["Inspection", "RunLoops", "TestSupport"],
+            path: "Tests/Programs/Inspected", swiftSettings: settings),
+        .testTarget(
+            name: "InspectionTests",
+            dependencies: [
+                "Inspection", "MessagePorts", "Notifications", "RunLoops", "TestSupport", "TestExpectations",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -20,7 +20,7 @@ public final class ManualSource: Sendable {
     /// source, and then the thread whose loop holds the claim.
     nonisolated(unsafe) private var handler: (() -> Void)?
     nonisolated(unsafe) private var input: ManualInput?
-    fileprivate let origin: SourceLocation
+    let origin: SourceLocation
 
     /// False for good once the source was invalidated.
     ///
@@ -88,9 +88,10 @@ public final class ManualSource: Sendable {
     /// The part of the source that is in one loop.
     ///
     /// The loop's thread only.
-    fileprivate final class ManualInput: SignalledInput {
+    final class ManualInput: SignalledInput {
         var membership = Membership()
-        private let source: ManualSource
+        fileprivate let source: ManualSource
+        var origin: SourceLocation { source.origin }
         private let handler: () -> Void
         private var signal: ReadyNode?
         private var isServing = false

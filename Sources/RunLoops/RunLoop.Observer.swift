@@ -32,7 +32,7 @@ extension RunLoop {
         fileprivate var list: LoopObservers?
         private var handler: ((Observer, Activity) -> Void)?
         private var isNotifying = false
-        private let origin: SourceLocation
+        let origin: SourceLocation
 
         /// Makes an observer that is in no loop yet.
         ///

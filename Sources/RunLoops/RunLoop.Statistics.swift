@@ -25,6 +25,13 @@ extension RunLoop {
         public var spinHits = 0
         /// The number of spins that ended in sleep.
         public var spinMisses = 0
+        /// The time for which the loop has been in a run and has not waited, up to now.
+        ///
+        /// It is counted while a ``RunLoopWatchdog`` watches, a ``FlightRecorder`` records, or ``RunLoop/measuresHandlers`` is
+        /// true, and zero if none of them ever was. The loop then reads the clock twice for each sleep. A spin, before the loop
+        /// sleeps, counts as waiting. The utilization of a loop is the difference between two readings, divided by the time
+        /// between them; ``RunLoop/processorTime`` is what the thread has cost.
+        public var busyTime = Duration.zero
         /// The call of a handler that took longest, runs inside it included; nil while ``RunLoop/measuresHandlers`` is false.
         public var longestHandler: Handler?
     }
@@ -38,8 +45,9 @@ extension RunLoop {
             passes: handle.counters.passes.value, wakeUps: handle.counters.wakeUps.value,
             kernelWrites: handle.kernelWrites.load(ordering: .relaxed),
             kernelCalls: handle.counters.kernelCalls.value,
-            messages: handle.counters.messages.value, timerFires: handle.counters.timerFires.value,
+            messages: handle.counters.messages, timerFires: handle.counters.timerFires.value,
             spinHits: handle.counters.spinHits.value, spinMisses: handle.counters.spinMisses.value,
+            busyTime: .nanoseconds(handle.counters.busyTime.nanoseconds(at: Moment.now())),
             longestHandler: longest.map {
                 Statistics.Handler(duration: .nanoseconds($0.nanoseconds), madeAt: $0.origin.description)
             })

@@ -125,6 +125,7 @@ public final class RunLoop: Sendable {
     /// Makes this the calling thread's loop.
     func install() {
         if isInstalled { return }
+        handle.processorTime.begin()
         unsafe runloops_thread_set_loop(Unmanaged.passRetained(self).toOpaque())
         ThreadEnd.watch(.loop) {
             let notice = RunLoop.endCurrent()
@@ -151,6 +152,7 @@ public final class RunLoop: Sendable {
         loop.objects.end()
         // The last deinits may have enqueued jobs.
         unsafe loop.ownCore?.runLastJobs()
+        loop.handle.processorTime.end()
         runloops_thread_set_loop(nil)
         defer { unsafe loop.ownCore = nil }
         unsafe loop.ownCore?.closeDescriptors()

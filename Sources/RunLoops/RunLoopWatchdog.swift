@@ -101,7 +101,7 @@ private final class Watch: Sendable {
 extension RunLoopWatchdog.Report {
     fileprivate init(_ finding: BlockedHandlers<RunLoop>.Finding, now: Moment) {
         loop = finding.key
-        threadID = loop.handle.handlers.thread.load(ordering: .relaxed)
+        threadID = loop.threadID
         handler = finding.look.call.kind
         madeAt = finding.look.madeAt
         phase = finding.phase

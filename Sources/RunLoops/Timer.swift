@@ -51,7 +51,7 @@ public final class Timer {
     private var sequence: UInt64 = 0
     private var isFiring = false
     private var dateWasSet = false
-    private let origin: SourceLocation
+    let origin: SourceLocation
 
     /// The input whose date this timer keeps; nil for a timer of the user's.
     ///

@@ -66,12 +66,41 @@ public struct Program: Sendable {
             code: status & 0x7f == 0 ? status >> 8 & 0xff : nil, hung: hung)
     }
 
+    /// Runs the program while a body runs, which begins when the program has written a line.
+    ///
+    /// The program is expected to end when its input does, which is after the body.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - body: Called with the process's ID, and the first line.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body, or `SystemError` if the program cannot be started.
+    public func whileRunning<Result>(
+        _ arguments: String..., body: (Int32, String) throws -> Result
+    ) throws -> Result {
+        let wire = try Wire.sockets()
+        let process = try start(arguments, wire.far, STDERR_FILENO, input: wire.far)
+        wire.close(wire.far)
+        defer {
+            wire.close()
+            var status: CInt = 0
+            // Safe: the kernel fills our own value.
+            while unsafe waitpid(process, &status, 0) == -1 && errno == EINTR {}
+        }
+        var output = Stream(wire.near)
+        while output.isOpen && !output.text.contains("\n") { output.read() }
+        return try body(process, output.text)
+    }
+
     /// Starts the process.
-    private func start(_ arguments: [String], _ output: CInt, _ errors: CInt) throws -> pid_t {
+    private func start(
+        _ arguments: [String], _ output: CInt, _ errors: CInt, input: CInt? = nil
+    ) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         // Safe, this and the next calls: the actions are our own, and the strings live until the process is started.
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         var environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }

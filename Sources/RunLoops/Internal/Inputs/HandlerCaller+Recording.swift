@@ -27,7 +27,7 @@ extension HandlerCaller {
         }
         let ticks = ring.ticks
         if isMessage(kind) && !Recorder.recordsEverything {
-            let count = handle.counters.messages.value
+            let count = handle.counters.messages
             // This message is counted already.
             noteGap(ring, ticks, messages: count - 1)
             if !takePlaceInWindow(ring, ticks) {
@@ -42,14 +42,14 @@ extension HandlerCaller {
         if isObserved { callWatched(origin, kind, handler) } else { handler() }
         guard let end = Recorder.end(slice) else { return }
         ring.own.lastLook = end
-        ring.own.messagesAtLook = handle.counters.messages.value
+        ring.own.messagesAtLook = handle.counters.messages
     }
 
     /// Records that the loop is about to sleep.
     func beginSleep() -> Recorder.Slice? {
         guard let ring = Recorder.ring else { return nil }
         let ticks = ring.ticks
-        noteGap(ring, ticks, messages: handle.counters.messages.value)
+        noteGap(ring, ticks, messages: handle.counters.messages)
         return Recorder.begin(.sleep, in: ring, at: ticks, place: 0)
     }
 

@@ -36,9 +36,31 @@ final class HandlerCaller {
     @inline(__always)
     func lookAgain() {
         let isWanted = handle.handlers.isWanted
-        notes = isWanted
+        if notes != isWanted { interestDidChange(isWanted) }
         notesMessages = isWanted
     }
+
+    @inline(never)
+    private func interestDidChange(_ isWanted: Bool) {
+        notes = isWanted
+        if !isWanted { endBusyTime() }
+    }
+
+    /// Begins to count the time as busy, if handlers are timed, watched or recorded.
+    ///
+    /// The loop does this when a pass begins, and when it has waited.
+    @inline(__always)
+    func noteBusy() { if notes { beginBusyTime() } }
+
+    /// Ends to count the time as busy, because the loop is about to wait, or the outermost run returns.
+    @inline(__always)
+    func noteIdle() { if notes { endBusyTime() } }
+
+    @inline(never)
+    private func beginBusyTime() { handle.counters.busyTime.begin(at: Moment.now()) }
+
+    @inline(never)
+    private func endBusyTime() { handle.counters.busyTime.end(at: Moment.now()) }
 
     /// Calls user code, and times, watches or records the call if that was asked for.
     ///

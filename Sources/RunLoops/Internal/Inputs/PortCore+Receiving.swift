@@ -22,7 +22,9 @@ extension PortCore {
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
         if taken.isLast { unsafe receiver.state.value.backlog.removeFirst() }
-        if queue.limit > 0 && taken.takesRoom { queue.didHandOut() }
+        if taken.takesRoom {
+            if queue.limit > 0 { queue.didHandOut() } else { queue.countHandedOut() }
+        }
         return taken
     }
 

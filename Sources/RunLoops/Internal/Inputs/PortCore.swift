@@ -65,6 +65,12 @@ final class PortCore: Sendable {
 
     var lateReplyCount: Int { lateReplies.load(ordering: .relaxed) }
 
+    /// The number of messages that wait; for a port of signals, 1 if a signal waits.
+    var messageCount: Int {
+        if isClosed { return 0 }
+        return isSignalPort ? (bell.isRung ? 1 : 0) : queue.messageCount
+    }
+
     // MARK: - Sending
 
     /// The reason that a message was not sent.

@@ -2,7 +2,7 @@
 ///
 /// Only the loop's thread may use it.
 final class PortInput: SignalledInput {
-    private let core: PortCore
+    let core: PortCore
     /// The port itself, which the input retains while the port is in a loop.
     private let port: AnyObject
     /// The mutable state, whose parts have accessors in `PortInput+State`.
@@ -74,7 +74,7 @@ final class PortInput: SignalledInput {
         // Armed before the call, so that a ring during the call is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
-            loop.handle.counters.messages.add()
+            loop.handle.counters.portMessages.add()
             loop.handlers.call(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
@@ -110,7 +110,7 @@ final class PortInput: SignalledInput {
         defer { slot.node.freeStandalone() }
         switch slot.node.mark {
         case .beyondLimit:
-            loop.handle.counters.messages.add()
+            loop.handle.counters.portMessages.add()
             loop.handlers.callForMessage(core.origin, as: .port, slot.node) { deliver(slot) }
             return true
         case .noSenders:
@@ -137,7 +137,7 @@ final class PortInput: SignalledInput {
                 continue
             }
             calledHandler = true
-            loop.handle.counters.messages.add()
+            loop.handle.counters.portMessages.add()
             loop.handlers.callForMessage(
                 core.origin, as: .port, taken.slot.node, waiting: core.backlogCount + 1
             ) {

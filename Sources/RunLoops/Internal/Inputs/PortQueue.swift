@@ -94,6 +94,17 @@ struct PortQueue: ~Copyable, Sendable {
         return max(1, Int(room))
     }
 
+    /// The number of messages that are queued or in the backlog, modulo 2²⁰ if there is no limit.
+    var messageCount: Int {
+        let word = mailbox.current
+        let handedOut = handedOut.load(ordering: .relaxed)
+        if limit == 0 { return Int((word.sequence &- handedOut) & Mailbox.Word.roomMask) }
+        // Read while other threads go on, so the parts may not belong together.
+        let returned = roomReturned.load(ordering: .relaxed)
+        let count = Int64(limit) - Int64(word.room) - Int64(bitPattern: handedOut &- returned)
+        return Int(min(max(count, 0), Int64(limit)))
+    }
+
     /// Adds the room of the messages that were handed out since the last time to the mailbox's word.
     ///
     /// - Returns: False if the receiver has handed out no message since then.
@@ -127,6 +138,12 @@ struct PortQueue: ~Copyable, Sendable {
         runloops_light_fence()
         racePoint(.waitingLooks)
         if waitingCount.load(ordering: .relaxed) > 0 { serveLine() }
+    }
+
+    /// Counts a message that the receiver of a port without a limit hands out.
+    @inline(__always)
+    func countHandedOut() {
+        handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
 
     // MARK: - The wait queue

@@ -7,10 +7,22 @@ struct Counters: ~Copyable, Sendable {
     let passes = Counter()
     let wakeUps = Counter()
     let kernelCalls = Counter()
-    let messages = Counter()
+    /// Messages and signals of ports.
+    let portMessages = Counter()
     let spinHits = Counter()
     let spinMisses = Counter()
     let timerFires = Counter()
+    /// Nodes that the loop has taken out of its mailbox.
+    let takenNodes = Counter()
+    /// Blocks, parcels and jobs among them, and those of them that have been run.
+    let takenBlocks = Counter()
+    let blocks = Counter()
+    let busyTime = BusyTime()
+}
+
+extension Counters {
+    /// The number of messages that were handled, of every kind.
+    var messages: Int { portMessages.value &+ blocks.value }
 }
 
 /// The handler that took longest, and where it was made.

@@ -1,4 +1,3 @@
-internal import CThreads
 internal import Synchronization
 
 /// A record of the handler that a loop is calling, from which another thread can tell that a handler does not return.
@@ -22,8 +21,6 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     /// The number of calls that were recorded; for the loop's thread only.
     private let count = Counter()
-    /// The system's thread identifier of the loop's thread; 0 until the first call is recorded.
-    let thread = Atomic<Int32>(0)
 
     // MARK: - Interest
 
@@ -68,7 +65,6 @@ struct HandlerRecord: ~Copyable, Sendable {
     /// - Returns: False if no watchdog watches, or if the call is part of one that is already recorded.
     func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
-        if thread.load(ordering: .relaxed) == 0 { thread.store(runloops_thread_id(), ordering: .relaxed) }
         write(kind, origin.line, origin.address, nextTimer)
         return true
     }

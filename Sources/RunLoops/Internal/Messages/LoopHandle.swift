@@ -27,6 +27,7 @@ final class LoopHandle: Sendable {
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     let counters = Counters()
+    let processorTime = ProcessorTime()
     let handlers = HandlerRecord()
 
     /// The longest call of a handler; nil unless a program has asked for it.

@@ -57,7 +57,7 @@ final class LoopBlocks {
             let node = queue.next(in: members.currentMode, isCommon: members.modeIsCommon, before: end)
         {
             // Counted before the call, so that a thread that receives the block's answer finds the block counted.
-            members.handle.counters.messages.add()
+            members.handle.counters.blocks.add()
             switch node.kind {
             case .parcel, .parcelInModes:
                 members.handlers.callForMessage(.delivery, as: .delivery, node) {

@@ -48,7 +48,12 @@ extension LoopCore {
         defer { changeMode(to: outerMode) }
         readyInputs.runBegins()
         if outerMode == nil { waiting.runBegins() }
-        defer { if outerMode == nil { waiting.runEnds() } }
+        defer {
+            if outerMode == nil {
+                waiting.runEnds()
+                members.handlers.noteIdle()
+            }
+        }
 
         takeMail()
         // A stop that was sent while the outer run was the innermost one is for that run, so it is set aside here. If there is
@@ -82,6 +87,7 @@ extension LoopCore {
     private func pass(_ activation: Activation) -> Bool {
         handle.counters.passes.add()
         members.handlers.lookAgain()
+        members.handlers.noteBusy()
         var blockBudget = Budget()
 
         observers.notify(.beforeTimers)

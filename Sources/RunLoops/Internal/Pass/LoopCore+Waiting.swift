@@ -45,11 +45,13 @@ extension LoopCore {
             pollNow()
         } else {
             let wake = min(deadline, timers.nextWake, descriptors.nextRetry)
+            members.handlers.noteIdle()
             if let driver = ThreadDriver.current {
                 beDriven(by: driver, until: wake)
             } else if !spin(until: wake) {
                 park(until: wake)
             }
+            members.handlers.noteBusy()
         }
         members.handlers.lookAgain()
         takeMail()

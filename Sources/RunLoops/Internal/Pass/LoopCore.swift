@@ -82,13 +82,18 @@ final class LoopCore {
         var mail = handle.mailbox.take()
         // If a watchdog began to watch during this pass, the handlers of messages that were sent after that are recorded, too.
         members.handlers.lookAgain()
+        handle.counters.takenNodes.add(mail.count)
+        var blockCount = 0
         while let node = mail.popFirst() {
             switch node.kind {
-            case .block, .blockInModes, .parcel, .parcelInModes, .job, .preferredJob: blocks.append(node)
+            case .block, .blockInModes, .parcel, .parcelInModes, .job, .preferredJob:
+                blocks.append(node)
+                blockCount += 1
             case .signal: readyInputs.becameReady(ReadyNode.takeRetained(node))
             case .control: runs.requests.formUnion(handle.takeRequests())
             }
         }
+        handle.counters.takenBlocks.add(blockCount)
     }
 
     // MARK: - Modes

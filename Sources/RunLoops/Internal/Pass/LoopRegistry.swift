@@ -3,7 +3,9 @@
 /// > Thread safety: any thread.
 enum LoopRegistry {
     private struct Contents {
-        var loops: Set<RunLoop> = []
+        /// The loops, each with its number, in the order in which they were made.
+        var loops: [RunLoop: Int] = [:]
+        var nextNumber = 0
         /// The number of watchdogs.
         var watchers = 0
     }
@@ -14,7 +16,8 @@ enum LoopRegistry {
     /// Adds a new loop.
     static func add(_ loop: RunLoop) {
         contents.withLock { contents in
-            contents.loops.insert(loop)
+            contents.loops[loop] = contents.nextNumber
+            contents.nextNumber += 1
             loop.handle.handlers.addWatchers(contents.watchers)
             loop.handle.handlers.setRecorded(Recorder.isOn)
         }
@@ -25,14 +28,14 @@ enum LoopRegistry {
         contents.withLock { contents in
             // Read under the lock, so that of two changes the later one is in force.
             let isOn = Recorder.isOn
-            for loop in contents.loops { loop.handle.handlers.setRecorded(isOn) }
+            for loop in contents.loops.keys { loop.handle.handlers.setRecorded(isOn) }
         }
     }
 
     /// Removes a loop that has ended.
     static func remove(_ loop: RunLoop) {
         // Released after the lock is released.
-        let removed = contents.withLock { $0.loops.remove(loop) }
+        let removed = contents.withLock { $0.loops.removeValue(forKey: loop) }
         withExtendedLifetime(removed) {}
     }
 
@@ -45,10 +48,12 @@ enum LoopRegistry {
     private static func addWatchers(_ number: Int) {
         contents.withLock { contents in
             contents.watchers += number
-            for loop in contents.loops { loop.handle.handlers.addWatchers(number) }
+            for loop in contents.loops.keys { loop.handle.handlers.addWatchers(number) }
         }
     }
 
-    /// The loops of the process that have not ended.
-    static var loops: Set<RunLoop> { contents.withLock { $0.loops } }
+    /// The loops of the process that have not ended, in the order in which they were made.
+    static var loops: [RunLoop] {
+        contents.withLock { $0.loops }.sorted { $0.value < $1.value }.map(\.key)
+    }
 }

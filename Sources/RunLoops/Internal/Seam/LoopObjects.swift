@@ -14,6 +14,9 @@ final class LoopObjects: @unchecked Sendable {
     /// The objects that live until the loop has ended; nil from then on.
     private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
+    /// The questions of an inspector that the loop has not answered.
+    let questions = Guarded<[@Sendable (LoopDetails) -> Void]>([])
+
     /// Returns the object for a key, and makes it at the first call.
     ///
     /// The loop's thread only.

@@ -10,7 +10,7 @@
 package final class ServedInput: SignalledInput {
     private let loop: LoopCore
     /// The source that represents the input among the loop's descriptors, in the same modes.
-    private let watch: DescriptorSource
+    let watch: DescriptorSource
     /// Read and written for each message, so stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let state = ExclusivityUnchecked(State())
 
@@ -97,7 +97,7 @@ package final class ServedInput: SignalledInput {
     }
 
     /// Counts a message that is about to be given to a handler.
-    package func countMessage() { loop.handle.counters.messages.add() }
+    package func countMessage() { loop.handle.counters.portMessages.add() }
 }
 
 /// The part of an input that its own module implements.

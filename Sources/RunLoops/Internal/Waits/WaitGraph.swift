@@ -17,6 +17,12 @@ struct WaitGraph {
     /// True if no wait is entered.
     var isEmpty: Bool { waits.isEmpty }
 
+    /// The entered waits, each once.
+    var all: [ThreadWait] {
+        var seen: Set<ObjectIdentifier> = []
+        return waits.values.joined().filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
     /// Enters a wait, unless it would close a circle.
     ///
     /// - Returns: The shortest circle, if there is one: it begins with this wait, and each wait in it is for the thread of the

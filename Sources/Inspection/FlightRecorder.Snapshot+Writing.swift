@@ -1,0 +1,57 @@
+internal import Glibc
+public import RunLoops
+
+extension FlightRecorder.Snapshot {
+    /// Returns the recording in a format.
+    ///
+    /// It has the names of threads, places in the source, and times. Takes some microseconds for each event.
+    ///
+    /// - Parameter format: The format.
+    /// - Returns: The bytes of a file.
+    public func bytes(as format: TraceFormat) -> [UInt8] {
+        let trace = Trace(self)
+        return switch format {
+        case .perfetto: PerfettoTrace(trace).bytes
+        case .chromeJSON: Array(ChromeTrace(trace).text.utf8)
+        case .page: Array(TimelinePage(trace).text.utf8)
+        }
+    }
+
+    /// Writes the recording in a format to a descriptor, from its present position.
+    ///
+    /// Blocks while the descriptor takes no bytes. Goes on after a signal has interrupted it.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor of a file, pipe or socket, which stays the caller's.
+    ///   - format: The format.
+    /// - Throws: `SystemError` if the system refuses a write, for example because the disk is full. What was written before that
+    ///   stays there.
+    public func write(to descriptor: CInt, as format: TraceFormat) throws(SystemError) {
+        try descriptor.write(bytes(as: format))
+    }
+}
+
+extension CInt {
+    /// Writes all bytes to a descriptor.
+    ///
+    /// - Parameter bytes: The bytes.
+    /// - Throws: `SystemError` if the system refuses a write.
+    package func write(_ bytes: [UInt8]) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            // Safe: the bytes lie in the array, which lives through the call.
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe Glibc.write(self, bytes.baseAddress! + written, bytes.count - written)
+            }
+            if count >= 0 {
+                written += count
+            } else if errno == EAGAIN {
+                var polled = pollfd(fd: self, events: Int16(POLLOUT), revents: 0)
+                // Safe: one entry of our own.
+                _ = unsafe poll(&polled, 1, -1)
+            } else if errno != EINTR {
+                throw SystemError(call: "write", code: errno)
+            }
+        }
+    }
+}

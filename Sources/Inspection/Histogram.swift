@@ -1,0 +1,74 @@
+/// A count of times by size, in steps of an eighth.
+///
+/// A time is counted with those that differ from it by at most an eighth, whatever its size, so that a histogram of nanoseconds
+/// to hours takes little room and its quantiles are right to 12.5 %.
+///
+/// > Thread safety: a value.
+public struct Histogram: Codable, Hashable, Sendable {
+    /// The number of times.
+    public private(set) var count = 0
+    /// The sum of the times, in nanoseconds.
+    public private(set) var sum: Int64 = 0
+    /// The longest time, in nanoseconds.
+    public private(set) var longest: Int64 = 0
+    /// The counts, from the shortest bucket up to the longest that is not empty.
+    private var buckets: [Int] = []
+
+    /// Makes an empty histogram.
+    public init() {}
+
+    /// Counts a time.
+    ///
+    /// - Parameter nanoseconds: The time; a negative one counts as zero.
+    public mutating func add(_ nanoseconds: Int64) {
+        let time = max(0, nanoseconds)
+        let bucket = Histogram.bucket(of: time)
+        while buckets.count <= bucket { buckets.append(0) }
+        buckets[bucket] += 1
+        count += 1
+        sum = sum.addingReportingOverflow(time).overflow ? .max : sum + time
+        longest = max(longest, time)
+    }
+
+    /// Returns a time that a share of the times do not exceed.
+    ///
+    /// - Parameter share: The share, from 0 to 1; 0.99 for the 99th percentile.
+    /// - Returns: The upper end of the bucket that holds the time, at most ``longest``; 0 if the histogram is empty.
+    public func quantile(_ share: Double) -> Int64 {
+        let rank = max(1, Int((Double(count) * min(max(share, 0), 1)).rounded(.up)))
+        var below = 0
+        for (bucket, number) in buckets.enumerated() {
+            below += number
+            if below >= rank { return min(longest, Histogram.upperEnd(of: bucket)) }
+        }
+        return longest
+    }
+
+    /// Returns the number of times that are not longer than a time, as far as the buckets tell.
+    ///
+    /// - Parameter nanoseconds: The time.
+    /// - Returns: The number of times in the buckets that end at or below it.
+    public func count(upTo nanoseconds: Int64) -> Int {
+        var sum = 0
+        for (bucket, number) in buckets.enumerated() where Histogram.upperEnd(of: bucket) <= nanoseconds {
+            sum += number
+        }
+        return sum
+    }
+
+    // The first 16 buckets hold one number each; then each power of two has eight.
+
+    static func bucket(of time: Int64) -> Int {
+        if time < 16 { return Int(time) }
+        let power = 63 - time.leadingZeroBitCount
+        return 16 + (power - 4) * 8 + Int(time >> (power - 3) & 7)
+    }
+
+    static func upperEnd(of bucket: Int) -> Int64 {
+        if bucket < 16 { return Int64(bucket) }
+        let power = (bucket - 16) / 8 + 4
+        let eighth = Int64((bucket - 16) % 8)
+        // The last bucket ends at the largest number.
+        return Int64(truncatingIfNeeded: (UInt64(8 + eighth + 1) << UInt64(power - 3)) - 1)
+    }
+}

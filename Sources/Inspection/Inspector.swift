@@ -1,0 +1,95 @@
+public import MessagePorts
+public import RunLoops
+
+/// Lets other processes of the same user look at the loops of this one, while it runs.
+///
+/// ```swift
+/// let recorder = try FlightRecorder()
+/// let inspector = try Inspector(recorder: recorder)
+/// ```
+///
+/// Then `runloop-inspect` shows what each loop does, also while every loop is stuck: the inspector answers on a thread of its
+/// own. It answers processes of the same user and of root, by the credentials that the kernel gives. It shows names of loops
+/// and threads, places in the source, and numbers; never the contents of messages. Nothing in the process can be changed
+/// through it.
+///
+/// While an inspector is on, each call of a handler costs its loop a few plain stores, as with a `RunLoopWatchdog`, and each
+/// sleep two readings of the clock. While no process looks, its thread sleeps. A look asks each loop for its inputs with one
+/// block.
+///
+/// The inspector listens on an abstract Unix socket, ``name(of:)``, so processes of other containers do not see it.
+///
+/// > Thread safety: any thread.
+public final class Inspector: Sendable {
+    private let thread: RunLoopThread
+    private let port: MessagePort
+    private let isStopped = Guarded(false)
+
+    /// Starts to answer.
+    ///
+    /// A process has at most one inspector.
+    ///
+    /// - Parameter recorder: The flight recorder of the process, so that the last seconds can be looked at, too. The inspector
+    ///   holds it.
+    /// - Throws: `MessagePortError`, for example if the process has an inspector already, or has no descriptor left. Nothing is
+    ///   left open then.
+    public init(recorder: FlightRecorder? = nil) throws(MessagePortError) {
+        port = try MessagePort(
+            name: Inspector.name(of: ProcessFile.processID), limits: Inspector.limits,
+            admitting: { $0.isOfThisUser || $0.userID == 0 })
+        do { thread = try RunLoopThread(name: "inspector") } catch { throw .system(error) }
+        RunLoop.beginLooking()
+        let service = InspectorService(recorder)
+        let started = OneShot<SystemError?>()
+        thread.runLoop.perform { [port] in
+            let loop = RunLoop.current
+            loop.waitPolicy = .park
+            do throws(SystemError) {
+                try loop.add(port, forMode: .default) { service.answer($0) }
+                _ = started.decide(nil)
+            } catch { _ = started.decide(error) }
+        }
+        started.wait()
+        if let error = started.take() {
+            stop()
+            throw .system(error)
+        }
+    }
+
+    deinit { stop() }
+
+    /// Stops to answer, as does the end of the inspector's last reference. Calling it again does nothing.
+    public func stop() {
+        if Fork.isChild { return }
+        let wasStopped = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }
+        if wasStopped { return }
+        RunLoop.endLooking()
+        port.invalidate()
+        thread.stop()
+    }
+
+    /// The name of the inspector's port in a process.
+    ///
+    /// - Parameter process: The system's ID of the process.
+    /// - Returns: The name, which is abstract: it begins with `@`.
+    public static func name(of process: Int32) -> PortName {
+        do { return try PortName("@\(Inspector.prefix)\(process)") } catch {
+            preconditionFailure("the name is short and has no slash")
+        }
+    }
+
+    static let prefix = "run-loop-inspector."
+
+    /// A looker sends a few bytes and gets descriptors.
+    private static var limits: MessagePort.Limits {
+        var limits = MessagePort.Limits()
+        limits.body = 64
+        limits.descriptors = 0
+        limits.connections = 16
+        limits.connectionsPerProcess = 4
+        return limits
+    }
+}

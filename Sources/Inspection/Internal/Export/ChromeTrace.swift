@@ -1,0 +1,110 @@
+internal import RunLoops
+
+/// A recording as the JSON of Chrome's trace viewer.
+struct ChromeTrace {
+    let text: String
+
+    init(_ trace: Trace) {
+        var json = JSONText()
+        json.object { json in
+            json.key("displayTimeUnit")
+            json.string("ns")
+            json.key("traceEvents")
+            json.array { json in
+                ChromeTrace.name("process_name", trace.program, trace, thread: 0, &json)
+                for (index, lane) in trace.threads.enumerated() {
+                    let thread = lane.id == 0 ? Int32(index) : lane.id
+                    let name = lane.name + (lane.hasEnded ? " (ended)" : "")
+                    ChromeTrace.name("thread_name", name, trace, thread: thread, &json)
+                    for item in lane.items { ChromeTrace.item(item, trace, thread, &json) }
+                }
+                json.newLine()
+            }
+        }
+        text = json.text + "\n"
+    }
+
+    private static func name(
+        _ kind: String, _ name: String, _ trace: Trace, thread: Int32, _ json: inout JSONText
+    ) {
+        json.newLine()
+        json.object { json in
+            json.key("name")
+            json.string(kind)
+            json.key("ph")
+            json.string("M")
+            place(trace, thread, &json)
+            json.key("args")
+            json.object { json in
+                json.key("name")
+                json.string(name)
+            }
+        }
+    }
+
+    private static func place(_ trace: Trace, _ thread: Int32, _ json: inout JSONText) {
+        json.key("pid")
+        json.number(trace.process)
+        json.key("tid")
+        json.number(thread)
+    }
+
+    private static func item(_ item: Trace.Item, _ trace: Trace, _ thread: Int32, _ json: inout JSONText) {
+        json.newLine()
+        json.object { json in
+            json.key("name")
+            json.string(item.event.title)
+            json.key("cat")
+            json.string(item.event.kind.word)
+            json.key("ph")
+            json.string(item.end == nil ? "i" : "X")
+            json.key("ts")
+            json.microseconds(item.start)
+            if let end = item.end {
+                json.key("dur")
+                json.microseconds(end - item.start)
+            } else {
+                json.key("s")
+                json.string("t")
+            }
+            place(trace, thread, &json)
+            arguments(item, &json)
+        }
+        guard let flow = item.flow else { return }
+        // An arrow from the post to the handler.
+        let isPost = item.event.kind.isInstant
+        json.newLine()
+        json.object { json in
+            json.key("name")
+            json.string("message")
+            json.key("cat")
+            json.string("message")
+            json.key("ph")
+            json.string(isPost ? "s" : "f")
+            if !isPost {
+                json.key("bp")
+                json.string("e")
+            }
+            json.key("id")
+            json.string(String(flow, radix: 16))
+            json.key("ts")
+            json.microseconds(item.start)
+            place(trace, thread, &json)
+        }
+    }
+
+    private static func arguments(_ item: Trace.Item, _ json: inout JSONText) {
+        let particulars = item.particulars
+        if particulars.isEmpty { return }
+        json.key("args")
+        json.object { json in
+            for (name, value) in particulars {
+                json.key(name)
+                switch value {
+                case .number(let number): json.number(number)
+                case .text(let text): json.string(text)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// A text of JSON that is written from its beginning to its end.
+struct JSONText {
+    private(set) var text = ""
+    private var needsComma = false
+
+    mutating func object(_ body: (inout JSONText) -> Void) { enclose("{", "}", body) }
+    mutating func array(_ body: (inout JSONText) -> Void) { enclose("[", "]", body) }
+
+    private mutating func enclose(_ open: String, _ close: String, _ body: (inout JSONText) -> Void) {
+        separate()
+        text += open
+        needsComma = false
+        body(&self)
+        text += close
+        needsComma = true
+    }
+
+    mutating func key(_ key: String) {
+        string(key)
+        text += ":"
+        needsComma = false
+    }
+
+    mutating func string(_ value: String) {
+        separate()
+        text += "\""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            // So that the text may stand in a script of a page.
+            case "<": text += "\\u003c"
+            case _ where scalar.value < 0x20 || scalar.value == 0x2028 || scalar.value == 0x2029:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+
+    mutating func number(_ value: some BinaryInteger) {
+        separate()
+        text += String(value)
+    }
+
+    /// Writes nanoseconds as microseconds with three decimals.
+    mutating func microseconds(_ nanoseconds: Int64) {
+        separate()
+        let magnitude = nanoseconds.magnitude
+        let decimals = String(magnitude % 1000)
+        text +=
+            "\(nanoseconds < 0 ? "-" : "")\(magnitude / 1000)."
+            + String(repeating: "0", count: 3 - decimals.count) + decimals
+    }
+
+    /// Begins a new line, which means nothing in JSON, so that a long text can be read.
+    mutating func newLine() { text += "\n" }
+
+    private mutating func separate() {
+        if needsComma { text += "," }
+        needsComma = true
+    }
+}

@@ -1,0 +1,112 @@
+internal import RunLoops
+
+/// A recording as a page of HTML: one file, which loads nothing.
+struct TimelinePage {
+    let text: String
+
+    init(_ trace: Trace) {
+        text = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta http-equiv="Content-Security-Policy" \
+            content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+            <title>Timeline</title>
+            <style>
+            \(TimelinePage.style)
+            </style>
+            </head>
+            <body>
+            \(TimelinePage.body)
+            <script type="application/json" id="recording">\(TimelinePage.data(of: trace))</script>
+            <script>
+            \(TimelinePage.script)
+            </script>
+            </body>
+            </html>
+
+            """
+    }
+
+    /// The recording, with each text once.
+    private static func data(of trace: Trace) -> String {
+        var texts = Texts()
+        var json = JSONText()
+        json.object { json in
+            json.key("process")
+            json.number(trace.process)
+            json.key("program")
+            json.string(trace.program)
+            json.key("length")
+            json.number(max(1, trace.end - trace.begin))
+            json.key("threads")
+            json.array { json in
+                for lane in trace.threads { write(lane, trace.begin, &texts, &json) }
+            }
+            json.key("texts")
+            json.array { json in for text in texts.all { json.string(text) } }
+        }
+        return json.text
+    }
+
+    private static func write(
+        _ lane: Trace.Lane, _ begin: Int64, _ texts: inout Texts, _ json: inout JSONText
+    ) {
+        json.newLine()
+        json.object { json in
+            json.key("id")
+            json.number(lane.id)
+            json.key("name")
+            json.string(lane.name)
+            json.key("state")
+            json.string((lane.hasEnded ? "ended" : "") + (lane.lacksEvents ? " older events were overwritten" : ""))
+            json.key("items")
+            json.array { json in for item in lane.items { write(item, begin, &texts, &json) } }
+        }
+    }
+
+    /// An item: start, length or -1, depth, kind, title, place of a handler or -1, wait or -1, flow or 0, particulars.
+    private static func write(
+        _ item: Trace.Item, _ begin: Int64, _ texts: inout Texts, _ json: inout JSONText
+    ) {
+        var place = -1
+        if case .handler = item.event.kind { place = texts.number(of: item.event.place) }
+        json.array { json in
+            json.number(item.start - begin)
+            json.number(item.end.map { $0 - item.start } ?? -1)
+            json.number(item.depth)
+            json.number(texts.number(of: item.event.kind.word))
+            json.number(texts.number(of: item.event.title))
+            json.number(place)
+            json.number(item.event.wait?.wholeNanoseconds ?? -1)
+            json.string(item.flow.map { String($0, radix: 36) } ?? "")
+            for (name, value) in item.particulars {
+                switch value {
+                case .number(let number):
+                    json.string(name)
+                    json.number(number)
+                case .text(let text): json.string("\(name.replacingUnderscores): \(text)")
+                }
+            }
+        }
+    }
+
+    /// The texts of a page, each with its number.
+    private struct Texts {
+        private(set) var all: [String] = []
+        private var numbers: [String: Int] = [:]
+
+        mutating func number(of text: String) -> Int {
+            if let known = numbers[text] { return known }
+            numbers[text] = all.count
+            all.append(text)
+            return all.count - 1
+        }
+    }
+}
+
+extension String {
+    fileprivate var replacingUnderscores: String { String(map { $0 == "_" ? " " : $0 }) }
+}

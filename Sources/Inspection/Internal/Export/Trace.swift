@@ -1,0 +1,197 @@
+internal import RunLoops
+
+/// A recording in the form that all exports begin with: for each thread, slices that are properly nested, and instants.
+struct Trace {
+    let process: Int32
+    let program: String
+    /// The moments at which the recording began and the snapshot was taken, in nanoseconds.
+    let begin: Int64
+    let end: Int64
+    let threads: [Lane]
+
+    /// The events of one thread.
+    struct Lane {
+        let id: Int32
+        let name: String
+        let hasEnded: Bool
+        let lacksEvents: Bool
+        /// The slices and instants, in the order in which they began; an outer slice comes before those inside it.
+        fileprivate(set) var items: [Item]
+    }
+
+    /// A slice, or an instant.
+    struct Item {
+        let event: FlightRecorder.Event
+        let start: Int64
+        /// The end of a slice: at most that of the slice around it, and the snapshot's date if it is open. Nil for an instant.
+        let end: Int64?
+        let isOpen: Bool
+        /// The number of slices around it in its lane.
+        let depth: Int
+        /// The number of the arrow that leads from a post to the handler of its message, if the recording has both.
+        var flow: UInt64?
+        /// True for a post whose message was not handled yet, or was handled without being recorded.
+        var isFlowOpen = false
+    }
+
+    init(_ snapshot: FlightRecorder.Snapshot) {
+        process = ProcessFile.processID
+        program = ProcessFile.programName
+        let epoch = ContinuousClock().systemEpoch
+        let end = (snapshot.date - epoch).wholeNanoseconds
+        begin = (snapshot.begin - epoch).wholeNanoseconds
+        self.end = end
+        var threads = snapshot.threads.map { thread in
+            Lane(
+                id: thread.id, name: thread.name, hasEnded: thread.hasEnded, lacksEvents: thread.lacksEvents,
+                items: Lane.items(thread.events, thread.eventsUnderWay, epoch, end))
+        }
+        Trace.connect(&threads)
+        self.threads = threads
+    }
+
+    /// Gives the posts and handlers that belong together the number of their arrow.
+    private static func connect(_ threads: inout [Lane]) {
+        let items = threads.flatMap(\.items)
+        let posts = Set(items.filter { $0.end == nil }.compactMap(\.event.flow))
+        let handlers = Set(items.filter { $0.end != nil }.compactMap(\.event.flow))
+        for lane in threads.indices {
+            for index in threads[lane].items.indices {
+                guard let flow = threads[lane].items[index].event.flow else { continue }
+                if posts.contains(flow) && handlers.contains(flow) {
+                    threads[lane].items[index].flow = flow
+                } else if threads[lane].items[index].end == nil {
+                    threads[lane].items[index].isFlowOpen = true
+                }
+            }
+        }
+    }
+}
+
+extension Trace.Lane {
+    /// Sorts events by their beginnings, and nests them.
+    ///
+    /// Two times of one recording are rounded each, so a slice might end a nanosecond after the one around it: it is cut.
+    fileprivate static func items(
+        _ over: [FlightRecorder.Event], _ underWay: [FlightRecorder.Event], _ epoch: ContinuousClock.Instant,
+        _ snapshotEnd: Int64
+    ) -> [Trace.Item] {
+        typealias Dated = (event: FlightRecorder.Event, start: Int64, end: Int64?, isOpen: Bool)
+        func dated(_ event: FlightRecorder.Event, isOpen: Bool) -> Dated {
+            let start = (event.start - epoch).wholeNanoseconds
+            let duration = event.duration?.wholeNanoseconds
+            if isOpen { return (event, start, max(start, snapshotEnd), true) }
+            return (event, start, event.kind.isInstant ? nil : start + (duration ?? 0), false)
+        }
+        var all = over.map { dated($0, isOpen: false) } + underWay.map { dated($0, isOpen: true) }
+        // Events of one beginning and one depth keep the order in which they ended.
+        let order = all.enumerated().sorted {
+            ($0.element.start, $0.element.event.depth, $0.offset)
+                < ($1.element.start, $1.element.event.depth, $1.offset)
+        }
+        all = order.map(\.element)
+        var around: [Int64] = []
+        return all.map { event, start, end, isOpen in
+            while let last = around.last, last <= start && !(last == start && around.count <= event.depth) {
+                around.removeLast()
+            }
+            guard let end else {
+                return Trace.Item(event: event, start: start, end: nil, isOpen: false, depth: around.count)
+            }
+            let cut = min(end, around.last ?? .max)
+            defer { around.append(cut) }
+            return Trace.Item(event: event, start: start, end: cut, isOpen: isOpen, depth: around.count)
+        }
+    }
+}
+
+extension FlightRecorder.Event.Kind {
+    /// True for an event that takes no time.
+    var isInstant: Bool {
+        switch self {
+        case .handler, .stretch, .run, .sleep, .wait, .interval: false
+        case .post, .fullPort, .mark, .notification, .drop, .connection: true
+        }
+    }
+
+    /// A word for the kind, the category of the export.
+    var word: String {
+        switch self {
+        case .handler(let kind): kind.description
+        case .stretch: "stretch"
+        case .run: "run"
+        case .sleep: "sleep"
+        case .post: "post"
+        case .fullPort: "full port"
+        case .wait: "wait"
+        case .mark: "mark"
+        case .interval: "interval"
+        case .notification: "post of a notification"
+        case .drop: "drop"
+        case .connection: "connection"
+        }
+    }
+}
+
+extension FlightRecorder.Event {
+    /// The name of the event in an export.
+    var title: String {
+        switch kind {
+        case .handler(let kind): place.contains(":") ? "\(kind) \(place)" : place
+        case .stretch(let count): "\(count) handlers, one of them \(place)"
+        case .run: "run in \(place)"
+        case .sleep: "sleep"
+        case .post(let count): count == 1 ? "post \(place)" : "post of \(count) \(place)"
+        case .fullPort: "full port \(place)"
+        case .wait: "wait \(place)"
+        case .mark, .interval: place
+        case .notification(let observers): "notification \(place) to \(observers)"
+        case .drop(let count): "drop of \(count) \(place)"
+        case .connection(let began): "\(began ? "connection" : "end of a connection") \(place)"
+        }
+    }
+
+    /// What else is known of the event, in the order in which an export shows it. Times are nanoseconds.
+    fileprivate var particulars: [(name: String, value: Trace.Particular)] {
+        var all: [(String, Trace.Particular)] = []
+        if let wait { all.append(("waited_ns", .number(wait.wholeNanoseconds))) }
+        if let lateness { all.append(("late_ns", .number(lateness.wholeNanoseconds))) }
+        if let waitingMessages { all.append(("waiting_messages", .number(Int64(waitingMessages)))) }
+        switch kind {
+        case .sleep(let reasons): all.append(("ended_by", .text(reasons.words)))
+        case .run(let result): if let result { all.append(("result", .text("\(result)"))) }
+        case .wait(let isRefused): if isRefused { all.append(("refused", .text("it would deadlock"))) }
+        default: break
+        }
+        return all
+    }
+}
+
+extension Trace {
+    /// A value that an export shows beside an event.
+    enum Particular {
+        case number(Int64)
+        case text(String)
+    }
+}
+
+extension Trace.Item {
+    /// What else is known of the item, in the order in which an export shows it. Times are nanoseconds.
+    var particulars: [(name: String, value: Trace.Particular)] {
+        var all = event.particulars
+        if isOpen { all.append(("state", .text("under way"))) }
+        if isFlowOpen { all.append(("message", .text("not handled, or not recorded"))) }
+        return all
+    }
+}
+
+extension FlightRecorder.Event.WakeReasons {
+    /// The reasons, in words.
+    var words: String {
+        var words: [String] = []
+        if contains(.messages) { words.append("messages") }
+        if contains(.descriptor) { words.append("descriptor") }
+        if contains(.timer) { words.append("timer") }
+        return words.isEmpty ? "deadline" : words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,139 @@
+public import RunLoops
+
+extension ProcessReport {
+    /// Looks at the loops of this process.
+    ///
+    /// Blocks the calling thread until the loops have answered, at most for the patience. While no inspector and no watchdog is
+    /// on, it cannot know which handlers are being called.
+    ///
+    /// - Parameters:
+    ///   - recorder: The flight recorder of the process, for ``recent`` and the duration of calls.
+    ///   - patience: The longest time to wait for loops to answer with their inputs.
+    ///
+    /// > Thread safety: any thread. Not in asynchronous code, because it blocks.
+    @available(*, noasync, message: "it blocks the thread until the loops answer; call it on a thread of yours")
+    public init(recorder: FlightRecorder? = nil, patience: Duration = .milliseconds(100)) {
+        self.init(looking: RunLoop.all, recorder, patience)
+    }
+
+    private init(looking loops: [RunLoop], _ recorder: FlightRecorder?, _ patience: Duration) {
+        let before = loops.map(\.look)
+        let answers = LoopAnswers(loops, before: .now + patience)
+        let snapshot = recorder?.snapshot()
+        let now = Moment.now()
+        processID = ProcessFile.processID
+        program = ProcessFile.programName
+        date = now.nanoseconds
+        waits = Wait.all(RunLoop.waits)
+        recent = snapshot.map(Recent.init)
+        self.loops = zip(loops, before).enumerated().map { index, pair in
+            let (loop, before) = pair
+            return Loop(
+                loop, before: before, details: answers[index], underWay: snapshot?.call(of: loop), now: now)
+        }
+    }
+
+}
+
+extension ProcessReport.Loop {
+    fileprivate init(
+        _ loop: RunLoop, before: LoopLook, details: LoopDetails?, underWay: FlightRecorder.Event?, now: Moment
+    ) {
+        let after = loop.look
+        name = loop.name
+        threadID = loop.threadID
+        isMain = loop == .main
+        let isSameCall = after.call != nil && after.call == before.call
+        isBlocked = details == nil && isSameCall
+        let duration = underWay.map { (now.instant - $0.start).wholeNanoseconds }
+        call = after.call.map {
+            ProcessReport.Call(
+                kind: $0.kind.description, madeAt: $0.madeAt,
+                duration: underWay?.place == $0.madeAt ? duration : nil)
+        }
+        busyFor = after.busySince.map { max(0, now.nanoseconds - $0.nanoseconds) }
+        pending = loop.pendingCount
+        counts = ProcessReport.Counts(loop)
+        self.details = details.map { ProcessReport.Details($0, now: now) }
+    }
+}
+
+extension ProcessReport.Counts {
+    fileprivate init(_ loop: RunLoop) {
+        let statistics = loop.statistics
+        self.init(
+            passes: statistics.passes, messages: statistics.messages, wakeUps: statistics.wakeUps,
+            kernelCalls: statistics.kernelCalls + statistics.kernelWrites,
+            timerFires: statistics.timerFires,
+            busyTime: statistics.busyTime.wholeNanoseconds,
+            processorTime: loop.processorTime.wholeNanoseconds)
+    }
+}
+
+extension ProcessReport.Details {
+    fileprivate init(_ details: LoopDetails, now: Moment) {
+        mode = details.mode
+        depth = details.depth
+        commonModes = details.commonModes
+        inputs = details.inputs.map { ProcessReport.Input($0, now: now) }
+    }
+}
+
+extension ProcessReport.Input {
+    fileprivate init(_ input: LoopDetails.Input, now: Moment) {
+        self.init(kind: "", madeAt: input.madeAt, modes: input.modes)
+        switch input.kind {
+        case .timer(let date, let interval, let missed):
+            kind = "timer"
+            dueIn = date.map { $0.nanoseconds - now.nanoseconds }
+            self.interval = interval.wholeNanoseconds
+            self.missed = missed
+        case .port(let count, let limit, let waitingSenders, let carriesSignals):
+            kind = "port"
+            self.count = count
+            self.limit = limit == 0 || carriesSignals ? nil : limit
+            self.waitingSenders = waitingSenders
+        case .descriptor(let descriptor):
+            kind = "descriptor"
+            self.descriptor = descriptor
+        case .manualSource: kind = "manual source"
+        case .observer: kind = "observer"
+        case .served: kind = "served"
+        }
+    }
+}
+
+extension ProcessReport.Wait {
+    /// The waits, with those that close a circle marked.
+    fileprivate static func all(_ waits: [WaitLook]) -> [ProcessReport.Wait] {
+        waits.map { wait in
+            ProcessReport.Wait(
+                loop: wait.loop.map(\.name), operation: wait.operation, madeAt: wait.madeAt,
+                waitsFor: wait.targets.map(\.name), hasDeadline: wait.endsByItself,
+                isInCircle: wait.loop.map { leads(from: wait, to: $0, in: waits) } ?? false)
+        }
+    }
+
+    /// True if a wait leads, over the waits of the loops that it is for, back to a loop.
+    private static func leads(from wait: WaitLook, to loop: RunLoop, in waits: [WaitLook]) -> Bool {
+        var seen: Set<RunLoop> = []
+        var ahead = wait.targets
+        while let next = ahead.popLast() {
+            if next == loop { return true }
+            guard seen.insert(next).inserted else { continue }
+            for wait in waits where wait.loop == next { ahead += wait.targets }
+        }
+        return false
+    }
+}
+
+extension FlightRecorder.Snapshot {
+    /// The innermost handler that a loop's thread is calling.
+    fileprivate func call(of loop: RunLoop) -> FlightRecorder.Event? {
+        guard let thread = threads.first(where: { $0.id == loop.threadID && !$0.hasEnded }) else { return nil }
+        return thread.eventsUnderWay.last { event in
+            if case .handler = event.kind { return true }
+            return false
+        }
+    }
+}

@@ -1,0 +1,135 @@
+extension ProcessReport {
+    /// The report as a text for a terminal.
+    ///
+    /// - Parameters:
+    ///   - earlier: An earlier report of the same process, to show rates; nil to show totals.
+    ///   - width: The columns of the terminal.
+    /// - Returns: Lines of at most that width, each with a line feed.
+    public func text(since earlier: ProcessReport? = nil, width: Int = 100) -> String {
+        var page = TextPage(width: max(40, width))
+        let seconds = earlier.map { Double(date - $0.date) / 1e9 } ?? 0
+        page.line("\(program) (\(processID)): \(loops.count) loops")
+        for wait in waits where wait.isInCircle && !wait.hasDeadline { page.line("DEADLOCK: \(wait.sentence)") }
+        page.table(
+            ["LOOP", "THREAD", "BUSY", "CPU", seconds > 0 ? "PASS/S" : "PASSES", seconds > 0 ? "MSG/S" : "MSGS",
+             "PENDING", "STATE"],
+            loops.map { loop in
+                let before = earlier?.loops.first { $0.threadID == loop.threadID && $0.name == loop.name }
+                return loop.row(since: before, seconds)
+            }, leftAligned: [0, 7])
+        let ports = loops.flatMap { loop in loop.inputs("port").map { (loop, $0) } }
+        page.section("PORTS", ["LOOP", "WAITING", "LIMIT", "SENDERS", "MADE AT"], ports.map { loop, port in
+            [loop.label, "\(port.count ?? 0)", port.limit.map(String.init) ?? "-", "\(port.waitingSenders ?? 0)", port.madeAt]
+        }, leftAligned: [0, 4])
+        let timers = loops.flatMap { loop in loop.inputs("timer").map { (loop, $0) } }
+        page.section("TIMERS", ["LOOP", "DUE IN", "EVERY", "MISSED", "MADE AT"], timers.map { loop, timer in
+            [loop.label, timer.dueIn.map(\.time) ?? "-", timer.interval.map { $0 > 0 ? $0.time : "once" } ?? "-",
+             "\(timer.missed ?? 0)", timer.madeAt]
+        }, leftAligned: [0, 4])
+        let others = loops.flatMap { loop in
+            loop.inputs("descriptor", "manual source", "observer", "served").map { (loop, $0) }
+        }
+        page.section("SOURCES", ["LOOP", "KIND", "FD", "MODES", "MADE AT"], others.map { loop, input in
+            [loop.label, input.kind, input.descriptor.map { "\($0)" } ?? "-", input.modes.sorted().joined(separator: " "),
+             input.madeAt]
+        }, leftAligned: [0, 1, 3, 4])
+        if !waits.isEmpty {
+            page.line("")
+            page.line("WAITS")
+            for wait in waits { page.line(wait.sentence) }
+        }
+        if let recent { recent.write(to: &page) }
+        return page.text
+    }
+}
+
+extension ProcessReport.Loop {
+    fileprivate var label: String { name.isEmpty ? "thread \(threadID)" : name }
+
+    fileprivate func inputs(_ kinds: String...) -> [ProcessReport.Input] {
+        details?.inputs.filter { kinds.contains($0.kind) } ?? []
+    }
+
+    fileprivate func row(since before: ProcessReport.Loop?, _ seconds: Double) -> [String] {
+        func share(_ now: Int64, _ before: Int64?) -> String {
+            guard seconds > 0, let before else { return now.time }
+            let share = Double(now - before) / seconds / 1e7
+            return "\(Int(min(max(share, 0), 100).rounded()))%"
+        }
+        func rate(_ now: Int, _ before: Int?) -> String {
+            guard seconds > 0, let before else { return "\(now)" }
+            return "\(Int((Double(now - before) / seconds).rounded()))"
+        }
+        let old = before?.counts
+        return [
+            label, "\(threadID)", share(counts.busyTime, old?.busyTime),
+            share(counts.processorTime, old?.processorTime), rate(counts.passes, old?.passes),
+            rate(counts.messages, old?.messages), "\(pending)", state,
+        ]
+    }
+
+    /// The state in words.
+    fileprivate var state: String {
+        let length = call?.duration ?? busyFor
+        if let call, isBlocked {
+            return "BLOCKED\(length.map { " \($0.time)" } ?? "") in \(call.words)"
+        }
+        if let call { return "in \(call.words)" }
+        guard let details else { return busyFor == nil ? "no answer: it does not run" : "no answer" }
+        guard let mode = details.mode, details.depth > 0 else { return "not running" }
+        return "serves \(mode)" + (details.depth > 1 ? ", \(details.depth) runs deep" : "")
+    }
+}
+
+extension ProcessReport.Call {
+    fileprivate var words: String { madeAt.contains(":") ? "\(kind) \(madeAt)" : madeAt }
+}
+
+extension ProcessReport.Wait {
+    fileprivate var sentence: String {
+        let targets = waitsFor.map { $0.isEmpty ? "an unnamed loop" : $0 }.joined(separator: ", ")
+        let waiter = loop.map { $0.isEmpty ? "an unnamed loop" : $0 } ?? "a thread"
+        return "\(waiter) waits for \(targets.isEmpty ? "other threads" : targets) in \(operation) at \(madeAt)"
+            + (hasDeadline ? ", with a deadline" : "") + (isInCircle ? ", in a circle" : "")
+    }
+}
+
+extension ProcessReport.Recent {
+    fileprivate func write(to page: inout TextPage) {
+        page.section(
+            "HANDLERS OF THE LAST \(covered.time)",
+            ["CALLS", "TOGETHER", "LONGEST", "WAITED", "KIND", "MADE AT"],
+            handlers.prefix(15).map {
+                ["\($0.count)", $0.total.time, $0.longest.time, $0.longestWait > 0 ? $0.longestWait.time : "-", $0.kind,
+                 $0.madeAt]
+            }, leftAligned: [4, 5])
+        page.section(
+            "TIMES", ["", "COUNT", "P50", "P99", "LONGEST"],
+            [("handlers", lengths), ("waits of messages", waits), ("lateness of timers", latenesses)].map {
+                [$0.0, "\($0.1.count)", $0.1.quantile(0.5).time, $0.1.quantile(0.99).time, $0.1.longest.time]
+            }, leftAligned: [0])
+        if drops > 0 { page.line("\(drops) notifications were discarded") }
+    }
+}
+
+extension Int64 {
+    /// Nanoseconds, in words of three digits.
+    var time: String {
+        let size = magnitude
+        let (unit, name): (UInt64, String) =
+            switch size {
+            case 10_000_000_000_000...: (60_000_000_000, "min")
+            case 1_000_000_000...: (1_000_000_000, "s")
+            case 1_000_000...: (1_000_000, "ms")
+            case 1_000...: (1_000, "us")
+            default: (1, "ns")
+            }
+        let whole = size / unit
+        let digits = whole >= 100 || unit == 1 ? 0 : whole >= 10 ? 1 : 2
+        let sign = self < 0 ? "-" : ""
+        if digits == 0 { return "\(sign)\(whole) \(name)" }
+        let power: UInt64 = digits == 1 ? 10 : 100
+        let decimals = String(size % unit * power / unit)
+        return "\(sign)\(whole)." + String(repeating: "0", count: digits - decimals.count) + decimals + " \(name)"
+    }
+}

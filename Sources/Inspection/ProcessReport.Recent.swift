@@ -1,0 +1,93 @@
+public import RunLoops
+
+extension ProcessReport {
+    /// The last seconds of a process, from its flight recorder.
+    ///
+    /// > Thread safety: a value.
+    public struct Recent: Codable, Hashable, Sendable {
+        /// The time that the recording covers.
+        public var covered: Int64
+        /// The handlers by place, those with the longest call first, at most 50.
+        public var handlers: [Place]
+        /// The lengths of the recorded calls of handlers.
+        public var lengths: Histogram
+        /// The times from the sending of a message to the call of its handler.
+        public var waits: Histogram
+        /// The times from the date of a timer to the call of its handler.
+        public var latenesses: Histogram
+        /// The notifications that were discarded because an observer had no room.
+        public var drops: Int
+    }
+
+    /// The recorded calls of the handlers that were made at one place.
+    ///
+    /// > Thread safety: a value.
+    public struct Place: Codable, Hashable, Sendable {
+        /// The kind of the handlers, in words.
+        public var kind: String
+        /// The place where they were made.
+        public var madeAt: String
+        /// The number of recorded calls.
+        public var count: Int
+        /// The time that they took together.
+        public var total: Int64
+        /// The longest call.
+        public var longest: Int64
+        /// The longest time that a message waited for its call.
+        public var longestWait: Int64
+    }
+}
+
+extension ProcessReport.Recent {
+    /// Sums up a snapshot of a flight recorder.
+    ///
+    /// - Parameter snapshot: The snapshot.
+    public init(_ snapshot: FlightRecorder.Snapshot) {
+        struct Key: Hashable {
+            let kind: RunLoop.HandlerKind
+            let place: String
+        }
+        var places: [Key: ProcessReport.Place] = [:]
+        var lengths = Histogram()
+        var waits = Histogram()
+        var latenesses = Histogram()
+        var drops = 0
+        for thread in snapshot.threads {
+            for event in thread.events {
+                if case .drop(let count) = event.kind { drops += count }
+                guard case .handler(let kind) = event.kind, let duration = event.duration else { continue }
+                let length = duration.wholeNanoseconds
+                lengths.add(length)
+                if let wait = event.wait { waits.add(wait.wholeNanoseconds) }
+                if let lateness = event.lateness { latenesses.add(lateness.wholeNanoseconds) }
+                let none = ProcessReport.Place(
+                    kind: kind.description, madeAt: event.place, count: 0, total: 0, longest: 0, longestWait: 0)
+                places[Key(kind: kind, place: event.place), default: none].count += 1
+                places[Key(kind: kind, place: event.place), default: none].add(
+                    length, wait: event.wait?.wholeNanoseconds ?? 0)
+            }
+        }
+        let slowest = places.values.sorted { ($0.longest, $0.madeAt) > ($1.longest, $1.madeAt) }
+        self.init(
+            covered: (snapshot.date - snapshot.begin).wholeNanoseconds,
+            handlers: Array(slowest.prefix(50)), lengths: lengths, waits: waits, latenesses: latenesses,
+            drops: drops)
+    }
+}
+
+extension ProcessReport.Place {
+    fileprivate mutating func add(_ length: Int64, wait: Int64) {
+        total += length
+        longest = max(longest, length)
+        longestWait = max(longestWait, wait)
+    }
+}
+
+extension Duration {
+    /// The nanoseconds, without fractions; `Int64.max` from 292 years on.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : whole + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,145 @@
+/// The loops of a process at one moment: what each of them does, since when, and what waits for it.
+///
+/// ```swift
+/// let report = ProcessReport(recorder: recorder)
+/// for loop in report.loops where loop.isBlocked { log(loop.name, loop.call?.madeAt ?? "") }
+/// ```
+///
+/// A loop that serves blocks answers with its inputs; one that does not within the patience of the caller is reported as
+/// another thread sees it. So a report comes also while every loop is stuck, and names what they are stuck in. A report has
+/// names of loops, places in the source and numbers. It never has the contents of messages.
+///
+/// Times are nanoseconds. The names of the members are those of the JSON form, ``json``.
+///
+/// > Thread safety: a value.
+public struct ProcessReport: Codable, Hashable, Sendable {
+    /// The system's ID of the process.
+    public var processID: Int32
+    /// The name of the program, as the system has it, up to 15 bytes.
+    public var program: String
+    /// The moment of the report on `CLOCK_BOOTTIME`, in nanoseconds.
+    public var date: Int64
+    /// The loops that have not ended, in the order in which they were made.
+    public var loops: [Loop]
+    /// The threads that wait for other threads, among those for which other threads may be waiting.
+    public var waits: [Wait]
+    /// The last seconds, if a flight recorder was given.
+    public var recent: Recent?
+}
+
+extension ProcessReport {
+    /// A loop.
+    ///
+    /// > Thread safety: a value.
+    public struct Loop: Codable, Hashable, Sendable {
+        /// The name; empty for a loop without one.
+        public var name: String
+        /// The system's ID of the loop's thread.
+        public var threadID: Int32
+        /// True for the loop of the main thread.
+        public var isMain: Bool
+        /// True if the loop did not serve the question for its inputs in time, while it called one handler.
+        public var isBlocked: Bool
+        /// The handler that the loop was calling; nil if there was none, or if it was running the loop.
+        public var call: Call?
+        /// The time for which the loop had not waited for work; nil if it was waiting, or not running.
+        public var busyFor: Int64?
+        /// The number of blocks, jobs, deliveries and ready inputs that the loop has not begun to serve.
+        public var pending: Int
+        /// The counts of the loop since it was made.
+        public var counts: Counts
+        /// What the loop said of itself; nil if it did not answer in time.
+        public var details: Details?
+    }
+
+    /// The handler that a loop was calling.
+    ///
+    /// > Thread safety: a value.
+    public struct Call: Codable, Hashable, Sendable {
+        /// The kind of the handler, in words.
+        public var kind: String
+        /// The place where the block, timer, source, port or observer was made.
+        public var madeAt: String
+        /// The time since the call began, from the flight recorder; nil without one, or if the call was not recorded.
+        public var duration: Int64?
+    }
+
+    /// The counts of a loop since it was made.
+    ///
+    /// > Thread safety: a value.
+    public struct Counts: Codable, Hashable, Sendable {
+        /// See `RunLoop.Statistics.passes`.
+        public var passes: Int
+        /// See `RunLoop.Statistics.messages`.
+        public var messages: Int
+        /// See `RunLoop.Statistics.wakeUps`.
+        public var wakeUps: Int
+        /// The system calls of the loop to wait and to poll, and those of senders to wake it.
+        public var kernelCalls: Int
+        /// See `RunLoop.Statistics.timerFires`.
+        public var timerFires: Int
+        /// See `RunLoop.Statistics.busyTime`, in nanoseconds.
+        public var busyTime: Int64
+        /// See `RunLoop.processorTime`, in nanoseconds.
+        public var processorTime: Int64
+    }
+
+    /// A loop as it sees itself.
+    ///
+    /// > Thread safety: a value.
+    public struct Details: Codable, Hashable, Sendable {
+        /// The mode that runs, `default` for the default mode; nil between runs.
+        public var mode: String?
+        /// The number of runs on the stack.
+        public var depth: Int
+        /// The common modes.
+        public var commonModes: [String]
+        /// The inputs, in no order.
+        public var inputs: [Input]
+    }
+
+    /// An input of a loop.
+    ///
+    /// > Thread safety: a value.
+    public struct Input: Codable, Hashable, Sendable {
+        /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or `served` for a listener, a connection or a
+        /// port between processes.
+        public var kind: String
+        /// The place where it was made.
+        public var madeAt: String
+        /// The modes that it is in.
+        public var modes: [String]
+        /// For a timer, the time until its next fire, which is negative if it is late; nil if none is planned.
+        public var dueIn: Int64?
+        /// For a timer, its interval; 0 if it does not repeat.
+        public var interval: Int64?
+        /// For a repeating timer, the number of fires that it missed.
+        public var missed: Int?
+        /// For a port, the messages that wait for the loop.
+        public var count: Int?
+        /// For a port, the most messages that it holds; nil for no limit, and for a port of signals.
+        public var limit: Int?
+        /// For a port, the senders that wait for room.
+        public var waitingSenders: Int?
+        /// For a source, its descriptor.
+        public var descriptor: Int32?
+    }
+
+    /// A thread that waits for other threads.
+    ///
+    /// > Thread safety: a value.
+    public struct Wait: Codable, Hashable, Sendable {
+        /// The name of the loop of the waiting thread; nil for a thread without one.
+        public var loop: String?
+        /// The member that the thread has called, such as `RunLoop.performAndWait`.
+        public var operation: String
+        /// The place of the call.
+        public var madeAt: String
+        /// The names of the loops that it waits for.
+        public var waitsFor: [String]
+        /// True if the wait has a deadline.
+        public var hasDeadline: Bool
+        /// True if the threads that it waits for wait for it in turn.
+        public var isInCircle: Bool
+    }
+}

@@ -1,0 +1,133 @@
+internal import Glibc
+public import MessagePorts
+internal import RunLoops
+
+/// The inspector of another process, or of this one.
+///
+/// ```swift
+/// let inspector = try RemoteInspector(process: 4711)
+/// print(try inspector.report().text())
+/// ```
+///
+/// > Thread safety: any thread.
+public final class RemoteInspector: Sendable {
+    /// The system's ID of the process.
+    public let process: Int32
+    private let port: RemotePort
+
+    /// The reason that a process cannot be looked at.
+    ///
+    /// > Thread safety: a value.
+    public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// No inspector of the process answers, or not in time.
+        case port(MessagePortError)
+        /// Another process has taken the name of the inspector.
+        case notTheProcess(PeerCredentials)
+        /// The inspector refuses to answer, with its reason.
+        case refused(String)
+        /// The answer is not what an inspector of this version gives.
+        case malformed(String)
+
+        /// The failure in words.
+        public var description: String {
+            switch self {
+            case .port(.name(let error)): "the process has no inspector: \(error)"
+            case .port(let error): "\(error)"
+            case .notTheProcess(let credentials): "the inspector's name is taken by \(credentials)"
+            case .refused(let reason): reason
+            case .malformed(let reason): "the answer is not that of an inspector: \(reason)"
+            }
+        }
+    }
+
+    /// Connects with the inspector of a process.
+    ///
+    /// - Parameters:
+    ///   - process: The system's ID of the process.
+    ///   - patience: The longest time to wait.
+    /// - Throws: ``Failure``.
+    public init(process: Int32, patience: Duration = .seconds(5)) throws(Failure) {
+        self.process = process
+        do { port = try RemotePort(named: Inspector.name(of: process), before: .now + patience) } catch {
+            throw .port(error)
+        }
+        if port.peer.processID != process { throw .notTheProcess(port.peer) }
+    }
+
+    /// Asks for a report.
+    ///
+    /// - Parameter patience: The longest time to wait for it.
+    /// - Returns: The report.
+    /// - Throws: ``Failure``.
+    @available(*, noasync, message: "it blocks the thread; call it on a thread of yours")
+    public func report(patience: Duration = .seconds(5)) throws(Failure) -> ProcessReport {
+        let bytes = try ask(.report, patience)
+        do { return try ProcessReport(json: bytes) } catch { throw .malformed("\(error)") }
+    }
+
+    /// Asks for the recording of the last seconds.
+    ///
+    /// - Parameters:
+    ///   - format: The format.
+    ///   - patience: The longest time to wait for it.
+    /// - Returns: The bytes of a file.
+    /// - Throws: ``Failure``; ``Failure/refused(_:)`` if the process has no flight recorder.
+    @available(*, noasync, message: "it blocks the thread; call it on a thread of yours")
+    public func recording(as format: TraceFormat, patience: Duration = .seconds(30)) throws(Failure) -> [UInt8] {
+        try ask(InspectorQuestion(format), patience)
+    }
+
+    private func ask(_ question: InspectorQuestion, _ patience: Duration) throws(Failure) -> [UInt8] {
+        var reply: MessagePort.Message
+        do { reply = try port.request(id: question.rawValue, before: .now + patience) } catch {
+            throw .port(error)
+        }
+        guard let file = reply.descriptors.takeFirst() else {
+            throw .refused(String(decoding: reply.bytes.prefix(1000), as: UTF8.self))
+        }
+        return try RemoteInspector.contents(of: file)
+    }
+
+    /// The most bytes of an answer, in case the other process is not what it seems.
+    private static let mostBytes = 1 << 30
+
+    /// Reads a file from its beginning.
+    private static func contents(of file: borrowing OwnedDescriptor) throws(Failure) -> [UInt8] {
+        let descriptor = file.descriptor
+        var status = stat()
+        // Safe: the kernel fills our own value.
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .malformed("it is not a file")
+        }
+        let size = Int(status.st_size)
+        guard size <= mostBytes else { throw .malformed("it has \(size) bytes") }
+        var count = 0
+        // Read, not mapped: the other process could cut a mapped file short, and so end this one.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            while count < size {
+                // Safe: the bytes lie in the buffer.
+                let read = unsafe pread(descriptor, buffer.baseAddress! + count, size - count, off_t(count))
+                if read < 0 && errno == EINTR { continue }
+                if read <= 0 { break }
+                count += read
+            }
+            filled = count
+        }
+        guard bytes.count == size else { throw .malformed("it ends after \(bytes.count) of \(size) bytes") }
+        return bytes
+    }
+}
+
+extension RemoteInspector {
+    /// The processes that have an inspector, by their IDs, in this network namespace.
+    ///
+    /// They may be other users' processes, which do not answer this one.
+    public static var processes: [Int32] {
+        guard let table = ProcessFile.text(of: "/proc/net/unix") else { return [] }
+        let all = table.split(separator: "\n").compactMap { line -> Int32? in
+            guard let name = line.split(separator: " ").last, name.hasPrefix("@\(Inspector.prefix)") else { return nil }
+            return Int32(name.dropFirst(Inspector.prefix.count + 1))
+        }
+        return Set(all).sorted()
+    }
+}

@@ -1,0 +1,67 @@
+import Inspection
+import RunLoops
+import Streams
+
+/// Serves the timeline of a process to browsers on this machine.
+///
+/// Each load of the page asks the process anew. The address has a random token, so that other users of the machine cannot ask.
+///
+/// One thread: that of the loop on which it is made.
+final class TimelineServer {
+    let address: String
+    private let inspector: RemoteInspector
+    private let listener: Listener
+    private let path: String
+
+    init(_ inspector: RemoteInspector, port: UInt16) throws {
+        self.inspector = inspector
+        var generator = SystemRandomNumberGenerator()
+        let token = String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
+        path = "/\(token)"
+        var options = Listener.Options()
+        options.connectionLimit = 16
+        listener = try Listener(.tcp(host: "127.0.0.1", port: port), options: options)
+        address = "http://127.0.0.1:\(listener.localAddress.port ?? port)\(path)"
+        try RunLoop.current.add(listener, forMode: .default) { [self] accepted in serve(accepted) }
+    }
+
+    private func serve(_ accepted: consuming AcceptedSocket) {
+        var options = Connection.Options()
+        options.idleTimeout = .seconds(10)
+        // A page of the largest recording has some 30 MiB.
+        options.outputLimit = 256 << 20
+        let connection = Connection(accepted, options: options)
+        var request: String?
+        // The first line asks; an empty line ends the header.
+        connection.onFrame(.lines(upTo: 8_192)) { [self] connection, line in
+            // Safe: the bytes are copied while they are valid.
+            let text = unsafe line.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+            if request == nil { request = text }
+            guard text.isEmpty || text == "\r" else { return }
+            answer(request ?? "", connection)
+        }
+        do { try RunLoop.current.add(connection, forMode: .default) } catch { connection.close() }
+    }
+
+    private func answer(_ request: String, _ connection: Connection) {
+        let words = request.split(separator: " ")
+        guard words.count >= 2, words[0] == "GET" else {
+            return send("405 Method Not Allowed", "text/plain", Array("only GET\n".utf8), connection)
+        }
+        guard words[1] == path else {
+            return send("404 Not Found", "text/plain", Array("the address lacks the token\n".utf8), connection)
+        }
+        do {
+            let page = try inspector.recording(as: .page)
+            send("200 OK", "text/html; charset=utf-8", page, connection)
+        } catch { send("502 Bad Gateway", "text/plain", Array("\(error)\n".utf8), connection) }
+    }
+
+    private func send(_ status: String, _ type: String, _ body: [UInt8], _ connection: Connection) {
+        connection.write(
+            "HTTP/1.1 \(status)\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n"
+                + "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n")
+        connection.write(body)
+        connection.closeAfterWriting()
+    }
+}

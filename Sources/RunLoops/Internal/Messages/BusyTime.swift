@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// The time for which a loop has been busy: in a run, and not waiting.
+///
+/// The loop's thread writes it, with plain stores and only while it is measured. Any thread reads it.
+struct BusyTime: ~Copyable, Sendable {
+    /// Twice the nanoseconds; while the loop is busy, twice the nanoseconds less the moment at which it became so, plus 1.
+    ///
+    /// One word, so that a reader never sees a period counted twice or not at all.
+    private let word = Atomic<Int64>(0)
+    /// The moment at which the loop became busy, or 0.
+    private let beginning = Atomic<Int64>(0)
+
+    /// Begins a period, unless one is going on.
+    func begin(at now: @autoclosure () -> Moment) {
+        let before = word.load(ordering: .relaxed)
+        if before & 1 == 1 { return }
+        let now = now()
+        beginning.store(now.nanoseconds, ordering: .relaxed)
+        word.store((before >> 1 &- now.nanoseconds) << 1 | 1, ordering: .relaxed)
+    }
+
+    /// Ends the period that is going on, if there is one.
+    func end(at now: @autoclosure () -> Moment) {
+        let before = word.load(ordering: .relaxed)
+        if before & 1 == 0 { return }
+        beginning.store(0, ordering: .relaxed)
+        word.store((before >> 1 &+ now().nanoseconds) << 1, ordering: .relaxed)
+    }
+
+    /// The nanoseconds until a moment, the period that is going on included.
+    func nanoseconds(at now: Moment) -> Int64 {
+        let word = word.load(ordering: .relaxed)
+        return word & 1 == 0 ? word >> 1 : max(0, word >> 1 &+ now.nanoseconds)
+    }
+
+    /// The moment at which the present period began; nil if the loop waits, does not run, or is not measured.
+    var since: Moment? {
+        let began = beginning.load(ordering: .relaxed)
+        return began == 0 ? nil : Moment(nanoseconds: began)
+    }
+}

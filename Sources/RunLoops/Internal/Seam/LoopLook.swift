@@ -1,0 +1,163 @@
+internal import Synchronization
+
+// What the inspector sees of a loop.
+
+/// A loop as another thread sees it, also while the loop is blocked.
+package struct LoopLook: Sendable {
+    /// The handler that the loop is calling.
+    package struct Call: Hashable, Sendable {
+        package let kind: RunLoop.HandlerKind
+        package let madeAt: String
+        /// A number that tells the call from all others of the loop.
+        package let identity: UInt64
+    }
+
+    /// The call of a handler that goes on; nil if there is none, or if it runs the loop.
+    ///
+    /// Known only while a watchdog or an inspector watches.
+    package let call: Call?
+    /// The moment since which the loop has not waited; nil if it waits, does not run, or is not watched.
+    package let busySince: Moment?
+}
+
+/// A loop as its own thread sees it.
+package struct LoopDetails: Sendable {
+    /// The mode of the innermost run around the block that has looked; nil between runs.
+    package let mode: String?
+    /// The number of runs on the stack.
+    package let depth: Int
+    package let commonModes: [String]
+    package let inputs: [Input]
+
+    /// An input of the loop.
+    package struct Input: Sendable {
+        package let kind: Kind
+        /// The place in the source where it was made.
+        package let madeAt: String
+        package let modes: [String]
+    }
+
+    /// The kind of an input, with what is special about it.
+    package enum Kind: Sendable {
+        /// The date is nil if none is planned.
+        case timer(date: Moment?, interval: Duration, missed: Int)
+        /// A limit of 0 is none.
+        case port(count: Int, limit: Int, waitingSenders: Int, carriesSignals: Bool)
+        case descriptor(CInt)
+        case manualSource
+        case observer
+        /// An input of another module: a listener, a connection, a port between processes.
+        case served
+    }
+}
+
+/// A thread that waits for other threads.
+package struct WaitLook: Sendable {
+    /// The loop of the waiting thread.
+    package let loop: RunLoop?
+    /// The public member that the thread has called, and the place of the call.
+    package let operation: String
+    package let madeAt: String
+    /// The loops that the thread waits for.
+    package let targets: [RunLoop]
+    /// True if the wait has a deadline.
+    package let endsByItself: Bool
+}
+
+extension RunLoop {
+    /// The loop as any thread may see it now.
+    package var look: LoopLook {
+        let look = handle.handlers.look()
+        return LoopLook(
+            call: look.map {
+                LoopLook.Call(kind: $0.call.kind, madeAt: $0.madeAt, identity: $0.call.bits)
+            },
+            busySince: handle.counters.busyTime.since)
+    }
+
+    /// Starts to note the handlers of all loops, for ``look`` and the busy time.
+    package static func beginLooking() { LoopRegistry.beginWatching() }
+
+    /// Ends it.
+    package static func endLooking() { LoopRegistry.endWatching() }
+
+    /// Asks the loop for its details, which it gives as soon as it serves blocks, in any mode.
+    ///
+    /// One block waits in the loop, however often it is asked while it is blocked.
+    ///
+    /// - Parameter answer: Called on the loop's thread, unless the loop ends first, or seven others have asked since.
+    package func askForDetails(_ answer: @escaping @Sendable (LoopDetails) -> Void) {
+        let isFirst = objects.questions.withLock { questions in
+            questions.append(answer)
+            if questions.count > 8 { questions.removeFirst() }
+            return questions.count == 1
+        }
+        if isFirst { performInEveryMode { [self] in answerQuestions() } }
+    }
+
+    private func answerQuestions() {
+        let questions = objects.questions.withLock { questions in
+            defer { questions = [] }
+            return questions
+        }
+        guard let details = detailsHere else { return }
+        for answer in questions { answer(details) }
+    }
+
+    /// The details of the loop, if it is the calling thread's.
+    package var detailsHere: LoopDetails? { coreIfCurrent?.details }
+
+    /// The waits of threads that other threads may be waiting for.
+    package static var waits: [WaitLook] {
+        let loops = LoopRegistry.loops
+        return ThreadWait.graph.withLock { $0.all }.map { wait in
+            let targets = wait.stillWaitsFor()
+            return WaitLook(
+                loop: wait.loop, operation: "\(wait.operation)", madeAt: wait.origin.description,
+                targets: loops.filter { targets.contains($0.waitTarget) }, endsByItself: wait.endsByItself)
+        }
+    }
+}
+
+extension LoopCore {
+    fileprivate var details: LoopDetails {
+        LoopDetails(
+            mode: members.currentMode?.label, depth: runs.depth,
+            commonModes: members.modes.common.map(\.label),
+            inputs: members.inputs.compactMap { input in
+                // A timer or source that stands for another input says nothing more.
+                guard let (kind, origin) = LoopDetails.Kind.of(input) else { return nil }
+                return LoopDetails.Input(
+                    kind: kind, madeAt: origin.description, modes: input.membership.modes.map(\.label))
+            })
+    }
+}
+
+extension LoopDetails.Kind {
+    fileprivate static func of(_ input: any LoopInput) -> (LoopDetails.Kind, SourceLocation)? {
+        switch input {
+        case let timer as Timer:
+            let kind = LoopDetails.Kind.timer(
+                date: timer.isValid && timer.date != .never ? timer.date : nil, interval: timer.timeInterval,
+                missed: timer.missedFireCount)
+            return (kind, timer.origin)
+        case let port as PortInput:
+            let core = port.core
+            let kind = LoopDetails.Kind.port(
+                count: core.messageCount, limit: Int(core.queue.limit),
+                waitingSenders: core.queue.waitingCount.load(ordering: .relaxed),
+                carriesSignals: core.isSignalPort)
+            return (kind, core.origin)
+        case let source as DescriptorSource: return (.descriptor(source.descriptor), source.origin)
+        case let observer as RunLoop.Observer: return (.observer, observer.origin)
+        case let served as ServedInput: return (.served, served.watch.origin)
+        case let manual as ManualSource.ManualInput: return (.manualSource, manual.origin)
+        default: return nil
+        }
+    }
+}
+
+extension RunLoop.Mode {
+    /// The name for people to read: that of the default mode is long, for the sake of moved code.
+    fileprivate var label: String { self == .default ? "default" : rawValue }
+}

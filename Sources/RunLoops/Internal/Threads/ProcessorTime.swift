@@ -1,0 +1,37 @@
+internal import CLibEvent
+internal import CThreads
+internal import Glibc
+internal import Synchronization
+
+/// The processor time that a thread has taken, which any thread can read.
+///
+/// The kernel counts it, so it costs the thread nothing.
+struct ProcessorTime: ~Copyable, Sendable {
+    /// The system's ID of the thread; 0 before the first ``begin()``.
+    let thread = Atomic<Int32>(0)
+    /// The nanoseconds of the thread at its end; -1 while it lives.
+    private let final = Atomic<Int64>(-1)
+
+    /// Begins to count for the calling thread.
+    func begin() { thread.store(runloops_thread_id(), ordering: .relaxed) }
+
+    /// Keeps the time of the calling thread, because its ID may be another thread's soon.
+    func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
+
+    /// The nanoseconds until now, or until ``end()``; 0 if no thread was ever named.
+    var nanoseconds: Int64 {
+        let final = final.load(ordering: .relaxed)
+        if final >= 0 { return final }
+        let thread = thread.load(ordering: .relaxed)
+        if thread == 0 { return 0 }
+        // The kernel's number of a thread's clock: its ID inverted, a bit for "of a thread", and two for "time on a processor".
+        return ProcessorTime.read(~thread << 3 | 0b110) ?? 0
+    }
+
+    private static func read(_ clock: clockid_t) -> Int64? {
+        var time = timespec()
+        // Safe: the kernel fills our own value.
+        guard unsafe clock_gettime(clock, &time) == 0 else { return nil }
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,150 @@
+import RunLoops
+import TestSupport
+import Testing
+
+@testable import Inspection
+
+/// Reports of this process.
+@Suite struct ProcessReportTests {
+    @Test func `a loop tells its mode, its runs and its inputs`() throws {
+        let thread = try RunLoopThread(name: "told")
+        defer { thread.stop() }
+        let port = Port<Int>(queueLimit: 8)
+        let line = #line - 1
+        let added = Gate()
+        thread.runLoop.perform {
+            RunLoop.current.add(port, forMode: RunLoop.Mode("other")) { _ in }
+            let timer = Timer(timeInterval: .seconds(3600), repeats: true) { _ in }
+            RunLoop.current.add(timer, forMode: .common)
+            RunLoop.current.add(RunLoop.Observer(activities: .exit) { _, _ in }, forMode: .default)
+            added.open()
+        }
+        #expect(added.wait())
+        for number in 0..<5 { try port.send(number) }
+
+        let report = ProcessReport(patience: .seconds(60))
+        let loop = try #require(report.loops.first { $0.name == "told" })
+        let details = try #require(loop.details)
+        #expect(details.mode == "default")
+        #expect(details.depth == 1)
+        #expect(details.commonModes.contains("default"))
+        let seen = try #require(details.inputs.first { $0.kind == "port" })
+        #expect(seen.count == 5)
+        #expect(seen.limit == 8)
+        #expect(seen.waitingSenders == 0)
+        #expect(seen.modes == ["other"])
+        #expect(seen.madeAt == "InspectionTests/ProcessReportTests.swift:\(line)")
+        let timer = try #require(details.inputs.first { $0.kind == "timer" })
+        let due = try #require(timer.dueIn)
+        #expect(due > 3_000_000_000_000 && due <= 3_600_000_000_000)
+        #expect(timer.interval == 3_600_000_000_000)
+        #expect(details.inputs.contains { $0.kind == "observer" })
+        #expect(loop.threadID == thread.runLoop.threadID)
+        #expect(!loop.isBlocked)
+    }
+
+    @Test func `a loop that is blocked is named with its handler, and gets one question however often it is asked`()
+        throws
+    {
+        RunLoop.beginLooking()
+        defer { RunLoop.endLooking() }
+        let thread = try RunLoopThread(name: "blocked")
+        defer { thread.stop() }
+        let began = Gate()
+        let goOn = Gate()
+        let line = #line + 1
+        thread.runLoop.perform {
+            began.open()
+            _ = goOn.wait()
+        }
+        #expect(began.wait())
+        var report = ProcessReport(patience: .milliseconds(20))
+        let pending = report.loops.first { $0.name == "blocked" }?.pending
+        for _ in 0..<20 { report = ProcessReport(patience: .milliseconds(1)) }
+        let loop = try #require(report.loops.first { $0.name == "blocked" })
+        #expect(loop.isBlocked)
+        #expect(loop.details == nil)
+        #expect(loop.call?.kind == "block")
+        #expect(loop.call?.madeAt == "InspectionTests/ProcessReportTests.swift:\(line)")
+        #expect(loop.busyFor ?? 0 > 0)
+        #expect(loop.pending == pending)
+        let text = report.text()
+        #expect(text.contains("BLOCKED"))
+        goOn.open()
+        let served = Gate()
+        thread.runLoop.perform { served.open() }
+        #expect(served.wait())
+        let later = try #require(ProcessReport(patience: .seconds(60)).loops.first { $0.name == "blocked" })
+        #expect(!later.isBlocked)
+        #expect(later.details != nil)
+    }
+
+    @Test func `waits are told, and those in a circle`() throws {
+        let left = try RunLoopThread(name: "left of two")
+        let right = try RunLoopThread(name: "right of two")
+        defer {
+            left.stop()
+            right.stop()
+        }
+        let leftBegan = Gate()
+        let rightBegan = Gate()
+        // Both waits have a deadline, so the circle is not refused.
+        let deadline = ContinuousClock.now + .seconds(30)
+        left.runLoop.perform {
+            leftBegan.open()
+            _ = rightBegan.wait()
+            right.join(before: deadline)
+        }
+        right.runLoop.perform {
+            rightBegan.open()
+            _ = leftBegan.wait()
+            left.join(before: deadline)
+        }
+        var waits: [ProcessReport.Wait] = []
+        // The waits are entered when the threads are about to block, which they do sooner or later.
+        while waits.count < 2 && ContinuousClock.now < deadline {
+            waits = ProcessReport(patience: .zero).waits.filter { $0.loop?.hasSuffix("of two") == true }
+        }
+        #expect(Set(waits.compactMap(\.loop)) == ["left of two", "right of two"])
+        for wait in waits {
+            #expect(wait.operation == "RunLoopThread.join")
+            #expect(wait.madeAt.hasPrefix("InspectionTests/ProcessReportTests.swift:"))
+            #expect(wait.waitsFor == [wait.loop == "left of two" ? "right of two" : "left of two"])
+            #expect(wait.hasDeadline)
+            #expect(wait.isInCircle)
+        }
+    }
+
+    @Test func `the JSON form holds the whole report`() throws {
+        let report = ProcessReport(patience: .milliseconds(50))
+        #expect(try ProcessReport(json: Array(report.json.utf8)) == report)
+        #expect(throws: DecodingError.self) { try ProcessReport(json: Array("{\"processID\":1}".utf8)) }
+        #expect(throws: DecodingError.self) { try ProcessReport(json: [0xff, 0x00]) }
+    }
+
+    @Test func `places are summed up from a recording, the longest call first`() throws {
+        let recorder = try FlightRecorder(detail: .everything)
+        defer { recorder.stop() }
+        let thread = try RunLoopThread(name: "summed")
+        defer { thread.stop() }
+        let served = Gate()
+        let line = #line + 1
+        for _ in 0..<3 { thread.runLoop.perform {} }
+        let slowLine = #line + 1
+        thread.runLoop.perform {
+            let end = ContinuousClock.now + .milliseconds(5)
+            while ContinuousClock.now < end {}
+        }
+        thread.runLoop.perform { served.open() }
+        #expect(served.wait())
+        let recent = ProcessReport.Recent(recorder.snapshot())
+        let quick = try #require(recent.handlers.first { $0.madeAt.hasSuffix("ReportTests.swift:\(line)") })
+        #expect(quick.count == 3)
+        #expect(quick.total >= quick.longest)
+        let slow = try #require(recent.handlers.first { $0.madeAt.hasSuffix("ReportTests.swift:\(slowLine)") })
+        #expect(slow.longest >= 5_000_000)
+        #expect(recent.lengths.longest >= 5_000_000)
+        #expect(recent.lengths.count >= 4)
+        #expect(recent.handlers.map(\.longest) == recent.handlers.map(\.longest).sorted(by: >))
+    }
+}
