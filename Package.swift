@@ -63,7 +63,8 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "Inspection", dependencies: ["RunLoops", "MessagePorts"], swiftSettings: settings),
         .executableTarget(
-            name: "RunLoopInspect", dependencies: ["Inspection", "RunLoops", "Streams"], swiftSettings: settings),
+            name: "RunLoopInspect", dependencies: ["Inspection", "RunLoops", "Streams"],
+            swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .systemLibrary(
@@ -133,8 +134,9 @@ let package = Package(
         .testTarget(
             name: "InspectionTests",
             dependencies: [
-                "Inspection", "MessagePorts", "Notifications", "RunLoops", "TestSupport", "TestExpectations",
+                "Inspection", "MessagePorts", "RunLoops", "RunLoopsTesting", "TestSupport",
             ],
+            exclude: ["Golden"],
             swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTestingTests",

@@ -58,7 +58,9 @@ public final class Inspector: Sendable {
 
     deinit { stop() }
 
-    /// Stops to answer, as does the end of the inspector's last reference. Calling it again does nothing.
+    /// Stops to answer, as does the end of the inspector's last reference.
+    ///
+    /// Calling it again does nothing.
     public func stop() {
         if Fork.isChild { return }
         let wasStopped = isStopped.withLock { isStopped in

@@ -21,12 +21,18 @@ extension ProcessReport {
         var text = MetricsText()
         text.family("run_loop_passes_total", "counter", "Passes.", loops) { $0.counts.passes }
         text.family("run_loop_messages_total", "counter", "Messages handled.", loops) { $0.counts.messages }
-        text.family("run_loop_wakeups_total", "counter", "Sleeps that the kernel ended.", loops) { $0.counts.wakeUps }
+        text.family("run_loop_wakeups_total", "counter", "Sleeps that the kernel ended.", loops) {
+            $0.counts.wakeUps
+        }
         text.family("run_loop_kernel_calls_total", "counter", "System calls to wait, poll and wake.", loops) {
             $0.counts.kernelCalls
         }
-        text.family("run_loop_timer_fires_total", "counter", "Fires of timers.", loops) { $0.counts.timerFires }
-        text.seconds("run_loop_busy_seconds_total", "Time in runs, without waiting.", loops) { $0.counts.busyTime }
+        text.family("run_loop_timer_fires_total", "counter", "Fires of timers.", loops) {
+            $0.counts.timerFires
+        }
+        text.seconds("run_loop_busy_seconds_total", "Time in runs, without waiting.", loops) {
+            $0.counts.busyTime
+        }
         text.seconds("run_loop_processor_seconds_total", "Processor time of the thread.", loops) {
             $0.counts.processorTime
         }
@@ -35,7 +41,9 @@ extension ProcessReport {
             $0.isBlocked ? 1 : 0
         }
         text.ports("run_loop_port_depth", "Messages that wait in a port.", loops) { $0.count ?? 0 }
-        text.ports("run_loop_port_waiting_senders", "Senders that wait for room.", loops) { $0.waitingSenders ?? 0 }
+        text.ports("run_loop_port_waiting_senders", "Senders that wait for room.", loops) {
+            $0.waitingSenders ?? 0
+        }
         return text.text
     }
 }
@@ -57,7 +65,8 @@ private struct MetricsText {
     ) {
         write(name, "counter", help, loops.map { ([("loop", $0.metricsLabel)], value($0)) }) { nanoseconds in
             let decimals = String(nanoseconds % 1_000_000_000)
-            return "\(nanoseconds / 1_000_000_000)." + String(repeating: "0", count: 9 - decimals.count) + decimals
+            return "\(nanoseconds / 1_000_000_000)." + String(repeating: "0", count: 9 - decimals.count)
+                + decimals
         }
     }
 
@@ -74,7 +83,8 @@ private struct MetricsText {
 
     /// Writes the samples of a family, those with the same labels added up.
     private mutating func write(
-        _ name: String, _ type: String, _ help: String, _ samples: [(labels: [(String, String)], value: Int64)],
+        _ name: String, _ type: String, _ help: String,
+        _ samples: [(labels: [(String, String)], value: Int64)],
         _ number: (Int64) -> String
     ) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"

@@ -11,7 +11,9 @@ extension ProcessReport {
     ///   - patience: The longest time to wait for loops to answer with their inputs.
     ///
     /// > Thread safety: any thread. Not in asynchronous code, because it blocks.
-    @available(*, noasync, message: "it blocks the thread until the loops answer; call it on a thread of yours")
+    @available(
+        *, noasync, message: "it blocks the thread until the loops answer; call it on a thread of yours"
+    )
     public init(recorder: FlightRecorder? = nil, patience: Duration = .milliseconds(100)) {
         self.init(looking: RunLoop.all, recorder, patience)
     }
@@ -130,7 +132,9 @@ extension ProcessReport.Wait {
 extension FlightRecorder.Snapshot {
     /// The innermost handler that a loop's thread is calling.
     fileprivate func call(of loop: RunLoop) -> FlightRecorder.Event? {
-        guard let thread = threads.first(where: { $0.id == loop.threadID && !$0.hasEnded }) else { return nil }
+        guard let thread = threads.first(where: { $0.id == loop.threadID && !$0.hasEnded }) else {
+            return nil
+        }
         return thread.eventsUnderWay.last { event in
             if case .handler = event.kind { return true }
             return false

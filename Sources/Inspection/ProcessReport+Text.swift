@@ -9,30 +9,50 @@ extension ProcessReport {
         var page = TextPage(width: max(40, width))
         let seconds = earlier.map { Double(date - $0.date) / 1e9 } ?? 0
         page.line("\(program) (\(processID)): \(loops.count) loops")
-        for wait in waits where wait.isInCircle && !wait.hasDeadline { page.line("DEADLOCK: \(wait.sentence)") }
+        for wait in waits where wait.isInCircle && !wait.hasDeadline {
+            page.line("DEADLOCK: \(wait.sentence)")
+        }
         page.table(
-            ["LOOP", "THREAD", "BUSY", "CPU", seconds > 0 ? "PASS/S" : "PASSES", seconds > 0 ? "MSG/S" : "MSGS",
-             "PENDING", "STATE"],
+            [
+                "LOOP", "THREAD", "BUSY", "CPU", seconds > 0 ? "PASS/S" : "PASSES",
+                seconds > 0 ? "MSG/S" : "MSGS",
+                "PENDING", "STATE",
+            ],
             loops.map { loop in
                 let before = earlier?.loops.first { $0.threadID == loop.threadID && $0.name == loop.name }
                 return loop.row(since: before, seconds)
             }, leftAligned: [0, 7])
         let ports = loops.flatMap { loop in loop.inputs("port").map { (loop, $0) } }
-        page.section("PORTS", ["LOOP", "WAITING", "LIMIT", "SENDERS", "MADE AT"], ports.map { loop, port in
-            [loop.label, "\(port.count ?? 0)", port.limit.map(String.init) ?? "-", "\(port.waitingSenders ?? 0)", port.madeAt]
-        }, leftAligned: [0, 4])
+        page.section(
+            "PORTS", ["LOOP", "WAITING", "LIMIT", "SENDERS", "MADE AT"],
+            ports.map { loop, port in
+                [
+                    loop.label, "\(port.count ?? 0)", port.limit.map(String.init) ?? "-",
+                    "\(port.waitingSenders ?? 0)", port.madeAt,
+                ]
+            }, leftAligned: [0, 4])
         let timers = loops.flatMap { loop in loop.inputs("timer").map { (loop, $0) } }
-        page.section("TIMERS", ["LOOP", "DUE IN", "EVERY", "MISSED", "MADE AT"], timers.map { loop, timer in
-            [loop.label, timer.dueIn.map(\.time) ?? "-", timer.interval.map { $0 > 0 ? $0.time : "once" } ?? "-",
-             "\(timer.missed ?? 0)", timer.madeAt]
-        }, leftAligned: [0, 4])
+        page.section(
+            "TIMERS", ["LOOP", "DUE IN", "EVERY", "MISSED", "MADE AT"],
+            timers.map { loop, timer in
+                [
+                    loop.label, timer.dueIn.map(\.time) ?? "-",
+                    timer.interval.map { $0 > 0 ? $0.time : "once" } ?? "-",
+                    "\(timer.missed ?? 0)", timer.madeAt,
+                ]
+            }, leftAligned: [0, 4])
         let others = loops.flatMap { loop in
             loop.inputs("descriptor", "manual source", "observer", "served").map { (loop, $0) }
         }
-        page.section("SOURCES", ["LOOP", "KIND", "FD", "MODES", "MADE AT"], others.map { loop, input in
-            [loop.label, input.kind, input.descriptor.map { "\($0)" } ?? "-", input.modes.sorted().joined(separator: " "),
-             input.madeAt]
-        }, leftAligned: [0, 1, 3, 4])
+        page.section(
+            "SOURCES", ["LOOP", "KIND", "FD", "MODES", "MADE AT"],
+            others.map { loop, input in
+                [
+                    loop.label, input.kind, input.descriptor.map { "\($0)" } ?? "-",
+                    input.modes.sorted().joined(separator: " "),
+                    input.madeAt,
+                ]
+            }, leftAligned: [0, 1, 3, 4])
         if !waits.isEmpty {
             page.line("")
             page.line("WAITS")
@@ -89,7 +109,8 @@ extension ProcessReport.Wait {
     fileprivate var sentence: String {
         let targets = waitsFor.map { $0.isEmpty ? "an unnamed loop" : $0 }.joined(separator: ", ")
         let waiter = loop.map { $0.isEmpty ? "an unnamed loop" : $0 } ?? "a thread"
-        return "\(waiter) waits for \(targets.isEmpty ? "other threads" : targets) in \(operation) at \(madeAt)"
+        return
+            "\(waiter) waits for \(targets.isEmpty ? "other threads" : targets) in \(operation) at \(madeAt)"
             + (hasDeadline ? ", with a deadline" : "") + (isInCircle ? ", in a circle" : "")
     }
 }
@@ -100,8 +121,11 @@ extension ProcessReport.Recent {
             "HANDLERS OF THE LAST \(covered.time)",
             ["CALLS", "TOGETHER", "LONGEST", "WAITED", "KIND", "MADE AT"],
             handlers.prefix(15).map {
-                ["\($0.count)", $0.total.time, $0.longest.time, $0.longestWait > 0 ? $0.longestWait.time : "-", $0.kind,
-                 $0.madeAt]
+                [
+                    "\($0.count)", $0.total.time, $0.longest.time,
+                    $0.longestWait > 0 ? $0.longestWait.time : "-", $0.kind,
+                    $0.madeAt,
+                ]
             }, leftAligned: [4, 5])
         page.section(
             "TIMES", ["", "COUNT", "P50", "P99", "LONGEST"],
@@ -130,6 +154,7 @@ extension Int64 {
         if digits == 0 { return "\(sign)\(whole) \(name)" }
         let power: UInt64 = digits == 1 ? 10 : 100
         let decimals = String(size % unit * power / unit)
-        return "\(sign)\(whole)." + String(repeating: "0", count: digits - decimals.count) + decimals + " \(name)"
+        return "\(sign)\(whole)." + String(repeating: "0", count: digits - decimals.count) + decimals
+            + " \(name)"
     }
 }

@@ -61,7 +61,8 @@ extension ProcessReport.Recent {
                 if let wait = event.wait { waits.add(wait.wholeNanoseconds) }
                 if let lateness = event.lateness { latenesses.add(lateness.wholeNanoseconds) }
                 let none = ProcessReport.Place(
-                    kind: kind.description, madeAt: event.place, count: 0, total: 0, longest: 0, longestWait: 0)
+                    kind: kind.description, madeAt: event.place, count: 0, total: 0, longest: 0,
+                    longestWait: 0)
                 places[Key(kind: kind, place: event.place), default: none].count += 1
                 places[Key(kind: kind, place: event.place), default: none].add(
                     length, wait: event.wait?.wholeNanoseconds ?? 0)

@@ -73,7 +73,9 @@ public final class RemoteInspector: Sendable {
     /// - Returns: The bytes of a file.
     /// - Throws: ``Failure``; ``Failure/refused(_:)`` if the process has no flight recorder.
     @available(*, noasync, message: "it blocks the thread; call it on a thread of yours")
-    public func recording(as format: TraceFormat, patience: Duration = .seconds(30)) throws(Failure) -> [UInt8] {
+    public func recording(as format: TraceFormat, patience: Duration = .seconds(30)) throws(Failure)
+        -> [UInt8]
+    {
         try ask(InspectorQuestion(format), patience)
     }
 
@@ -125,7 +127,9 @@ extension RemoteInspector {
     public static var processes: [Int32] {
         guard let table = ProcessFile.text(of: "/proc/net/unix") else { return [] }
         let all = table.split(separator: "\n").compactMap { line -> Int32? in
-            guard let name = line.split(separator: " ").last, name.hasPrefix("@\(Inspector.prefix)") else { return nil }
+            guard let name = line.split(separator: " ").last, name.hasPrefix("@\(Inspector.prefix)") else {
+                return nil
+            }
             return Int32(name.dropFirst(Inspector.prefix.count + 1))
         }
         return Set(all).sorted()

@@ -50,7 +50,8 @@ enum Command {
             return
         }
         guard let process = Int32(first), process > 0 else {
-            throw Mistake(text: "\"\(first)\" is not the ID of a process; call runloop-inspect alone for a list")
+            throw Mistake(
+                text: "\"\(first)\" is not the ID of a process; call runloop-inspect alone for a list")
         }
         let option = rest.popFirst()
         switch option {
@@ -63,15 +64,21 @@ enum Command {
         case "--chrome": self = .save(process, .chromeJSON, path: try Command.file(&rest, "--chrome"))
         case "--serve":
             let text = rest.popFirst() ?? "0"
-            guard let port = UInt16(text) else { throw Mistake(text: "\"\(text)\" is not a port; use 0 to 65535") }
+            guard let port = UInt16(text) else {
+                throw Mistake(text: "\"\(text)\" is not a port; use 0 to 65535")
+            }
             self = .serve(process, port: port)
         case let option?: throw Mistake(text: "there is no option \(option); --help names them all")
         }
-        if let extra = rest.first { throw Mistake(text: "\(extra) is one argument too many; --help shows the calls") }
+        if let extra = rest.first {
+            throw Mistake(text: "\(extra) is one argument too many; --help shows the calls")
+        }
     }
 
     private static func file(_ rest: inout ArraySlice<String>, _ option: String) throws(Mistake) -> String {
-        guard let path = rest.popFirst() else { throw Mistake(text: "\(option) needs the name of a file, or -") }
+        guard let path = rest.popFirst() else {
+            throw Mistake(text: "\(option) needs the name of a file, or -")
+        }
         return path
     }
 }

@@ -49,7 +49,8 @@ final class TimelineServer {
             return send("405 Method Not Allowed", "text/plain", Array("only GET\n".utf8), connection)
         }
         guard words[1] == path else {
-            return send("404 Not Found", "text/plain", Array("the address lacks the token\n".utf8), connection)
+            return send(
+                "404 Not Found", "text/plain", Array("the address lacks the token\n".utf8), connection)
         }
         do {
             let page = try inspector.recording(as: .page)

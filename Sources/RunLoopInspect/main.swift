@@ -14,7 +14,9 @@ func list() {
         do {
             let report = try RemoteInspector(process: process).report()
             let blocked = report.loops.count(where: \.isBlocked)
-            print("\(process)  \(report.program)  \(report.loops.count) loops\(blocked > 0 ? ", \(blocked) BLOCKED" : "")")
+            print(
+                "\(process)  \(report.program)  \(report.loops.count) loops\(blocked > 0 ? ", \(blocked) BLOCKED" : "")"
+            )
         } catch { print("\(process)  \(error)") }
     }
 }
@@ -26,7 +28,8 @@ func watch(_ inspector: RemoteInspector) throws(RemoteInspector.Failure) {
         let report = try inspector.report()
         let size = Terminal.size
         // To the upper left corner; then the rest of the screen is cleared.
-        let lines = report.text(since: earlier, width: size.columns).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = report.text(since: earlier, width: size.columns).split(
+            separator: "\n", omittingEmptySubsequences: false)
         print("\u{1B}[H\u{1B}[J" + lines.prefix(max(5, size.rows - 1)).joined(separator: "\n"))
         fflush(nil)
         earlier = report

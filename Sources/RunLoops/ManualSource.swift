@@ -88,7 +88,7 @@ public final class ManualSource: Sendable {
     /// The part of the source that is in one loop.
     ///
     /// The loop's thread only.
-    final class ManualInput: SignalledInput {
+    final class ManualInput: ManuallySignalledInput {
         var membership = Membership()
         fileprivate let source: ManualSource
         var origin: SourceLocation { source.origin }

@@ -59,7 +59,7 @@ extension LoopHandle {
         if let core = RunLoop.coreOfThread(with: self) {
             // Also while it ends: it runs the jobs that it has before it has ended.
             core.takeMail()
-            core.blocks.append(node)
+            core.blocks.appendHere(node)
             return true
         }
         if send(Mailbox.Chain(node)) { return true }

@@ -127,7 +127,7 @@ extension RunLoop {
         if core.members.hasEnded { return false }
         // On the loop's own thread: no atomic operation. Blocks that other threads have sent before go first.
         core.takeMail()
-        core.blocks.append(node)
+        core.blocks.appendHere(node)
         return true
     }
 

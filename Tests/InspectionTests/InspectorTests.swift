@@ -20,7 +20,8 @@ import Testing
             // Since when: the recorder knows.
             #expect(line.contains(/BLOCKED [0-9.]+ (ms|s) in/))
             #expect(ending.lines.contains { $0.hasPrefix("idle") && $0.contains("serves default") })
-            #expect(ending.lines.contains { $0.hasPrefix("idle") && $0.contains(" 5 ") && $0.contains(" 8 ") })
+            #expect(
+                ending.lines.contains { $0.hasPrefix("idle") && $0.contains(" 5 ") && $0.contains(" 8 ") })
         }
     }
 
@@ -124,7 +125,8 @@ import Testing
         defer { inspector.stop() }
         let port = try RemotePort(named: Inspector.name(of: InspectorTests.ownID))
         let reply = try port.request([1, 2, 3], id: 99)
-        #expect(String(decoding: reply.bytes, as: UTF8.self) == "this inspector does not know the question 99")
+        #expect(
+            String(decoding: reply.bytes, as: UTF8.self) == "this inspector does not know the question 99")
         try port.send([0xff], id: 1)
         #expect(throws: MessagePortError.self) { try port.send([UInt8](repeating: 0, count: 65), id: 1) }
         let remote = try RemoteInspector(process: InspectorTests.ownID)

@@ -43,7 +43,8 @@ import Testing
         #expect(!loop.isBlocked)
     }
 
-    @Test func `a loop that is blocked is named with its handler, and gets one question however often it is asked`()
+    @Test
+    func `a loop that is blocked is named with its handler, and gets one question however often it is asked`()
         throws
     {
         RunLoop.beginLooking()
@@ -141,7 +142,8 @@ import Testing
         let quick = try #require(recent.handlers.first { $0.madeAt.hasSuffix("ReportTests.swift:\(line)") })
         #expect(quick.count == 3)
         #expect(quick.total >= quick.longest)
-        let slow = try #require(recent.handlers.first { $0.madeAt.hasSuffix("ReportTests.swift:\(slowLine)") })
+        let slow = try #require(
+            recent.handlers.first { $0.madeAt.hasSuffix("ReportTests.swift:\(slowLine)") })
         #expect(slow.longest >= 5_000_000)
         #expect(recent.lengths.longest >= 5_000_000)
         #expect(recent.lengths.count >= 4)

@@ -8,7 +8,8 @@ import Testing
         ProcessReport.Loop(
             name: name, threadID: 7, isMain: false, isBlocked: false, pending: 0,
             counts: ProcessReport.Counts(
-                passes: passes, messages: 2 * passes, wakeUps: 0, kernelCalls: 0, timerFires: 0, busyTime: busy,
+                passes: passes, messages: 2 * passes, wakeUps: 0, kernelCalls: 0, timerFires: 0,
+                busyTime: busy,
                 processorTime: 0))
     }
 
@@ -16,11 +17,13 @@ import Testing
         ProcessReport(processID: 1, program: "server", date: date, loops: loops, waits: [], recent: nil)
     }
 
-    @Test(arguments: [
-        (0, "0 ns"), (999, "999 ns"), (1_000, "1.00 us"), (12_345, "12.3 us"), (999_999, "999 us"), (3_020_000_000, "3.02 s"),
-        (-1_500_000, "-1.50 ms"), (123_000_000_000, "123 s"), (36_000_000_000_000, "600 min"),
-        (Int64.min, "-153722867 min"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "0 ns"), (999, "999 ns"), (1_000, "1.00 us"), (12_345, "12.3 us"), (999_999, "999 us"),
+            (3_020_000_000, "3.02 s"),
+            (-1_500_000, "-1.50 ms"), (123_000_000_000, "123 s"), (36_000_000_000_000, "600 min"),
+            (Int64.min, "-153722867 min"),
+        ] as [(Int64, String)])
     func `times have three digits`(time: Int64, text: String) { #expect(time.time == text) }
 
     @Test func `two reports give rates and shares, one gives totals`() {
@@ -42,7 +45,8 @@ import Testing
         var report = TextTests.report(0, [])
         report.waits = [
             ProcessReport.Wait(
-                loop: "a", operation: "RunLoop.performAndWait", madeAt: "A/a.swift:1", waitsFor: ["b"], hasDeadline: false,
+                loop: "a", operation: "RunLoop.performAndWait", madeAt: "A/a.swift:1", waitsFor: ["b"],
+                hasDeadline: false,
                 isInCircle: true)
         ]
         #expect(report.text().split(separator: "\n")[1].hasPrefix("DEADLOCK: a waits for b"))
@@ -52,7 +56,8 @@ import Testing
         var loop = TextTests.loop("a\"b\\c\nd", passes: 3, busy: 1_500_000_000)
         let port = ProcessReport.Input(
             kind: "port", madeAt: "A/a.swift:1", modes: ["default"], count: 4, limit: 8, waitingSenders: 1)
-        loop.details = ProcessReport.Details(mode: "default", depth: 1, commonModes: [], inputs: [port, port])
+        loop.details = ProcessReport.Details(
+            mode: "default", depth: 1, commonModes: [], inputs: [port, port])
         let text = TextTests.report(0, [loop]).prometheusText
         let label = "loop=\"a\\\"b\\\\c\\nd\""
         #expect(text.contains("run_loop_passes_total{\(label)} 3\n"))

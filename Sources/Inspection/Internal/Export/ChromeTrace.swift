@@ -59,7 +59,7 @@ struct ChromeTrace {
             json.key("ph")
             json.string(item.end == nil ? "i" : "X")
             json.key("ts")
-            json.microseconds(item.start)
+            json.microseconds(item.start - trace.begin)
             if let end = item.end {
                 json.key("dur")
                 json.microseconds(end - item.start)
@@ -88,7 +88,7 @@ struct ChromeTrace {
             json.key("id")
             json.string(String(flow, radix: 16))
             json.key("ts")
-            json.microseconds(item.start)
+            json.microseconds(item.start - trace.begin)
             place(trace, thread, &json)
         }
     }

@@ -43,7 +43,7 @@ struct PerfettoTrace {
         }
     }
 
-    /// The number of a thread's track. The process has number 1.
+    /// The number of a thread's track, from 2 on, because the process has number 1.
     private static func track(of index: Int) -> UInt64 { UInt64(index) + 2 }
 
     private mutating func packet(_ body: (inout Protobuf) -> Void) {

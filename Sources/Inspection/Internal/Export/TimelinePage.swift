@@ -22,7 +22,8 @@ struct TimelinePage {
             \(TimelinePage.body)
             <script type="application/json" id="recording">\(TimelinePage.data(of: trace))</script>
             <script>
-            \(TimelinePage.script)
+            \(TimelinePage.drawing)
+            \(TimelinePage.handling)
             </script>
             </body>
             </html>
@@ -61,7 +62,8 @@ struct TimelinePage {
             json.key("name")
             json.string(lane.name)
             json.key("state")
-            json.string((lane.hasEnded ? "ended" : "") + (lane.lacksEvents ? " older events were overwritten" : ""))
+            json.string(
+                (lane.hasEnded ? "ended" : "") + (lane.lacksEvents ? " older events were overwritten" : ""))
             json.key("items")
             json.array { json in for item in lane.items { write(item, begin, &texts, &json) } }
         }

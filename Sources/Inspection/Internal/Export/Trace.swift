@@ -23,7 +23,7 @@ struct Trace {
     struct Item {
         let event: FlightRecorder.Event
         let start: Int64
-        /// The end of a slice: at most that of the slice around it, and the snapshot's date if it is open. Nil for an instant.
+        /// The end of a slice: at most that of the slice around it, and the snapshot's date if it is open; nil for an instant.
         let end: Int64?
         let isOpen: Bool
         /// The number of slices around it in its lane.
@@ -50,19 +50,21 @@ struct Trace {
         self.threads = threads
     }
 
-    /// Gives the posts and handlers that belong together the number of their arrow.
+    /// Gives the posts and handlers that belong together the number of their arrow, in the order of the posts.
     private static func connect(_ threads: inout [Lane]) {
         let items = threads.flatMap(\.items)
-        let posts = Set(items.filter { $0.end == nil }.compactMap(\.event.flow))
         let handlers = Set(items.filter { $0.end != nil }.compactMap(\.event.flow))
+        var numbers: [UInt64: UInt64] = [:]
+        for item in items where item.end == nil {
+            guard let flow = item.event.flow, handlers.contains(flow), numbers[flow] == nil else { continue }
+            numbers[flow] = UInt64(numbers.count + 1)
+        }
         for lane in threads.indices {
             for index in threads[lane].items.indices {
                 guard let flow = threads[lane].items[index].event.flow else { continue }
-                if posts.contains(flow) && handlers.contains(flow) {
-                    threads[lane].items[index].flow = flow
-                } else if threads[lane].items[index].end == nil {
-                    threads[lane].items[index].isFlowOpen = true
-                }
+                threads[lane].items[index].flow = numbers[flow]
+                threads[lane].items[index].isFlowOpen =
+                    threads[lane].items[index].end == nil && numbers[flow] == nil
             }
         }
     }
@@ -139,7 +141,7 @@ extension FlightRecorder.Event {
         switch kind {
         case .handler(let kind): place.contains(":") ? "\(kind) \(place)" : place
         case .stretch(let count): "\(count) handlers, one of them \(place)"
-        case .run: "run in \(place)"
+        case .run: place == RunLoop.Mode.default.rawValue ? "run in the default mode" : "run in \(place)"
         case .sleep: "sleep"
         case .post(let count): count == 1 ? "post \(place)" : "post of \(count) \(place)"
         case .fullPort: "full port \(place)"
@@ -151,7 +153,7 @@ extension FlightRecorder.Event {
         }
     }
 
-    /// What else is known of the event, in the order in which an export shows it. Times are nanoseconds.
+    /// More of the event, in the order in which an export shows it, with times in nanoseconds.
     fileprivate var particulars: [(name: String, value: Trace.Particular)] {
         var all: [(String, Trace.Particular)] = []
         if let wait { all.append(("waited_ns", .number(wait.wholeNanoseconds))) }
@@ -176,7 +178,7 @@ extension Trace {
 }
 
 extension Trace.Item {
-    /// What else is known of the item, in the order in which an export shows it. Times are nanoseconds.
+    /// More of the item, in the order in which an export shows it, with times in nanoseconds.
     var particulars: [(name: String, value: Trace.Particular)] {
         var all = event.particulars
         if isOpen { all.append(("state", .text("under way"))) }

@@ -29,3 +29,9 @@ enum SignalledStep {
     /// The input is served with the ports, after the timers.
     case ports
 }
+
+/// A source that is signalled by hand, as the inspector sees it.
+protocol ManuallySignalledInput: SignalledInput {
+    /// The place where the source was made.
+    var origin: SourceLocation { get }
+}

@@ -30,9 +30,16 @@ final class LoopBlocks {
     /// True if the queue is empty, apart from the blocks that were put aside for another mode.
     var isEmpty: Bool { @inline(__always) get { queue.isEmpty } }
 
-    /// Appends a block, a parcel or a job to the queue.
+    /// Appends a block, a parcel or a job that was in the mailbox, and that the caller counts.
     @inline(__always)
     func append(_ node: Node) { queue.append(node) }
+
+    /// Appends a block, a parcel or a job of the loop's own thread, which was not in the mailbox.
+    @inline(__always)
+    func appendHere(_ node: Node) {
+        members.handle.counters.takenBlocks.add()
+        queue.append(node)
+    }
 
     /// True if a queued block is for this mode.
     func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {

@@ -151,7 +151,7 @@ extension LoopDetails.Kind {
         case let source as DescriptorSource: return (.descriptor(source.descriptor), source.origin)
         case let observer as RunLoop.Observer: return (.observer, observer.origin)
         case let served as ServedInput: return (.served, served.watch.origin)
-        case let manual as ManualSource.ManualInput: return (.manualSource, manual.origin)
+        case let manual as any ManuallySignalledInput: return (.manualSource, manual.origin)
         default: return nil
         }
     }

@@ -1,0 +1,44 @@
+import Foundation
+import RunLoops
+import RunLoopsTesting
+import TestSupport
+import Testing
+
+@testable import Inspection
+
+/// A simulation's trace, which is the same on every machine: a change of it is a change of behaviour.
+@Suite(.disabled(if: ForcedRecording.isOn)) struct GoldenTraceTests {
+    private static func trace(seed: UInt64) throws -> String {
+        try LoopSimulation.run(seed: seed) { simulation in
+            let recorder = try FlightRecorder(keeping: .seconds(86_400), detail: .everything)
+            defer { recorder.stop() }
+            let threads = try ["left", "right"].map { try RunLoopThread(name: $0) }
+            @Sendable func bounce(_ count: Int, to index: Int) {
+                threads[index].runLoop.perform { if count > 0 { bounce(count - 1, to: 1 - index) } }
+            }
+            bounce(6, to: 0)
+            Timer.scheduledTimer(withTimeInterval: .seconds(60), repeats: true) { _ in recorder.mark("tick") }
+            simulation.advance(by: .seconds(200))
+            let text = String(decoding: recorder.snapshot().bytes(as: .chromeJSON), as: UTF8.self)
+            return text.replacing("\"pid\":\(ProcessFile.processID)", with: "\"pid\":1")
+                .replacing("\"\(ProcessFile.programName)\"", with: "\"simulation\"")
+                // The lines of the library's own blocks may change.
+                .replacing(/(RunLoops[A-Za-z]*\/[A-Za-z+.]+):[0-9]+/) { "\($0.1)" }
+        }
+    }
+
+    @Test func `one seed gives one trace, byte by byte`() throws {
+        for seed in 0..<5 as Range<UInt64> {
+            #expect(try GoldenTraceTests.trace(seed: seed) == GoldenTraceTests.trace(seed: seed))
+        }
+    }
+
+    @Test func `the trace of a seed is the one that is kept`() throws {
+        let path = "Tests/InspectionTests/Golden/trace-3.json"
+        let trace = try GoldenTraceTests.trace(seed: 3)
+        if ProcessInfo.processInfo.environment["RUNLOOPS_WRITE_GOLDEN"] != nil {
+            try trace.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        #expect(try trace == Documentation.text(of: path), "RUNLOOPS_WRITE_GOLDEN=1 keeps the new one")
+    }
+}
