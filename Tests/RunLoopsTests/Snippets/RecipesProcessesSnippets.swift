@@ -67,7 +67,7 @@ import Testing
         let output = DescriptorSource(
             pipe.readingEnd.release(), interest: .read, closesDescriptor: true
         ) { source, _ in
-            var buffer = [UInt8](repeating: 0, count: 16_384)
+            var buffer: [UInt8] = Array(repeating: 0, count: 16_384)
             let count = unsafe read(source.descriptor, &buffer, buffer.count)
             if count > 0 { return onOutput(Array(buffer[..<count])) }
             if count == 0 || errno != EAGAIN { source.invalidate() }

@@ -51,7 +51,7 @@ import Testing
         private var handle: OpaquePointer?
         let onEnd: () -> Void
 
-        init(onEnd: @escaping () -> Void) throws {
+        init(onEnd: @escaping () -> Void = {}) throws {
             self.onEnd = onEnd
             let code = unsafe sqlite3_open_v2(
                 ":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
@@ -64,6 +64,12 @@ import Testing
             unsafe sqlite3_close(handle)
             onEnd()
         }
+    }
+
+    @Test func `a connection stays on its thread`() async throws {
+        let connection = try ThreadBound(name: "database") { try Connection() }
+        let changes = try await connection { connection in connection.changes() }
+        #expect(changes == 0)
     }
 
     @Test func `a value is made, used and destroyed on its thread`() async throws {
@@ -139,15 +145,22 @@ import Testing
             workers.add(RunLoop.current.name)
             done.add(job.number)
         }
+        let deadline = ContinuousClock.Instant.hang
+        func waitForJobs(_ count: Int) {
+            while done.entries.count < count, ContinuousClock.now < deadline { sched_yield() }
+            #expect(done.entries.count >= count)
+        }
         try pool.submit(Job(number: 0))
         #expect(isFull.wait())
-        // One worker is busy, and has room for 16 jobs. The other one does the rest meanwhile.
-        for number in 1...100 { try pool.submit(Job(number: number)) }
-        let deadline = ContinuousClock.Instant.hang
-        while done.entries.count < 84, ContinuousClock.now < deadline { sched_yield() }
-        #expect(done.entries.count >= 84 && !done.entries.contains(0))
+        for number in 1...100 {
+            // One worker is busy, and 16 jobs wait for it at most. The other one has room for one more.
+            waitForJobs(number - 28)
+            try pool.submit(Job(number: number))
+        }
+        waitForJobs(84)
+        #expect(!done.entries.contains(0))
         mayGoOn.open()
-        while done.entries.count < 101, ContinuousClock.now < deadline { sched_yield() }
+        waitForJobs(101)
         #expect(done.entries.sorted() == Array(0...100))
         #expect(Set(workers.entries) == ["worker 0", "worker 1"])
     }
@@ -166,7 +179,10 @@ import Testing
         }
         let worker = try RunLoopThread(name: "worker")
         worker.runLoop.perform {}
-        worker.runLoop.perform { _ = isReported.wait() }
+        worker.runLoop.perform {
+            let end = ContinuousClock.now + .milliseconds(200)
+            while ContinuousClock.now < end {}
+        }
         #expect(isReported.wait())
         worker.stop()
         worker.join()
