@@ -165,7 +165,12 @@ import Testing
         #expect(Set(workers.entries) == ["worker 0", "worker 1"])
     }
 
-    @Test func `a slow handler is reported with what came before it`() throws {
+    @Test func `a slow handler is reported with what came before it`() async {
+        // A process has one recorder at a time.
+        await #expect(processExitsWith: .success) { try RecipesThreadsSnippets.reportSlowHandler() }
+    }
+
+    private static func reportSlowHandler() throws {
         let (printed, isReported) = (Printed(), Gate())
         let print = { @Sendable (items: Any...) in
             printed(items.map { "\($0)" }.joined(separator: " "))
