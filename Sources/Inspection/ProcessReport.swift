@@ -48,7 +48,7 @@ extension ProcessReport {
         public var pending: Int
         /// The counts of the loop since it was made.
         public var counts: Counts
-        /// What the loop said of itself; nil if it did not answer in time.
+        /// The answer of the loop; nil if it did not come in time.
         public var details: Details?
     }
 

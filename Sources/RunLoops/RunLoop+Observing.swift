@@ -1,6 +1,6 @@
 internal import Synchronization
 
-// What any thread may learn of a loop at any time, for health checks and metrics. Nothing here waits for the loop.
+// The state of a loop as any thread may read it, for health checks and metrics. Nothing here waits for the loop.
 
 extension RunLoop {
     /// The loops of the process that have not ended, in the order in which they were made.
@@ -22,7 +22,7 @@ extension RunLoop {
     ///
     /// > Thread safety: any thread.
     public var pendingCount: Int {
-        // What has been run is read first, so that a block that moves on meanwhile is counted once or twice, but not missed.
+        // The count of blocks that were run is read first, so that a block that moves on meanwhile is counted once or twice, but not missed.
         let run = handle.counters.blocks.value
         let blocks = handle.counters.takenBlocks.value
         let nodes = handle.counters.takenNodes.value

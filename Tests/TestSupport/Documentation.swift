@@ -67,24 +67,37 @@ public enum Documentation {
     /// - Throws: If the page cannot be read.
     public static func strayMarkers(of page: String) throws -> [String] {
         let markers = try text(of: page).components(separatedBy: "\n").filter { $0.hasPrefix("```") }
-        let known: Set<String> = ["```", "```swift", "```swift package", "```sh", "```dockerfile"]
+        let known: Set<String> = [
+            "```", "```swift", "```swift package", "```sh", "```dockerfile", "```ini",
+        ]
         let unclosed = markers.count.isMultiple(of: 2) ? [] : markers.suffix(1)
         return markers.filter { !known.contains($0) } + unclosed
     }
 
-    /// The links of a page to files of the package that are not there.
+    /// The links of a page that lead to no file of the package, or to no heading of that file.
     ///
     /// - Parameter page: Where the page is, from the package's directory.
     /// - Returns: Where they lead.
-    /// - Throws: If the page cannot be read.
+    /// - Throws: If a page cannot be read.
     public static func brokenLinks(of page: String) throws -> [String] {
         let directory = URL(filePath: root + page).deletingLastPathComponent()
         let targets = try text(of: page).components(separatedBy: "](").dropFirst().compactMap {
             $0.components(separatedBy: ")").first
         }
-        return targets.filter {
-            !FileManager.default.fileExists(atPath: directory.appending(path: $0).standardized.path)
+        return try targets.filter { target in
+            let parts = target.components(separatedBy: "#")
+            let path = directory.appending(path: parts[0]).standardized.path
+            if !FileManager.default.fileExists(atPath: path) { return true }
+            guard parts.count == 2 else { return false }
+            let lines = try String(contentsOfFile: path, encoding: .utf8).components(separatedBy: "\n")
+            return !lines.contains { $0.hasPrefix("#") && anchor(of: $0) == parts[1] }
         }
+    }
+
+    /// The name by which a link leads to a heading: lower case, with hyphens for spaces.
+    private static func anchor(of heading: String) -> String {
+        let text = heading.drop { $0 == "#" }.dropFirst().lowercased()
+        return String(text.map { $0 == " " ? "-" : $0 }.filter { $0.isLetter || $0.isNumber || $0 == "-" })
     }
 
     /// The text of a file.

@@ -20,6 +20,7 @@ import Streams
           --stop-time      seconds that SIGTERM leaves to deliver what was said
           --log-ends       1 to log the end of each member, with its reason
         exits with 0 after SIGTERM, and with 1 if members were left when the time was over
+        As a service of systemd, it takes over the socket of its socket unit, and ignores --host and --port then.
         """
 
     static func main() { runProgram { try run() } }
@@ -42,8 +43,13 @@ import Streams
 
         raiseDescriptorLimit()
         let server = try Server(settings)
-        let signals = try StopSignals(time: .seconds(time)) { server.stop() }
+        let signals = try StopSignals(time: .seconds(time)) {
+            ServiceManager.notify("STOPPING=1")
+            server.stop()
+        }
         announce("listening at \(server.address)")
+        ServiceManager.notify("READY=1")
+        ServiceManager.reportLiveness()
         withExtendedLifetime(signals) { RunLoop.current.run() }
     }
 }

@@ -30,7 +30,11 @@ final class Server {
     init(_ settings: Settings) throws {
         var options = Listener.Options()
         options.connectionLimit = settings.members
-        listener = try Listener(.tcp(host: settings.host, port: settings.port), options: options)
+        listener =
+            switch try ServiceManager.takeSocket() {
+            case .some(let socket): try Listener(socket, options: options)
+            case nil: try Listener(.tcp(host: settings.host, port: settings.port), options: options)
+            }
 
         let queues = (0..<settings.workers).map { _ in EventQueue(limit: settings.queueLimit) }
         self.queues = queues

@@ -17,15 +17,22 @@ final class ServerProcess: @unchecked Sendable {
     ///   - arguments: Its arguments.
     ///   - descriptors: The most descriptors that it may open; nil for no limit of the test's.
     ///   - environment: Variables that it gets besides those of the test.
+    ///   - activation: A listening socket that it gets as from a service manager: as descriptor 3, with the variables that say so.
     /// - Throws: ``Failure`` if it cannot be started.
     init(
-        _ name: String, _ arguments: String..., descriptors: Int? = nil, environment: [String: String] = [:]
+        _ name: String, _ arguments: String..., descriptors: Int? = nil, environment: [String: String] = [:],
+        activation: CInt? = nil
     ) throws {
         let directory = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         let path = directory.appending(path: name).path
         var command = [path] + arguments
         if let descriptors {
             command = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\""] + command
+        }
+        if activation != nil {
+            // The shell has the number of the process that it becomes.
+            let script = "export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" \"$@\""
+            command = ["/bin/sh", "-c", script] + command
         }
         let (outputEnd, errorEnd): (CInt, CInt)
         (output, outputEnd) = try LineStream.make("\(name) output")
@@ -45,6 +52,7 @@ final class ServerProcess: @unchecked Sendable {
         }
         posix_spawn_file_actions_adddup2(&actions, outputEnd, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errorEnd, STDERR_FILENO)
+        if let activation { posix_spawn_file_actions_adddup2(&actions, activation, 3) }
         // Those that the tests have inherited are not meant for the program, which may open few.
         for descriptor in 3..<CInt(256) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         // The threads that tests run on block signals; the program must not inherit that.

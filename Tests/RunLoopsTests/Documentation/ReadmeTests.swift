@@ -4,9 +4,10 @@ import Testing
 
 /// The statements of the README and the articles about themselves are true.
 @Suite struct ReadmeTests {
-    /// The README and the articles of the run loops.
+    /// The pages beside the sources, and the articles of the run loops.
     private static func pages() throws -> [String] {
-        try ["README.md", "CONTRIBUTING.md"] + Documentation.articles(of: "RunLoops")
+        let pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Examples/README.md"]
+        return try pages + Documentation.articles(of: "RunLoops")
     }
 
     @Test(arguments: try pages()) func `every block of Swift stands in a snippet that compiles`(

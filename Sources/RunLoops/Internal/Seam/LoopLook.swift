@@ -1,6 +1,6 @@
 internal import Synchronization
 
-// What the inspector sees of a loop.
+// Loops and waits as the inspector sees them.
 
 /// A loop as another thread sees it, also while the loop is blocked.
 package struct LoopLook: Sendable {

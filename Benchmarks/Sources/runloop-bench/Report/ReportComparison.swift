@@ -1,0 +1,123 @@
+/// The figures that differ between the reports of two runs by more than their noise.
+///
+/// A figure counts only if it was taken in rounds, so that the range of half of them is known. It has changed if the two ranges
+/// do not overlap, and the medians differ by more than a share. Two runs see different loads of the machine, so a change that
+/// matters is one that a second pair of runs shows, too.
+struct ReportComparison {
+    /// A figure that differs.
+    struct Change {
+        /// The family, the table, the row and the column.
+        let name: String
+        let old, new: Range
+        let format: NumberFormat
+        /// The new median as a multiple of the old one, or its inverse for a rate: more than 1 is slower.
+        let slowdown: Double
+
+        /// The change on one line, as in `latency: round trips, RunLoops, ÷ raw: 1.52 (1.50 to 1.55) → 1.93 (1.90 to 1.97), +27 %`.
+        var text: String {
+            let percent = Int(((new.median / old.median - 1) * 100).rounded())
+            return "\(name): \(old.text(format)) → \(new.text(format)), \(percent < 0 ? "" : "+")\(percent) %"
+        }
+    }
+
+    /// The median of a figure, and the range of half of the rounds.
+    struct Range {
+        let median, low, high: Double
+
+        /// The figures of a key; nil if it has no range.
+        init?(_ key: String, of row: Table.Row) {
+            guard let median = row.figures[key], let low = row.figures[key + "Low"],
+                let high = row.figures[key + "High"], median > 0, median.isFinite
+            else { return nil }
+            (self.median, self.low, self.high) = (median, low, high)
+        }
+
+        func text(_ format: NumberFormat) -> String {
+            "\(format.text(median)) (\(format.text(low)) to \(format.text(high)))"
+        }
+    }
+
+    /// The changes for the worse and for the better, the greatest first.
+    private(set) var slower: [Change] = []
+    private(set) var faster: [Change] = []
+    /// The number of figures that both reports have.
+    private(set) var count = 0
+    /// The figures of the old report that the new one lacks.
+    private(set) var missing: [String] = []
+
+    /// Compares two reports.
+    ///
+    /// - Parameters:
+    ///   - old: The report of the run before a change.
+    ///   - new: The report of the run after it.
+    ///   - share: The least difference of two medians that counts, as a share of the old one.
+    init(_ old: Report, _ new: Report, share: Double) {
+        // Times of two machines do not compare; the quotients of one run do, more or less.
+        let isSameMachine = old.machine.isComparable(with: new.machine)
+        let after = Self.figures(of: new)
+        for (name, before) in Self.figures(of: old).sorted(by: { $0.key < $1.key }) {
+            guard isSameMachine || before.format == .ratio else { continue }
+            guard let now = after[name] else {
+                missing.append(name)
+                continue
+            }
+            count += 1
+            add(name, before, now, share)
+        }
+        slower.sort { $0.slowdown > $1.slowdown }
+        faster.sort { $0.slowdown < $1.slowdown }
+    }
+
+    private mutating func add(_ name: String, _ before: Figure, _ now: Figure, _ share: Double) {
+        let (old, new) = (before.range, now.range)
+        let slowdown = before.isRate ? old.median / new.median : new.median / old.median
+        let change = Change(name: name, old: old, new: new, format: before.format, slowdown: slowdown)
+        let isApart = old.high < new.low || new.high < old.low
+        if isApart && slowdown > 1 + share { slower.append(change) }
+        if isApart && slowdown < 1 / (1 + share) { faster.append(change) }
+    }
+
+    private struct Figure {
+        let range: Range
+        let format: NumberFormat
+        /// True if more is better.
+        let isRate: Bool
+    }
+
+    /// All figures with a range, by name.
+    private static func figures(of report: Report) -> [String: Figure] {
+        var figures: [String: Figure] = [:]
+        for chapter in report.chapters {
+            for table in chapter.tables {
+                // A quotient of rates is better if it is greater, too.
+                let hasRates = table.columns.contains { $0.format == .millions }
+                for row in table.rows {
+                    for column in table.columns {
+                        guard let range = Range(column.key, of: row) else { continue }
+                        figures["\(chapter.name): \(table.title), \(row.name), \(column.title)"] = Figure(
+                            range: range, format: column.format,
+                            isRate: column.format == .millions || column.format == .ratio && hasRates)
+                    }
+                }
+            }
+        }
+        return figures
+    }
+
+    /// The comparison as text.
+    var text: String {
+        var lines = ["\(count) figures compared: \(slower.count) slower, \(faster.count) faster beyond noise"]
+        lines += slower.map { "slower  \($0.text)" }
+        lines += faster.map { "faster  \($0.text)" }
+        lines += missing.map { "missing \($0)" }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Machine {
+    /// True if times of both machines can be compared: the same processors, the same kernel, and both programs optimised or not.
+    func isComparable(with other: Machine) -> Bool {
+        model == other.model && processors == other.processors && kernel == other.kernel
+            && isOptimised == other.isOptimised
+    }
+}
