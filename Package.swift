@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "MessagePorts", targets: ["MessagePorts"]),
         .library(name: "Notifications", targets: ["Notifications"]),
         .library(name: "Streams", targets: ["Streams"]),
+        .library(name: "FoundationRunLoops", targets: ["FoundationRunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
     dependencies: [
@@ -58,6 +59,11 @@ let package = Package(
             dependencies: [
                 "RunLoops", "CStreams", .product(name: "DequeModule", package: "swift-collections"),
             ],
+            swiftSettings: settings),
+        .target(
+            name: "FoundationOverlay", dependencies: ["Notifications", "RunLoops"], swiftSettings: settings),
+        .target(
+            name: "FoundationRunLoops", dependencies: ["FoundationOverlay", "Notifications", "RunLoops"],
             swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),

@@ -13,10 +13,10 @@ public struct Notification: Sendable {
     ///
     /// An observer may observe the notifications of one object only; objects are compared by identity. The notification keeps
     /// its object alive.
-    public let object: (any AnyObject & Sendable)?
+    @_disfavoredOverload public let object: (any AnyObject & Sendable)?
 
     /// Facts about the event, by key; empty if there are none.
-    public let userInfo: [String: any Sendable]
+    @_disfavoredOverload public let userInfo: [String: any Sendable]
 
     /// The identity of the sender; nil if there is no sender.
     ///
@@ -29,6 +29,9 @@ public struct Notification: Sendable {
     /// The line on which the notification was made.
     public let line: Int
 
+    /// The contents that a module above keeps in the notification, in types that this module does not know; nil if there are none.
+    package let payload: (any AnyObject & Sendable)?
+
     /// The deliveries that the poster waits for; nil if the poster does not wait.
     var pendingDeliveries: PendingDeliveries?
 
@@ -40,6 +43,7 @@ public struct Notification: Sendable {
     ///   - userInfo: Facts about the event, by key.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.
+    @_disfavoredOverload
     public init(
         name: Name, object: (any AnyObject & Sendable)? = nil, userInfo: [String: any Sendable] = [:],
         fileID: StaticString = #fileID, line: Int = #line
@@ -47,6 +51,7 @@ public struct Notification: Sendable {
         self.name = name
         self.object = object
         self.userInfo = userInfo
+        payload = nil
         sender = object.map { ObjectIdentifier($0) }
         self.fileID = fileID
         self.line = line
@@ -70,6 +75,27 @@ public struct Notification: Sendable {
         object = nil
         self.userInfo = userInfo
         self.sender = sender
+        payload = nil
+        self.fileID = fileID
+        self.line = line
+    }
+
+    /// Makes a notification whose object and facts only the module above knows.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - sender: The identity that observers of one object are compared with; nil for none. The payload keeps it alive.
+    ///   - payload: The contents.
+    ///   - fileID: The file in which the notification is made.
+    ///   - line: The line on which the notification is made.
+    package init(
+        name: Name, sender: ObjectIdentifier?, payload: any AnyObject & Sendable, fileID: StaticString, line: Int
+    ) {
+        self.name = name
+        object = nil
+        userInfo = [:]
+        self.sender = sender
+        self.payload = payload
         self.fileID = fileID
         self.line = line
     }
