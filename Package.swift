@@ -123,6 +123,10 @@ let package = Package(
             name: "NotificationsTests", dependencies: ["Notifications", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
         .testTarget(
+            name: "FoundationRunLoopsTests",
+            dependencies: ["FoundationRunLoops", "RunLoops", "TestSupport", "TestExpectations"],
+            swiftSettings: settings),
+        .testTarget(
             name: "StreamsTests",
             dependencies: [
                 "Streams", "RunLoops", "CStreams", "RunLoopsTesting", "TestSupport", "TestExpectations",

@@ -3,8 +3,8 @@
 @_exported public import Notifications
 @_exported public import RunLoops
 
-@_exported public import class FoundationOverlay.Port
 @_exported public import typealias FoundationOverlay.NSNotification
+@_exported public import class FoundationOverlay.Port
 @_exported public import struct Notifications.Notification
 @_exported public import class Notifications.NotificationCenter
 @_exported public import class Notifications.NotificationQueue

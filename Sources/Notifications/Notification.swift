@@ -13,7 +13,7 @@ public struct Notification: Sendable {
     ///
     /// An observer may observe the notifications of one object only; objects are compared by identity. The notification keeps
     /// its object alive.
-    @_disfavoredOverload public let object: (any AnyObject & Sendable)?
+    @_disfavoredOverload public var object: (any AnyObject & Sendable)? { isPayload ? nil : content }
 
     /// Facts about the event, by key; empty if there are none.
     @_disfavoredOverload public let userInfo: [String: any Sendable]
@@ -29,8 +29,10 @@ public struct Notification: Sendable {
     /// The line on which the notification was made.
     public let line: Int
 
-    /// The contents that a module above keeps in the notification, in types that this module does not know; nil if there are none.
-    package let payload: (any AnyObject & Sendable)?
+    /// The object or, if its identity is not that of the sender, the payload.
+    ///
+    /// One slot for both: a notification must not outgrow the room in a parcel, in which it reaches another loop.
+    private let content: (any AnyObject & Sendable)?
 
     /// The deliveries that the poster waits for; nil if the poster does not wait.
     var pendingDeliveries: PendingDeliveries?
@@ -49,9 +51,8 @@ public struct Notification: Sendable {
         fileID: StaticString = #fileID, line: Int = #line
     ) {
         self.name = name
-        self.object = object
+        content = object
         self.userInfo = userInfo
-        payload = nil
         sender = object.map { ObjectIdentifier($0) }
         self.fileID = fileID
         self.line = line
@@ -72,10 +73,9 @@ public struct Notification: Sendable {
         fileID: StaticString = #fileID, line: Int = #line
     ) {
         self.name = name
-        object = nil
+        content = nil
         self.userInfo = userInfo
         self.sender = sender
-        payload = nil
         self.fileID = fileID
         self.line = line
     }
@@ -84,20 +84,30 @@ public struct Notification: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the event.
-    ///   - sender: The identity that observers of one object are compared with; nil for none. The payload keeps it alive.
+    ///   - sender: The identity of the sender, which the payload keeps alive and is not itself; nil for none.
     ///   - payload: The contents.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.
     package init(
-        name: Name, sender: ObjectIdentifier?, payload: any AnyObject & Sendable, fileID: StaticString, line: Int
+        name: Name, sender: ObjectIdentifier?, payload: any AnyObject & Sendable, fileID: StaticString,
+        line: Int
     ) {
         self.name = name
-        object = nil
+        content = payload
         userInfo = [:]
         self.sender = sender
-        self.payload = payload
         self.fileID = fileID
         self.line = line
+    }
+}
+
+extension Notification {
+    /// The contents that a module above keeps in the notification, in types that this module does not know; nil if there are none.
+    package var payload: (any AnyObject & Sendable)? { isPayload ? content : nil }
+
+    private var isPayload: Bool {
+        guard let content else { return false }
+        return sender != ObjectIdentifier(content)
     }
 }
 

@@ -82,7 +82,8 @@ extension NotificationCenter {
         _ observer: some AnyObject & Sendable, name: Notification.Name? = nil,
         object: (any AnyObject & Sendable)? = nil
     ) {
-        removeObservations(of: ObjectIdentifier(observer), name: name, sender: object.map { ObjectIdentifier($0) })
+        removeObservations(
+            of: ObjectIdentifier(observer), name: name, sender: object.map { ObjectIdentifier($0) })
     }
 
     /// Ends the observations of the object with an identity.
@@ -91,7 +92,9 @@ extension NotificationCenter {
     ///   - id: The identity of the object that observes.
     ///   - name: The name that the observer was registered with; nil for any name.
     ///   - sender: The identity of the object whose notifications the observer was registered for; nil for any object.
-    package func removeObservations(of id: ObjectIdentifier, name: Notification.Name?, sender: ObjectIdentifier?) {
+    package func removeObservations(
+        of id: ObjectIdentifier, name: Notification.Name?, sender: ObjectIdentifier?
+    ) {
         let ended = objects.withLock { objects in
             let all = objects[id] ?? []
             let isWanted = { (one: ObjectObservation) in

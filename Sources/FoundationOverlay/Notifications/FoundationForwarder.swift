@@ -45,7 +45,8 @@ final class FoundationForwarder: Sendable {
         _ name: Foundation.NSNotification.Name?,
         _ handler: @escaping @Sendable (Foundation.Notification) -> Void
     ) -> any NSObjectProtocol {
-        Foundation.NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil, using: handler)
+        Foundation.NotificationCenter.default.addObserver(
+            forName: name, object: nil, queue: nil, using: handler)
     }
 
     private static func post(_ notification: Foundation.Notification) {

@@ -48,6 +48,28 @@ extension Foundation.NSNotification.Name {
     ///
     /// - Parameter name: A name.
     public init(_ name: Notification.Name) { self.init(rawValue: name.rawValue) }
+
+    /// Compares a name of Foundation's with one of this package.
+    ///
+    /// - Parameters:
+    ///   - left: A name of Foundation's.
+    ///   - right: A name.
+    /// - Returns: True if both are the same string.
+    @_disfavoredOverload
+    public static func == (left: Foundation.NSNotification.Name, right: Notification.Name) -> Bool {
+        left.rawValue == right.rawValue
+    }
+
+    /// Compares a name of Foundation's with one of this package.
+    ///
+    /// - Parameters:
+    ///   - left: A name of Foundation's.
+    ///   - right: A name.
+    /// - Returns: True if the strings differ.
+    @_disfavoredOverload
+    public static func != (left: Foundation.NSNotification.Name, right: Notification.Name) -> Bool {
+        left.rawValue != right.rawValue
+    }
 }
 
 extension Notification {

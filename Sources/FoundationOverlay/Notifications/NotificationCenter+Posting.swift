@@ -22,6 +22,21 @@ extension NotificationCenter {
         post(Notification(name: name, object: object, userInfo: userInfo, fileID: fileID, line: line))
     }
 
+    /// Makes a notification, and posts it.
+    ///
+    /// The same without the parameters for diagnostics, for references by labels and for protocols that a center conforms to.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event.
+    ///
+    /// > Thread safety: any thread. The observers are called on the calling thread, except those that have a queue or a loop.
+    @_disfavoredOverload
+    public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]?) {
+        post(name: name, object: object, userInfo: userInfo, fileID: #fileID, line: #line)
+    }
+
     /// Posts a notification under a name of Foundation's.
     ///
     /// The default center posts it in Foundation's default center, from which it comes back to the observers of this center, once.

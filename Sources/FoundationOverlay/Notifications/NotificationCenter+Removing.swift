@@ -30,7 +30,8 @@ extension NotificationCenter {
         guard type(of: observer) is AnyClass else { return }
         let sender = ObjectIdentity.of(object)
         removeObservations(
-            of: ObjectIdentifier(observer as AnyObject), name: name, sender: sender.map { ObjectIdentifier($0) })
+            of: ObjectIdentifier(observer as AnyObject), name: name,
+            sender: sender.map { ObjectIdentifier($0) })
     }
 
     /// Ends an observation, or the observations of an object of a name of Foundation's.

@@ -40,7 +40,8 @@ extension Timer {
     ) {
         let instant = ContinuousClock.Instant(date, for: "Timer.init")
         self.init(
-            fireAt: instant, interval: Duration(interval, for: "Timer.init"), repeats: repeats, fileID: fileID,
+            fireAt: instant, interval: Duration(interval, for: "Timer.init"), repeats: repeats,
+            fileID: fileID,
             line: line, block: block)
         wallClockDate = WallClockDate(date, meaning: instant)
     }

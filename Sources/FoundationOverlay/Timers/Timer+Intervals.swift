@@ -46,7 +46,8 @@ extension Timer {
     /// > Thread safety: any thread; the loop is the calling thread's.
     @available(
         *, noasync,
-        message: "the thread may change at any await; add a Timer to the loop you want: RunLoop.main.perform { RunLoop.main.add(Timer(…), forMode: .common) }"
+        message:
+            "the thread may change at any await; add a Timer to the loop you want: RunLoop.main.perform { RunLoop.main.add(Timer(…), forMode: .common) }"
     )
     @discardableResult
     public static func scheduledTimer(
@@ -54,7 +55,8 @@ extension Timer {
         line: Int = #line, block: @escaping (Timer) -> Void
     ) -> Timer {
         scheduledTimer(
-            withTimeInterval: Duration(interval, for: "Timer.scheduledTimer"), repeats: repeats, fileID: fileID,
+            withTimeInterval: Duration(interval, for: "Timer.scheduledTimer"), repeats: repeats,
+            fileID: fileID,
             line: line, block: block)
     }
 }

@@ -55,7 +55,8 @@ extension NSObject {
     ///
     /// - Parameter target: The target.
     @available(
-        *, unavailable, message: "call cancel() of the DelayedPerform that perform(after:inModes:) has returned"
+        *, unavailable,
+        message: "call cancel() of the DelayedPerform that perform(after:inModes:) has returned"
     )
     public class func cancelPreviousPerformRequests(withTarget target: Any) {}
 }

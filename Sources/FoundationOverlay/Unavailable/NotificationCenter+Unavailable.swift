@@ -15,7 +15,8 @@ extension NotificationCenter {
     ///   - object: The object.
     @available(
         *, unavailable,
-        message: "use addObserver(_:name:object:using:) with a closure that takes the observer, or addObserver(forName:object:queue:using:)"
+        message:
+            "use addObserver(_:name:object:using:) with a closure that takes the observer, or addObserver(forName:object:queue:using:)"
     )
     public func addObserver(_ observer: Any, selector: Any, name: Notification.Name?, object: Any?) {}
 

@@ -12,7 +12,8 @@ extension RunLoop {
     ///   - mode: The mode.
     @available(
         *, unavailable,
-        message: "a port of Foundation works in Foundation.RunLoop only; use Port() to keep a mode alive, RunLoops.Port<Message> between threads, MessagePort between processes"
+        message:
+            "a port of Foundation works in Foundation.RunLoop only; use Port() to keep a mode alive, RunLoops.Port<Message> between threads, MessagePort between processes"
     )
     public func add(_ port: Foundation.Port, forMode mode: Mode) {}
 
@@ -34,7 +35,8 @@ extension RunLoop {
     ///   - target: The target.
     ///   - argument: The argument.
     @available(
-        *, unavailable, message: "call cancel() of the DelayedPerform that perform(after:inModes:) has returned"
+        *, unavailable,
+        message: "call cancel() of the DelayedPerform that perform(after:inModes:) has returned"
     )
     public func cancelPerform(_ selector: Any, target: Any, argument: Any?) {}
 
@@ -53,7 +55,8 @@ extension RunLoop {
     ///   - mode: The mode.
     @available(
         *, unavailable,
-        message: "a timer of Foundation fires in Foundation.RunLoop only; make a Timer without the module's name in front"
+        message:
+            "a timer of Foundation fires in Foundation.RunLoop only; make a Timer without the module's name in front"
     )
     public func add(_ timer: Foundation.Timer, forMode mode: Mode) {}
 }

@@ -12,7 +12,8 @@ extension Stream {
     ///   - mode: The mode.
     @available(
         *, unavailable,
-        message: "a stream of Foundation works in Foundation.RunLoop only; pass and run that one, or use Connection of the module Streams"
+        message:
+            "a stream of Foundation works in Foundation.RunLoop only; pass and run that one, or use Connection of the module Streams"
     )
     public func schedule(in loop: RunLoop, forMode mode: RunLoop.Mode) {}
 
@@ -21,6 +22,8 @@ extension Stream {
     /// - Parameters:
     ///   - loop: A loop.
     ///   - mode: The mode.
-    @available(*, unavailable, message: "a stream of Foundation is never in this loop; pass Foundation.RunLoop")
+    @available(
+        *, unavailable, message: "a stream of Foundation is never in this loop; pass Foundation.RunLoop"
+    )
     public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {}
 }

@@ -17,7 +17,8 @@ extension Timer {
     /// - Returns: Nothing.
     @available(
         *, unavailable,
-        message: "use scheduledTimer(withTimeInterval:repeats:block:), whose closure captures the target weakly"
+        message:
+            "use scheduledTimer(withTimeInterval:repeats:block:), whose closure captures the target weakly"
     )
     @discardableResult
     public static func scheduledTimer(
@@ -69,7 +70,9 @@ extension Timer {
     ///   - runLoop: The loop.
     ///   - mode: The mode.
     /// - Returns: Nothing.
-    @available(*, unavailable, message: "there is no Combine; use scheduledTimer(withTimeInterval:repeats:block:)")
+    @available(
+        *, unavailable, message: "there is no Combine; use scheduledTimer(withTimeInterval:repeats:block:)"
+    )
     public static func publish(
         every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop,
         in mode: RunLoop.Mode
