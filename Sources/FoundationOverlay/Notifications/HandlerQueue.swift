@@ -7,12 +7,13 @@ internal import struct Notifications.Notification
 enum HandlerQueue {
     /// Calls a handler in an operation of a queue, and waits until it has returned.
     ///
-    /// In an operation of that very queue the handler is called at once, because its own queue may be waiting for it.
+    /// In an operation of that very queue the handler is called at once, because the queue may be waiting for it.
     static func call(
         _ handler: @escaping @Sendable (Notification) -> Void, with notification: Notification,
         in queue: OperationQueue
     ) {
-        if queue === OperationQueue.current { return handler(notification) }
+        let isCurrent = queue === OperationQueue.main ? isMain : queue === OperationQueue.current
+        if isCurrent { return handler(notification) }
         let operation = BlockOperation { handler(notification) }
         queue.addOperation(operation)
         operation.waitUntilFinished()
@@ -22,9 +23,19 @@ enum HandlerQueue {
     static func callOnMainActor(
         _ handler: @escaping @MainActor (Notification) -> Void, with notification: Notification
     ) {
-        if Thread.isMainThread { return MainActor.assumeIsolated { handler(notification) } }
-        let operation = BlockOperation { MainActor.assumeIsolated { handler(notification) } }
-        OperationQueue.main.addOperation(operation)
-        operation.waitUntilFinished()
+        call(
+            { notification in MainActor.assumeIsolated { handler(notification) } }, with: notification,
+            in: .main)
     }
+
+    /// True on the main thread and, if that was given away, in blocks of the main dispatch queue on any other.
+    private static var isMain: Bool {
+        Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
+    }
+
+    private static let mainQueueMark: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
 }

@@ -3,6 +3,14 @@ public import Notifications
 
 public import struct Notifications.Notification
 
+/// Foundation's type of names, as the operand of a comparison.
+///
+/// The comparisons are generic, so that an operand such as `.init("name")` is a name of this package, and so that no operand is
+/// compared as `AnyHashable`, for which names of two types always differ.
+public protocol FoundationNotificationName: RawRepresentable<String> {}
+
+extension Foundation.NSNotification.Name: FoundationNotificationName {}
+
 /// Names of Foundation's own notifications, such as `UserDefaults.didChangeNotification`.
 extension Notification.Name {
     /// Makes the name with the same string.
@@ -16,8 +24,7 @@ extension Notification.Name {
     ///   - left: A name.
     ///   - right: A name of Foundation's.
     /// - Returns: True if both are the same string.
-    @_disfavoredOverload
-    public static func == (left: Notification.Name, right: Foundation.NSNotification.Name) -> Bool {
+    public static func == (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
         left.rawValue == right.rawValue
     }
 
@@ -27,8 +34,27 @@ extension Notification.Name {
     ///   - left: A name.
     ///   - right: A name of Foundation's.
     /// - Returns: True if the strings differ.
-    @_disfavoredOverload
-    public static func != (left: Notification.Name, right: Foundation.NSNotification.Name) -> Bool {
+    public static func != (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
+        left.rawValue != right.rawValue
+    }
+
+    /// Compares a name of Foundation's with one of this package.
+    ///
+    /// - Parameters:
+    ///   - left: A name of Foundation's.
+    ///   - right: A name.
+    /// - Returns: True if both are the same string.
+    public static func == (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
+        left.rawValue == right.rawValue
+    }
+
+    /// Compares a name of Foundation's with one of this package.
+    ///
+    /// - Parameters:
+    ///   - left: A name of Foundation's.
+    ///   - right: A name.
+    /// - Returns: True if the strings differ.
+    public static func != (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
         left.rawValue != right.rawValue
     }
 
@@ -48,28 +74,6 @@ extension Foundation.NSNotification.Name {
     ///
     /// - Parameter name: A name.
     public init(_ name: Notification.Name) { self.init(rawValue: name.rawValue) }
-
-    /// Compares a name of Foundation's with one of this package.
-    ///
-    /// - Parameters:
-    ///   - left: A name of Foundation's.
-    ///   - right: A name.
-    /// - Returns: True if both are the same string.
-    @_disfavoredOverload
-    public static func == (left: Foundation.NSNotification.Name, right: Notification.Name) -> Bool {
-        left.rawValue == right.rawValue
-    }
-
-    /// Compares a name of Foundation's with one of this package.
-    ///
-    /// - Parameters:
-    ///   - left: A name of Foundation's.
-    ///   - right: A name.
-    /// - Returns: True if the strings differ.
-    @_disfavoredOverload
-    public static func != (left: Foundation.NSNotification.Name, right: Notification.Name) -> Bool {
-        left.rawValue != right.rawValue
-    }
 }
 
 extension Notification {

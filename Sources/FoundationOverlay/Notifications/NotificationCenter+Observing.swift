@@ -96,10 +96,10 @@ extension NotificationCenter {
         _ name: Notification.Name?, _ object: Any?, _ handler: @escaping @Sendable (Notification) -> Void
     ) -> ObserverToken {
         if name == nil, self === NotificationCenter.default { FoundationForwarder.shared.forwardAll() }
-        guard let identity = ObjectIdentity.of(object) else {
+        guard let object, let identity = ObjectIdentity.of(object) else {
             return ObserverToken(addUnownedObserver(forName: name, object: nil, using: handler))
         }
-        if type(of: object as Any) is AnyClass {
+        if type(of: object) is AnyClass {
             return ObserverToken(addUnownedObserver(forName: name, object: identity, using: handler))
         }
         // The identity of a value lives as long as the handler. That of an instance is the instance, which is not kept.

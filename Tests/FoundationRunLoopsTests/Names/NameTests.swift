@@ -11,7 +11,10 @@ import Testing
         #expect(ours == defaults)
         #expect(!(ours != defaults))
         #expect(Notification.Name("other") != defaults)
+        #expect(defaults == ours)
+        #expect(!(defaults != ours))
         #expect(Foundation.NSNotification.Name(ours) == defaults)
+        #expect(Notification.Name("x") == .init("x"))
     }
 
     @Test func `a switch matches names of both kinds`() {

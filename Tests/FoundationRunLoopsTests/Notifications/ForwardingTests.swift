@@ -99,16 +99,24 @@ import Testing
     @Test func `a notification that Foundation posts itself is seen`() {
         let print = Printed()
         let ended = DispatchSemaphore(value: 0)
-        let thread = Thread { Thread.exit() }
-        let token = NotificationCenter.default.addObserver(
-            forName: .NSThreadWillExit, object: thread, queue: nil
-        ) { note in
-            print(note.object is Thread ? "exits" : "no thread")
+        Thread.detachNewThread {
+            let pipe = Pipe()
+            let token = NotificationCenter.default.addObserver(
+                forName: FileHandle.readCompletionNotification, object: pipe.fileHandleForReading, queue: nil
+            ) { note in
+                let data = note.userInfo?[NSFileHandleNotificationDataItem] as? Data ?? Data()
+                print(String(decoding: data, as: UTF8.self))
+            }
+            pipe.fileHandleForReading.readInBackgroundAndNotify()
+            pipe.fileHandleForWriting.write(Data("read".utf8))
+            let limit = Date(timeIntervalSinceNow: 60)
+            while print.lines.isEmpty && Date() < limit {
+                _ = Foundation.RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+            }
+            NotificationCenter.default.removeObserver(token)
             ended.signal()
         }
-        thread.start()
         ended.wait()
-        NotificationCenter.default.removeObserver(token)
-        #expect(print.lines == ["exits"])
+        #expect(print.lines == ["read"])
     }
 }

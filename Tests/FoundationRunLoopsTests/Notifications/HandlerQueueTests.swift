@@ -46,6 +46,13 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test @MainActor func `a post on the main actor does not wait for itself`() {
+        let print = Printed()
+        center.addObserver(forName: name, object: nil, queue: OperationQueue.main) { _ in print("called") }
+        center.post(name: name, object: nil)
+        #expect(print.lines == ["called"])
+    }
+
     @Test @MainActor func `a handler with the main queue is the main actor's`() {
         let model = Model()
         center.addObserver(forName: name, object: nil, queue: .main) { [model] _ in model.count += 1 }
@@ -56,7 +63,7 @@ import Testing
     @Test func `a post on another thread waits until the main thread has called the handler`() async {
         let print = Printed()
         center.addObserver(forName: name, object: nil, queue: .main) { _ in
-            print(Thread.isMainThread ? "main" : "another")
+            print("called")
         }
         let (center, name) = (center, name)
         await withCheckedContinuation { continuation in
@@ -66,7 +73,7 @@ import Testing
                 continuation.resume()
             }
         }
-        #expect(print.lines == ["main", "posted"])
+        #expect(print.lines == ["called", "posted"])
     }
 
     @Test func `the queue may be optional`() {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A port keeps a mode alive, and subclasses decide what it adds to a loop.
-@Suite struct PortTests {
+@Suite struct KeepAlivePortTests {
     /// A port whose input is a timer.
     private final class TickPort: Port {
         private let timer: Timer

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Timers take dates and intervals of Foundation, and give them back.
-@Suite struct TimerDateTests {
+@Suite struct DatedTimerTests {
     @Test(arguments: [Date.distantFuture, Date(timeIntervalSinceNow: 1e6), Date(timeIntervalSinceNow: 0.1)])
     func `the very date that was set comes back`(date: Date) {
         let timer = Timer(timeInterval: 100, repeats: true) { _ in }
