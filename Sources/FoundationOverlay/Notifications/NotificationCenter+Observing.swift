@@ -8,7 +8,7 @@ extension NotificationCenter {
     /// Registers a handler that is called in a queue, or on the posting thread.
     ///
     /// A post waits until a handler in a queue has returned. The observation continues until the token is given to
-    /// ``removeObserver(_:)`` or the center is destroyed; the token need not be kept.
+    /// `removeObserver(_:)` or the center is destroyed; the token need not be kept.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.

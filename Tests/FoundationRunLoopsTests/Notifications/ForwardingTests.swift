@@ -95,28 +95,4 @@ import Testing
             Foundation.NotificationCenter.default.post(Saved(), subject: NSObject())
         }
     }
-
-    @Test func `a notification that Foundation posts itself is seen`() {
-        let print = Printed()
-        let ended = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            let pipe = Pipe()
-            let token = NotificationCenter.default.addObserver(
-                forName: FileHandle.readCompletionNotification, object: pipe.fileHandleForReading, queue: nil
-            ) { note in
-                let data = note.userInfo?[NSFileHandleNotificationDataItem] as? Data ?? Data()
-                print(String(decoding: data, as: UTF8.self))
-            }
-            pipe.fileHandleForReading.readInBackgroundAndNotify()
-            pipe.fileHandleForWriting.write(Data("read".utf8))
-            let limit = Date(timeIntervalSinceNow: 60)
-            while print.lines.isEmpty && Date() < limit {
-                _ = Foundation.RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
-            }
-            NotificationCenter.default.removeObserver(token)
-            ended.signal()
-        }
-        ended.wait()
-        #expect(print.lines == ["read"])
-    }
 }
