@@ -15,7 +15,7 @@ public import class RunLoops.RunLoop
 /// while isWorking { RunLoop.current.run(mode: .default, before: .distantFuture) }
 /// ```
 ///
-/// This port carries no messages; ``/RunLoops/Port`` carries values between threads, and `MessagePort` bytes between processes.
+/// This port carries no messages; `RunLoops.Port` carries values between threads, and `MessagePort` bytes between processes.
 ///
 /// > Thread safety: ``isValid`` and ``invalidate()`` from any thread; the rest on the loop's own thread.
 open class Port: NSObject {
@@ -68,7 +68,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - port: The port.
-    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes.
+    ///   - mode: The mode, or `.common` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ port: Port, forMode mode: Mode) { port.schedule(in: self, forMode: mode) }
@@ -77,7 +77,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - port: The port. If it is not in the mode, nothing happens.
-    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes.
+    ///   - mode: The mode, or `.common` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
     public func remove(_ port: Port, forMode mode: Mode) { port.remove(from: self, forMode: mode) }

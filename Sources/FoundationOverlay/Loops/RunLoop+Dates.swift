@@ -19,7 +19,7 @@ extension RunLoop {
     /// Runs in a mode until one source or port has been served, or until a date.
     ///
     /// - Parameters:
-    ///   - mode: The mode to run in; not ``/RunLoops/RunLoop/Mode/common``.
+    ///   - mode: The mode to run in; not `.common`.
     ///   - limitDate: The date at which the run ends if nothing was served.
     /// - Returns: False if the run could not begin, because the mode holds nothing.
     ///
@@ -34,7 +34,7 @@ extension RunLoop {
     /// Runs once in a mode, until a source or port was served or a date has passed.
     ///
     /// - Parameters:
-    ///   - mode: The mode to run in; not ``/RunLoops/RunLoop/Mode/common``.
+    ///   - mode: The mode to run in; not `.common`.
     ///   - limitDate: The date at which the run ends if nothing was served.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -46,7 +46,7 @@ extension RunLoop {
 
     /// Makes one pass in a mode without sleeping, and returns the date of its next timer.
     ///
-    /// - Parameter mode: The mode; not ``/RunLoops/RunLoop/Mode/common``.
+    /// - Parameter mode: The mode; not `.common`.
     /// - Returns: The date by the wall clock of this moment at which the mode's next timer fires, `Date.distantFuture` if it has
     ///   none, or nil if the mode holds nothing.
     ///
