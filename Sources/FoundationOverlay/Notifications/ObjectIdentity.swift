@@ -16,12 +16,21 @@ enum ObjectIdentity {
     /// - Returns: The object, which the caller keeps as long as it is compared; nil for none.
     static func of(_ object: Any?) -> (any AnyObject & Sendable)? {
         guard let object else { return nil }
-        if type(of: object) is AnyClass {
-            // Safe: `Sendable` has no representation. The core takes the reference for its identity, and calls nothing of it.
-            return unsafe unsafeBitCast(object as AnyObject, to: (any AnyObject & Sendable).self)
-        }
+        if type(of: object) is AnyClass { return instance(object) }
         guard let value = object as? AnyHashable else { return ValueIdentity(nil) }
         return identity(of: ComparedValue(value: value))
+    }
+
+    /// Returns the instance of a class.
+    ///
+    /// A cast to `AnyObject` looks for a boxed value first, which takes longer than the rest of a post.
+    private static func instance(_ object: Any) -> any AnyObject & Sendable {
+        // Safe: the container of an instance of a class begins with the reference, and `Sendable` has no representation. The core
+        // takes the reference for its identity, and calls nothing of it.
+        unsafe withUnsafeBytes(of: object) { container in
+            let reference = unsafe container.load(as: Unmanaged<AnyObject>.self)
+            return unsafe unsafeBitCast(reference.takeUnretainedValue(), to: (any AnyObject & Sendable).self)
+        }
     }
 
     /// Returns the identity of a value, which is the same one for every equal value.
