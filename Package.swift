@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Streams", targets: ["Streams"]),
         .library(name: "Inspection", targets: ["Inspection"]),
         .executable(name: "runloop-inspect", targets: ["RunLoopInspect"]),
+        .library(name: "FoundationRunLoops", targets: ["FoundationRunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
     dependencies: [
@@ -64,6 +65,11 @@ let package = Package(
         .target(name: "Inspection", dependencies: ["RunLoops", "MessagePorts"], swiftSettings: settings),
         .executableTarget(
             name: "RunLoopInspect", dependencies: ["Inspection", "RunLoops", "Streams"],
+            swiftSettings: settings),
+        .target(
+            name: "FoundationOverlay", dependencies: ["Notifications", "RunLoops"], swiftSettings: settings),
+        .target(
+            name: "FoundationRunLoops", dependencies: ["FoundationOverlay", "Notifications", "RunLoops"],
             swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
@@ -121,6 +127,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests", dependencies: ["Notifications", "TestSupport", "TestExpectations"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FoundationRunLoopsTests",
+            dependencies: ["FoundationRunLoops", "RunLoops", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "StreamsTests",

@@ -13,10 +13,10 @@ public struct Notification: Sendable {
     ///
     /// An observer may observe the notifications of one object only; objects are compared by identity. The notification keeps
     /// its object alive.
-    public let object: (any AnyObject & Sendable)?
+    @_disfavoredOverload public var object: (any AnyObject & Sendable)? { isPayload ? nil : content }
 
     /// Facts about the event, by key; empty if there are none.
-    public let userInfo: [String: any Sendable]
+    @_disfavoredOverload public let userInfo: [String: any Sendable]
 
     /// The identity of the sender; nil if there is no sender.
     ///
@@ -29,6 +29,11 @@ public struct Notification: Sendable {
     /// The line on which the notification was made.
     public let line: Int
 
+    /// The object or, if its identity is not that of the sender, the payload.
+    ///
+    /// One slot for both: a notification must not outgrow the room in a parcel, in which it reaches another loop.
+    private let content: (any AnyObject & Sendable)?
+
     /// The deliveries that the poster waits for; nil if the poster does not wait.
     var pendingDeliveries: PendingDeliveries?
 
@@ -40,12 +45,13 @@ public struct Notification: Sendable {
     ///   - userInfo: Facts about the event, by key.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.
+    @_disfavoredOverload
     public init(
         name: Name, object: (any AnyObject & Sendable)? = nil, userInfo: [String: any Sendable] = [:],
         fileID: StaticString = #fileID, line: Int = #line
     ) {
         self.name = name
-        self.object = object
+        content = object
         self.userInfo = userInfo
         sender = object.map { ObjectIdentifier($0) }
         self.fileID = fileID
@@ -67,11 +73,41 @@ public struct Notification: Sendable {
         fileID: StaticString = #fileID, line: Int = #line
     ) {
         self.name = name
-        object = nil
+        content = nil
         self.userInfo = userInfo
         self.sender = sender
         self.fileID = fileID
         self.line = line
+    }
+
+    /// Makes a notification whose object and facts only the module above knows.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - sender: The identity of the sender, which the payload keeps alive and is not itself; nil for none.
+    ///   - payload: The contents.
+    ///   - fileID: The file in which the notification is made.
+    ///   - line: The line on which the notification is made.
+    package init(
+        name: Name, sender: ObjectIdentifier?, payload: any AnyObject & Sendable, fileID: StaticString,
+        line: Int
+    ) {
+        self.name = name
+        content = payload
+        userInfo = [:]
+        self.sender = sender
+        self.fileID = fileID
+        self.line = line
+    }
+}
+
+extension Notification {
+    /// The contents that a module above keeps in the notification, in types that this module does not know; nil if there are none.
+    package var payload: (any AnyObject & Sendable)? { isPayload ? content : nil }
+
+    private var isPayload: Bool {
+        guard let content else { return false }
+        return sender != ObjectIdentifier(content)
     }
 }
 

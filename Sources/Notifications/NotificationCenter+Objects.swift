@@ -77,13 +77,25 @@ extension NotificationCenter {
     ///   - object: The object whose notifications the observer was registered for; nil for any object.
     ///
     /// > Thread safety: any thread.
+    @_disfavoredOverload
     public func removeObserver(
         _ observer: some AnyObject & Sendable, name: Notification.Name? = nil,
         object: (any AnyObject & Sendable)? = nil
     ) {
-        let sender = object.map { ObjectIdentifier($0) }
+        removeObservations(
+            of: ObjectIdentifier(observer), name: name, sender: object.map { ObjectIdentifier($0) })
+    }
+
+    /// Ends the observations of the object with an identity.
+    ///
+    /// - Parameters:
+    ///   - id: The identity of the object that observes.
+    ///   - name: The name that the observer was registered with; nil for any name.
+    ///   - sender: The identity of the object whose notifications the observer was registered for; nil for any object.
+    package func removeObservations(
+        of id: ObjectIdentifier, name: Notification.Name?, sender: ObjectIdentifier?
+    ) {
         let ended = objects.withLock { objects in
-            let id = ObjectIdentifier(observer)
             let all = objects[id] ?? []
             let isWanted = { (one: ObjectObservation) in
                 (name == nil || one.name == name) && (sender == nil || one.registration.sender == sender)

@@ -91,6 +91,7 @@ public final class NotificationCenter: Sendable {
     ///   - line: The line of the call, for diagnostics.
     ///
     /// > Thread safety: any thread. The observers are called on the calling thread, except those that are on a loop.
+    @_disfavoredOverload
     public func post(
         name: Notification.Name, object: (any AnyObject & Sendable)? = nil,
         userInfo: [String: any Sendable] = [:],
@@ -160,6 +161,21 @@ public final class NotificationCenter: Sendable {
         }
         return Registration(observation) { [weak everyName] in everyName?.forget(for: EveryName()) }
     }
+}
+
+extension NotificationCenter: Hashable {
+    /// Compares two centers.
+    ///
+    /// - Parameters:
+    ///   - left: A center.
+    ///   - right: Another center.
+    /// - Returns: True if both are the same center.
+    public static func == (left: NotificationCenter, right: NotificationCenter) -> Bool { left === right }
+
+    /// Hashes the center's identity.
+    ///
+    /// - Parameter hasher: The hasher.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// A counter that numbers the registrations of a center.

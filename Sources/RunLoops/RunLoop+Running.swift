@@ -114,6 +114,7 @@ extension RunLoop {
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    @_disfavoredOverload
     public func limitDate(forMode mode: Mode) -> ContinuousClock.Instant? {
         let result = run(in: mode, until: .distantPast)
         if result == .finished { return nil }

@@ -20,7 +20,7 @@
 /// > Thread safety: one thread; once it is added, the thread of its loop.
 public final class Timer {
     /// The time between two fires; zero for a timer that does not repeat.
-    public var timeInterval: Duration { .nanoseconds(interval) }
+    @_disfavoredOverload public var timeInterval: Duration { .nanoseconds(interval) }
 
     /// False for good once the timer will not fire again.
     ///
@@ -33,12 +33,15 @@ public final class Timer {
     /// Dates that had passed already when they were set are not counted.
     public private(set) var missedFireCount = 0
 
+    /// The wall-clock date that ``fireDate`` was set by, which a module above keeps here; nil if there is none.
+    package var wallClockDate: AnyObject?
+
     var membership = Membership()
 
     /// The date of the next fire.
     private(set) var date: Moment
     /// The interval in nanoseconds; 0 if the timer does not repeat.
-    private let interval: Int64
+    let interval: Int64
     private var toleranceNanoseconds: Int64 = 0
     private var handler: ((Timer) -> Void)?
     /// The timers of the loop that the timer is in; nil while it is in none.
@@ -126,7 +129,7 @@ public final class Timer {
     /// stands for the last date of the new grid that has passed. A date that the timer's own handler sets is kept.
     /// ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer without losing it. Setting the date of an invalid
     /// timer does nothing.
-    public var fireDate: ContinuousClock.Instant {
+    @_disfavoredOverload public var fireDate: ContinuousClock.Instant {
         get { date.instant }
         set {
             _ = membership.loop?.requireCurrent("Timer.fireDate")
@@ -143,7 +146,7 @@ public final class Timer {
     /// its interval; a larger one is set to that.
     ///
     /// - Precondition: Not negative.
-    public var tolerance: Duration {
+    @_disfavoredOverload public var tolerance: Duration {
         get { .nanoseconds(toleranceNanoseconds) }
         set {
             _ = membership.loop?.requireCurrent("Timer.tolerance")
@@ -186,13 +189,6 @@ public final class Timer {
 
 @available(*, unavailable)
 extension Timer: Sendable {}
-
-extension Timer: CustomStringConvertible {
-    /// The place where the timer was made, and its interval.
-    public var description: String {
-        "\(isValid ? "" : "invalid ")timer made at \(origin)\(interval > 0 ? ", every \(timeInterval)" : "")"
-    }
-}
 
 extension Timer: LoopInput {
     func join(_ timers: LoopTimers, of loop: LoopMembers, _ mode: RunLoop.Mode) {

@@ -34,8 +34,11 @@ import Testing
 
     /// The sentences under "Guaranteed", in the order of the articles.
     private func sentences() throws -> [Sentence] {
-        try ["Inspection", "MessagePorts", "Notifications", "RunLoops", "RunLoopsTesting", "Streams"].flatMap
-        { module in
+        let modules = [
+            "FoundationRunLoops", "Inspection", "MessagePorts", "Notifications", "RunLoops", "RunLoopsTesting",
+            "Streams",
+        ]
+        return try modules.flatMap { module in
             try Documentation.articles(of: module).flatMap { page in
                 let name = page.components(separatedBy: "/").last?.dropLast(".md".count) ?? ""
                 return Documentation.guarantees(in: try Documentation.text(of: page)).map {

@@ -39,7 +39,10 @@ import Testing
     }
 
     @Test func `no file of the libraries imports Foundation`() throws {
-        let files = try Documentation.files(under: "Sources", endingIn: ".swift")
+        // But for the one that is for code that imports Foundation.
+        let files = try Documentation.files(under: "Sources", endingIn: ".swift").filter {
+            !$0.hasPrefix("Sources/FoundationOverlay/")
+        }
         #expect(!files.isEmpty)
         for file in files {
             let imports = Documentation.Block(try Documentation.text(of: file)).imports

@@ -3,7 +3,7 @@ internal import RunLoops
 /// An observation, and a closure that removes it from the map in which it is registered.
 struct Registration: Sendable {
     let observation: Observation
-    private let forget: @Sendable () -> Void
+    let forget: @Sendable () -> Void
 
     /// Makes a registration.
     ///

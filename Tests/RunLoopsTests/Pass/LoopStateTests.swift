@@ -4,8 +4,8 @@ import Testing
 
 @testable import RunLoops
 
-/// What any thread may learn of a loop.
-@Suite struct ObservingTests {
+/// The state of a loop as any thread may read it.
+@Suite struct LoopStateTests {
     @Test func `all loops are those that have not ended, in the order in which they were made`() throws {
         let threads = try (0..<3).map { try RunLoopThread(name: "listed \($0)") }
         #expect(RunLoop.all.filter { $0.name.hasPrefix("listed ") } == threads.map(\.runLoop))

@@ -1,0 +1,50 @@
+internal import Foundation
+internal import RunLoops
+
+extension ContinuousClock.Instant {
+    /// Makes the instant that a date means by the wall clock of this moment, in whole nanoseconds.
+    ///
+    /// A date that is further away than the loop can wait, some 292 years, is one that never comes, or that has always passed.
+    ///
+    /// - Parameters:
+    ///   - date: The date.
+    ///   - member: The member that was given the date, for the message.
+    init(_ date: Date, for member: StaticString) {
+        let left = date.timeIntervalSinceNow
+        if left.isNaN { misuse("\(member): the date is not a number") }
+        let farthest: TimeInterval = 9e9
+        if left >= farthest {
+            self = .distantFuture
+        } else if left <= -farthest {
+            self = .distantPast
+        } else {
+            self = Moment(.now.advanced(by: Duration(left, for: member))).instant
+        }
+    }
+}
+
+/// A date of the wall clock and the instant that it meant when it was set, which stay a pair from then on.
+final class WallClockDate {
+    private let date: Date
+    private let instant: ContinuousClock.Instant
+
+    /// Makes the pair of a date that was set.
+    init(_ date: Date, meaning instant: ContinuousClock.Instant) {
+        self.date = date
+        self.instant = instant
+    }
+
+    /// Makes the pair of an instant and its date by the wall clock of this moment.
+    convenience init(at instant: ContinuousClock.Instant) {
+        let left = ContinuousClock.Instant.now.duration(to: instant)
+        self.init(Date(timeIntervalSinceNow: left.interval), meaning: instant)
+    }
+
+    /// The date of an instant: the very date that was set, if the instant is the one that it meant.
+    func date(of other: ContinuousClock.Instant) -> Date {
+        if other == instant { return date }
+        if other == .distantFuture { return .distantFuture }
+        if other == .distantPast { return .distantPast }
+        return date.addingTimeInterval(instant.duration(to: other).interval)
+    }
+}

@@ -1,0 +1,22 @@
+internal import Foundation
+internal import RunLoops
+
+extension Duration {
+    /// Makes the duration of an interval in seconds, in whole nanoseconds.
+    ///
+    /// An interval that is longer than the loop can wait, some 292 years, becomes that long.
+    ///
+    /// - Parameters:
+    ///   - interval: The interval.
+    ///   - member: The member that was given the interval, for the message.
+    init(_ interval: TimeInterval, for member: StaticString) {
+        if interval.isNaN { misuse("\(member): the interval is not a number; give it in seconds") }
+        self = .nanoseconds(Int64(exactly: (interval * 1e9).rounded()) ?? (interval < 0 ? .min : .max))
+    }
+
+    /// The interval in seconds, exactly the number of whole nanoseconds divided by 10⁹.
+    var interval: TimeInterval {
+        let nanoseconds = attoseconds / 1_000_000_000
+        return TimeInterval(Int64(clamping: nanoseconds)) / 1e9
+    }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+public import RunLoops
+
+public import class RunLoops.RunLoop
+
+/// Runs with a date as the deadline. The date means the instant that it means when the run begins.
+extension RunLoop {
+    /// Runs in the default mode until a date, until the loop is stopped, or until the mode holds nothing any more.
+    ///
+    /// - Parameter limitDate: The date at which the run ends. If it has passed, the run makes one pass.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @_disfavoredOverload
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    public func run(until limitDate: Date) {
+        run(until: ContinuousClock.Instant(limitDate, for: "RunLoop.run(until:)"))
+    }
+
+    /// Runs in a mode until one source or port has been served, or until a date.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode to run in; not `.common`.
+    ///   - limitDate: The date at which the run ends if nothing was served.
+    /// - Returns: False if the run could not begin, because the mode holds nothing.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @_disfavoredOverload
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    @discardableResult
+    public func run(mode: Mode, before limitDate: Date) -> Bool {
+        run(mode: mode, before: ContinuousClock.Instant(limitDate, for: "RunLoop.run(mode:before:)"))
+    }
+
+    /// Runs once in a mode, until a source or port was served or a date has passed.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode to run in; not `.common`.
+    ///   - limitDate: The date at which the run ends if nothing was served.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @_disfavoredOverload
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    public func acceptInput(forMode mode: Mode, before limitDate: Date) {
+        acceptInput(forMode: mode, before: ContinuousClock.Instant(limitDate, for: "RunLoop.acceptInput"))
+    }
+
+    /// Makes one pass in a mode without sleeping, and returns the date of its next timer.
+    ///
+    /// - Parameter mode: The mode; not `.common`.
+    /// - Returns: The date by the wall clock of this moment at which the mode's next timer fires, `Date.distantFuture` if it has
+    ///   none, or nil if the mode holds nothing.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
+    public func limitDate(forMode mode: Mode) -> Date? {
+        let limit: ContinuousClock.Instant? = limitDate(forMode: mode)
+        guard let limit else { return nil }
+        return limit == .distantFuture ? .distantFuture : WallClockDate(at: limit).date(of: limit)
+    }
+}

@@ -1,0 +1,58 @@
+internal import Foundation
+internal import Notifications
+internal import Synchronization
+
+internal import struct Notifications.Notification
+internal import class Notifications.NotificationCenter
+
+/// Posts in the default center what Foundation's default center posts.
+///
+/// A name is forwarded from the first time that the program uses it as a name of Foundation's, and all names from the first time
+/// that an observer of every name is registered. One observer of every name for both would be simpler, but with it
+/// Foundation's center ends the program when a typed message is posted there.
+///
+/// Nothing goes the other way by itself, so that no notification comes back.
+final class FoundationForwarder: Sendable {
+    static let shared = FoundationForwarder()
+
+    private struct State {
+        /// The names that have an observer of their own, which the observer of every name skips.
+        var names: Set<String> = []
+        var forwardsAll = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Begins to forward a name; does nothing if it is forwarded already.
+    func forward(_ name: Foundation.NSNotification.Name) {
+        let isNew = state.withLock { !$0.forwardsAll && $0.names.insert(name.rawValue).inserted }
+        // The observer stays for the rest of the process, so its token is not needed.
+        if isNew { _ = observe(name) { FoundationForwarder.post($0) } }
+    }
+
+    /// Begins to forward all names that are not forwarded already.
+    func forwardAll() {
+        let names: Set<String>? = state.withLock { state in
+            if state.forwardsAll { return nil }
+            state.forwardsAll = true
+            return state.names
+        }
+        guard let names else { return }
+        _ = observe(nil) { if !names.contains($0.name.rawValue) { FoundationForwarder.post($0) } }
+    }
+
+    private func observe(
+        _ name: Foundation.NSNotification.Name?,
+        _ handler: @escaping @Sendable (Foundation.Notification) -> Void
+    ) -> any NSObjectProtocol {
+        Foundation.NotificationCenter.default.addObserver(
+            forName: name, object: nil, queue: nil, using: handler)
+    }
+
+    private static func post(_ notification: Foundation.Notification) {
+        NotificationCenter.default.post(
+            Notification(
+                name: Notification.Name(notification.name), object: notification.object,
+                userInfo: notification.userInfo))
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Notifications
+
+internal import struct Notifications.Notification
+
+/// Calls the handlers of observers that have an operation queue, while the post waits for them.
+enum HandlerQueue {
+    /// Calls a handler in an operation of a queue, and waits until it has returned.
+    ///
+    /// In an operation of that very queue the handler is called at once, because the queue may be waiting for it.
+    static func call(
+        _ handler: @escaping @Sendable (Notification) -> Void, with notification: Notification,
+        in queue: OperationQueue
+    ) {
+        let isCurrent = queue === OperationQueue.main ? isMain : queue === OperationQueue.current
+        if isCurrent { return handler(notification) }
+        let operation = BlockOperation { handler(notification) }
+        queue.addOperation(operation)
+        operation.waitUntilFinished()
+    }
+
+    /// Calls a handler on the main actor, and waits until it has returned.
+    static func callOnMainActor(
+        _ handler: @escaping @MainActor (Notification) -> Void, with notification: Notification
+    ) {
+        call(
+            { notification in MainActor.assumeIsolated { handler(notification) } }, with: notification,
+            in: .main)
+    }
+
+    /// True on the main thread and, if that was given away, in blocks of the main dispatch queue on any other.
+    private static var isMain: Bool {
+        Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
+    }
+
+    private static let mainQueueMark: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+}

@@ -1,0 +1,97 @@
+public import Foundation
+public import Notifications
+
+public import struct Notifications.Notification
+
+/// Foundation's type of names, as the operand of a comparison.
+///
+/// The comparisons are generic, so that an operand such as `.init("name")` is a name of this package, and so that no operand is
+/// compared as `AnyHashable`, for which names of two types always differ.
+public protocol FoundationNotificationName: RawRepresentable<String> {}
+
+extension Foundation.NSNotification.Name: FoundationNotificationName {}
+
+/// Names of Foundation's own notifications, such as `UserDefaults.didChangeNotification`.
+extension Notification.Name {
+    /// Makes the name with the same string.
+    ///
+    /// - Parameter name: A name of Foundation's.
+    public init(_ name: Foundation.NSNotification.Name) { self.init(rawValue: name.rawValue) }
+
+    /// Compares a name with one of Foundation's.
+    ///
+    /// - Parameters:
+    ///   - left: A name.
+    ///   - right: A name of Foundation's.
+    /// - Returns: True if both are the same string.
+    public static func == (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
+        left.rawValue == right.rawValue
+    }
+
+    /// Compares a name with one of Foundation's.
+    ///
+    /// - Parameters:
+    ///   - left: A name.
+    ///   - right: A name of Foundation's.
+    /// - Returns: True if the strings differ.
+    public static func != (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
+        left.rawValue != right.rawValue
+    }
+
+    /// Compares a name of Foundation's with one of this package.
+    ///
+    /// - Parameters:
+    ///   - left: A name of Foundation's.
+    ///   - right: A name.
+    /// - Returns: True if both are the same string.
+    public static func == (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
+        left.rawValue == right.rawValue
+    }
+
+    /// Compares a name of Foundation's with one of this package.
+    ///
+    /// - Parameters:
+    ///   - left: A name of Foundation's.
+    ///   - right: A name.
+    /// - Returns: True if the strings differ.
+    public static func != (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
+        left.rawValue != right.rawValue
+    }
+
+    /// Matches a name in a `switch` with one of Foundation's.
+    ///
+    /// - Parameters:
+    ///   - pattern: A name of Foundation's.
+    ///   - value: The name to match.
+    /// - Returns: True if both are the same string.
+    public static func ~= (pattern: Foundation.NSNotification.Name, value: Notification.Name) -> Bool {
+        pattern.rawValue == value.rawValue
+    }
+}
+
+extension Foundation.NSNotification.Name {
+    /// Makes Foundation's name with the same string, for members of Foundation that take a name.
+    ///
+    /// - Parameter name: A name.
+    public init(_ name: Notification.Name) { self.init(rawValue: name.rawValue) }
+}
+
+extension Notification {
+    /// Makes a notification with a name of Foundation's.
+    ///
+    /// Only `NotificationCenter.default.post(name:object:userInfo:)` reaches the observers of Foundation's center, too.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event.
+    ///   - fileID: The file in which the notification is made.
+    ///   - line: The line on which the notification is made.
+    @_disfavoredOverload
+    public init(
+        name: Foundation.NSNotification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]? = nil,
+        fileID: StaticString = #fileID, line: Int = #line
+    ) {
+        self.init(name: Name(name), object: object, userInfo: userInfo, fileID: fileID, line: line)
+    }
+}

@@ -1,0 +1,111 @@
+public import Foundation
+public import Notifications
+
+public import struct Notifications.Notification
+public import class Notifications.NotificationCenter
+
+extension NotificationCenter {
+    /// Registers a handler that is called in a queue, or on the posting thread.
+    ///
+    /// A post waits until a handler in a queue has returned. The observation continues until the token is given to
+    /// `removeObserver(_:)` or the center is destroyed; the token need not be kept.
+    ///
+    /// - Parameters:
+    ///   - name: The name to observe; nil for every name.
+    ///   - object: The object whose notifications to observe: an instance of a class is compared by identity, a hashable value
+    ///     by equality. Nil for notifications with any object and with none. The center does not keep an instance alive, and does
+    ///     not call the handler after it has been destroyed.
+    ///   - queue: The queue; nil for the posting thread.
+    ///   - block: Called with each notification.
+    /// - Returns: A token.
+    ///
+    /// > Thread safety: any thread.
+    @_disfavoredOverload @discardableResult
+    public func addObserver(
+        forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
+        using block: @escaping @Sendable (Notification) -> Void
+    ) -> any NSObjectProtocol & Sendable {
+        guard let queue else { return observe(name, object, block) }
+        return observe(name, object) { HandlerQueue.call(block, with: $0, in: queue) }
+    }
+
+    /// Registers a handler that is called on the main actor.
+    ///
+    /// A post on another thread waits until the main thread has called the handler.
+    ///
+    /// - Parameters:
+    ///   - name: The name to observe; nil for every name.
+    ///   - object: The object whose notifications to observe, as for the same method with another queue.
+    ///   - queue: `.main`.
+    ///   - block: Called with each notification.
+    /// - Returns: A token.
+    ///
+    /// > Thread safety: any thread.
+    @discardableResult
+    public func addObserver(
+        forName name: Notification.Name?, object: Any?, queue: MainOperationQueue,
+        using block: @escaping @MainActor (Notification) -> Void
+    ) -> any NSObjectProtocol & Sendable {
+        observe(name, object) { HandlerQueue.callOnMainActor(block, with: $0) }
+    }
+
+    /// Registers a handler for a name of Foundation's.
+    ///
+    /// The default center calls it also for what Foundation's default center posts under the name.
+    ///
+    /// - Parameters:
+    ///   - name: The name to observe.
+    ///   - object: The object whose notifications to observe, as for a name of this package.
+    ///   - queue: The queue; nil for the posting thread.
+    ///   - block: Called with each notification.
+    /// - Returns: A token.
+    ///
+    /// > Thread safety: any thread.
+    @_disfavoredOverload @discardableResult
+    public func addObserver(
+        forName name: Foundation.NSNotification.Name, object: Any?, queue: OperationQueue?,
+        using block: @escaping @Sendable (Notification) -> Void
+    ) -> any NSObjectProtocol & Sendable {
+        if self === NotificationCenter.default { FoundationForwarder.shared.forward(name) }
+        return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
+    }
+
+    /// Registers a handler for a name of Foundation's that is called on the main actor.
+    ///
+    /// The default center calls it also for what Foundation's default center posts under the name.
+    ///
+    /// - Parameters:
+    ///   - name: The name to observe.
+    ///   - object: The object whose notifications to observe, as for a name of this package.
+    ///   - queue: `.main`.
+    ///   - block: Called with each notification.
+    /// - Returns: A token.
+    ///
+    /// > Thread safety: any thread.
+    @discardableResult
+    public func addObserver(
+        forName name: Foundation.NSNotification.Name, object: Any?, queue: MainOperationQueue,
+        using block: @escaping @MainActor (Notification) -> Void
+    ) -> any NSObjectProtocol & Sendable {
+        if self === NotificationCenter.default { FoundationForwarder.shared.forward(name) }
+        return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
+    }
+
+    /// Registers a handler under the identity of any object.
+    private func observe(
+        _ name: Notification.Name?, _ object: Any?, _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> ObserverToken {
+        if name == nil, self === NotificationCenter.default { FoundationForwarder.shared.forwardAll() }
+        guard let object, let identity = ObjectIdentity.of(object) else {
+            return ObserverToken(addUnownedObserver(forName: name, object: nil, using: handler))
+        }
+        if type(of: object) is AnyClass {
+            return ObserverToken(addUnownedObserver(forName: name, object: identity, using: handler))
+        }
+        // The identity of a value lives as long as the handler. That of an instance is the instance, which is not kept.
+        return ObserverToken(
+            addUnownedObserver(forName: name, object: identity) { notification in
+                withExtendedLifetime(identity) { handler(notification) }
+            })
+    }
+}

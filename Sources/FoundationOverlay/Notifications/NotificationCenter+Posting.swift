@@ -1,0 +1,60 @@
+public import Foundation
+public import Notifications
+
+public import struct Notifications.Notification
+public import class Notifications.NotificationCenter
+
+extension NotificationCenter {
+    /// Makes a notification, and posts it.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///
+    /// > Thread safety: any thread. The observers are called on the calling thread, except those that have a queue or a loop.
+    public func post(
+        name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil,
+        fileID: StaticString = #fileID, line: Int = #line
+    ) {
+        post(Notification(name: name, object: object, userInfo: userInfo, fileID: fileID, line: line))
+    }
+
+    /// Makes a notification, and posts it.
+    ///
+    /// The same without the parameters for diagnostics, for references by labels and for protocols that a center conforms to.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event.
+    ///
+    /// > Thread safety: any thread. The observers are called on the calling thread, except those that have a queue or a loop.
+    @_disfavoredOverload
+    public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]?) {
+        post(name: name, object: object, userInfo: userInfo, fileID: #fileID, line: #line)
+    }
+
+    /// Posts a notification under a name of Foundation's.
+    ///
+    /// The default center posts it in Foundation's default center, from which it comes back to the observers of this center, once.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event.
+    ///
+    /// > Thread safety: any thread. The observers are called on the calling thread, except those that have a queue or a loop.
+    @_disfavoredOverload
+    public func post(
+        name: Foundation.NSNotification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil
+    ) {
+        guard self === NotificationCenter.default else {
+            return post(name: Notification.Name(name), object: object, userInfo: userInfo)
+        }
+        FoundationForwarder.shared.forward(name)
+        Foundation.NotificationCenter.default.post(name: name, object: object, userInfo: userInfo)
+    }
+}

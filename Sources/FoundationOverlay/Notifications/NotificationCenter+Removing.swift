@@ -1,0 +1,49 @@
+public import Foundation
+public import Notifications
+
+public import struct Notifications.Notification
+public import class Notifications.NotificationCenter
+
+extension NotificationCenter {
+    /// Ends an observation, or all observations of an object.
+    ///
+    /// After this has returned, no call of their handlers starts. Removing twice does nothing, and so does removing something that
+    /// does not observe.
+    ///
+    /// - Parameter observer: The token that `addObserver` has returned, or the object that was registered.
+    ///
+    /// > Thread safety: any thread.
+    public func removeObserver(_ observer: Any) { removeObserver(observer, name: nil, object: nil) }
+
+    /// Ends an observation, or the observations of an object of some name and object.
+    ///
+    /// - Parameters:
+    ///   - observer: The token that `addObserver` has returned, which ends whatever the name and object, or the object that was
+    ///     registered.
+    ///   - name: The name that the object was registered with; nil for any name.
+    ///   - object: The object whose notifications it was registered for; nil for any object.
+    ///
+    /// > Thread safety: any thread.
+    public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
+        if let token = observer as? ObserverToken { return token.remove() }
+        if let token = observer as? ObservationToken { return token.remove() }
+        guard type(of: observer) is AnyClass else { return }
+        let sender = ObjectIdentity.of(object)
+        removeObservations(
+            of: ObjectIdentifier(observer as AnyObject), name: name,
+            sender: sender.map { ObjectIdentifier($0) })
+    }
+
+    /// Ends an observation, or the observations of an object of a name of Foundation's.
+    ///
+    /// - Parameters:
+    ///   - observer: The token that `addObserver` has returned, or the object that was registered.
+    ///   - name: The name that the object was registered with.
+    ///   - object: The object whose notifications it was registered for; nil for any object.
+    ///
+    /// > Thread safety: any thread.
+    @_disfavoredOverload
+    public func removeObserver(_ observer: Any, name: Foundation.NSNotification.Name, object: Any?) {
+        removeObserver(observer, name: Notification.Name(name), object: object)
+    }
+}

@@ -1,0 +1,59 @@
+public import Notifications
+public import RunLoops
+
+public import struct Notifications.Notification
+public import class Notifications.NotificationQueue
+public import class RunLoops.RunLoop
+
+extension NotificationQueue {
+    /// Enqueues a notification in the default mode, where it replaces no other and merges with those of its name and sender.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - postingStyle: The time at which the notification is posted.
+    ///
+    /// > Thread safety: any thread.
+    @_disfavoredOverload
+    public func enqueue(_ notification: Notification, postingStyle: PostingStyle) {
+        let _: Bool = enqueue(
+            notification, postingStyle: postingStyle, coalesceMask: [.onName, .onSender], keeping: .first)
+    }
+
+    /// Enqueues a notification.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - postingStyle: The time at which the notification is posted.
+    ///   - coalesceMask: The properties that two notifications must share to match. Of those that match, the first is posted.
+    ///   - modes: The modes in which the notification may be posted, at least one; nil for the default mode.
+    ///
+    /// > Thread safety: any thread.
+    @_disfavoredOverload
+    public func enqueue(
+        _ notification: Notification, postingStyle: PostingStyle, coalesceMask: NotificationCoalescing,
+        forModes modes: [RunLoop.Mode]?
+    ) {
+        let _: Bool = enqueue(
+            notification, postingStyle: postingStyle, coalesceMask: coalesceMask, keeping: .first,
+            forModes: modes)
+    }
+
+    /// Removes matching notifications from the queue without posting them.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification to compare with.
+    ///   - coalesceMask: The bits of a mask.
+    ///
+    /// > Thread safety: any thread.
+    @_disfavoredOverload
+    public func dequeueNotifications(matching notification: Notification, coalesceMask: Int) {
+        dequeueNotifications(
+            matching: notification,
+            coalesceMask: NotificationCoalescing(rawValue: UInt(truncatingIfNeeded: coalesceMask)))
+    }
+}
+
+extension NotificationQueue.NotificationCoalescing {
+    /// The mask with which no notifications match.
+    public static var none: NotificationQueue.NotificationCoalescing { [] }
+}

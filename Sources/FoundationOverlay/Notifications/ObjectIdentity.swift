@@ -1,0 +1,73 @@
+internal import Foundation
+internal import RunLoops
+internal import Synchronization
+
+/// Finds the object by whose identity the core compares the object of a notification.
+///
+/// An instance of a class is that object itself. Equal hashable values share one, as long as a notification or an observation
+/// has it; any other value is equal to none.
+enum ObjectIdentity {
+    /// The identities of the values in use.
+    private static let identities = Mutex<[ComparedValue: WeakReference]>([:])
+
+    /// Returns the object to compare by.
+    ///
+    /// - Parameter object: An object or a value; nil for none.
+    /// - Returns: The object, which the caller keeps as long as it is compared; nil for none.
+    static func of(_ object: Any?) -> (any AnyObject & Sendable)? {
+        guard let object else { return nil }
+        if type(of: object) is AnyClass { return instance(object) }
+        guard let value = object as? AnyHashable else { return ValueIdentity(nil) }
+        return identity(of: ComparedValue(value: value))
+    }
+
+    /// Returns the instance of a class.
+    ///
+    /// A cast to `AnyObject` looks for a boxed value first, which takes longer than the rest of a post.
+    private static func instance(_ object: Any) -> any AnyObject & Sendable {
+        // Safe: the container of an instance of a class begins with the reference, and `Sendable` has no representation. The core
+        // takes the reference for its identity, and calls nothing of it.
+        unsafe withUnsafeBytes(of: object) { container in
+            let reference = unsafe container.load(as: Unmanaged<AnyObject>.self)
+            return unsafe unsafeBitCast(reference.takeUnretainedValue(), to: (any AnyObject & Sendable).self)
+        }
+    }
+
+    /// Returns the identity of a value, which is the same one for every equal value.
+    private static func identity(of value: ComparedValue) -> ValueIdentity {
+        // The lock is held while the value is hashed and compared, as by any dictionary behind a lock.
+        identities.withLock { identities in
+            if let known = identities[value]?.object(as: ValueIdentity.self) { return known }
+            let identity = ValueIdentity(value)
+            identities[value] = WeakReference(identity)
+            return identity
+        }
+    }
+
+    /// Forgets a value whose identity is being destroyed, unless it has got another one meanwhile.
+    fileprivate static func forget(_ value: ComparedValue) {
+        // Kept until the lock is free: it may be the last reference by then, and its end calls this method.
+        let living = identities.withLock { identities in
+            let living = identities[value]?.sendable
+            if living == nil { identities[value] = nil }
+            return living
+        }
+        withExtendedLifetime(living) {}
+    }
+}
+
+/// A value that is the object of notifications.
+///
+/// `@unchecked Sendable`: the value is constant, and is only hashed and compared, on any thread as with Foundation.
+private struct ComparedValue: Hashable, @unchecked Sendable {
+    let value: AnyHashable
+}
+
+/// The object that stands for all values that are equal to one; without a value, for one that is equal to none.
+private final class ValueIdentity: Sendable {
+    private let value: ComparedValue?
+
+    init(_ value: ComparedValue?) { self.value = value }
+
+    deinit { if let value { ObjectIdentity.forget(value) } }
+}

@@ -1,0 +1,48 @@
+public import Foundation
+public import RunLoops
+
+public import class RunLoops.Timer
+
+extension Timer {
+    /// The date of the next fire.
+    ///
+    /// A date keeps the instant that it meant when it was set: setting the wall clock later moves neither the fire nor this
+    /// property, which gives back the very date that was set. The date of a later fire is counted from there.
+    /// `Date.distantFuture` parks the timer without losing it. Setting the date of an invalid timer does nothing.
+    public var fireDate: Date {
+        get {
+            let instant = fireInstant
+            if let date = wallClockDate as? WallClockDate { return date.date(of: instant) }
+            let date = WallClockDate(at: instant)
+            wallClockDate = date
+            return date.date(of: instant)
+        }
+        set {
+            let instant = ContinuousClock.Instant(newValue, for: "Timer.fireDate")
+            fireInstant = instant
+            if isValid { wallClockDate = WallClockDate(newValue, meaning: instant) }
+        }
+    }
+
+    /// Makes a timer that first fires at a date.
+    ///
+    /// - Parameters:
+    ///   - date: The date of the first fire, which keeps the instant that it means now. A date that has passed means at once; a
+    ///     timer that repeats keeps to its grid.
+    ///   - interval: The seconds between fires, if it repeats. Zero or less means every 100 µs.
+    ///   - repeats: True if it goes on after the first fire.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - block: Called on the loop's thread with the timer.
+    public convenience init(
+        fire date: Date, interval: TimeInterval, repeats: Bool, fileID: StaticString = #fileID,
+        line: Int = #line, block: @escaping (Timer) -> Void
+    ) {
+        let instant = ContinuousClock.Instant(date, for: "Timer.init")
+        self.init(
+            fireAt: instant, interval: Duration(interval, for: "Timer.init"), repeats: repeats,
+            fileID: fileID,
+            line: line, block: block)
+        wallClockDate = WallClockDate(date, meaning: instant)
+    }
+}

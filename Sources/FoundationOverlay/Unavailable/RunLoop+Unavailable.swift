@@ -1,0 +1,62 @@
+public import Foundation
+public import RunLoops
+
+public import class RunLoops.RunLoop
+
+/// Members of Foundation's that this package refuses; the message of each says what to write instead.
+extension RunLoop {
+    /// Refused: a port of Foundation's works in Foundation's loop only.
+    ///
+    /// - Parameters:
+    ///   - port: A port of Foundation's.
+    ///   - mode: The mode.
+    @available(
+        *, unavailable,
+        message:
+            "a port of Foundation works in Foundation.RunLoop only; use Port() to keep a mode alive, RunLoops.Port<Message> between threads, MessagePort between processes"
+    )
+    public func add(_ port: Foundation.Port, forMode mode: Mode) {}
+
+    /// Refused: Swift on Linux has no selectors.
+    ///
+    /// - Parameters:
+    ///   - selector: A selector.
+    ///   - target: The target.
+    ///   - argument: The argument.
+    ///   - order: The order.
+    ///   - modes: The modes.
+    @available(*, unavailable, message: "use perform(inModes:block:), which takes a closure")
+    public func perform(_ selector: Any, target: Any, argument: Any?, order: Int, modes: [Mode]) {}
+
+    /// Refused: Swift on Linux has no selectors.
+    ///
+    /// - Parameters:
+    ///   - selector: A selector.
+    ///   - target: The target.
+    ///   - argument: The argument.
+    @available(
+        *, unavailable,
+        message: "call cancel() of the DelayedPerform that perform(after:inModes:) has returned"
+    )
+    public func cancelPerform(_ selector: Any, target: Any, argument: Any?) {}
+
+    /// Refused: there is no `CFRunLoop`.
+    ///
+    /// - Returns: Nothing.
+    @available(
+        *, unavailable, message: "there is no CFRunLoop; use RunLoop itself: run(in:until:), stop(), wakeUp()"
+    )
+    public func getCFRunLoop() -> Never { misuse("RunLoop.getCFRunLoop: unavailable") }
+
+    /// Refused: a timer of Foundation's fires in Foundation's loop only.
+    ///
+    /// - Parameters:
+    ///   - timer: A timer of Foundation's.
+    ///   - mode: The mode.
+    @available(
+        *, unavailable,
+        message:
+            "a timer of Foundation fires in Foundation.RunLoop only; make a Timer without the module's name in front"
+    )
+    public func add(_ timer: Foundation.Timer, forMode mode: Mode) {}
+}

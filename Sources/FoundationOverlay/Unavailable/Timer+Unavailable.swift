@@ -1,0 +1,80 @@
+public import Foundation
+public import RunLoops
+
+public import class RunLoops.RunLoop
+public import class RunLoops.Timer
+
+/// Members of Foundation's that this package refuses; the message of each says what to write instead.
+extension Timer {
+    /// Refused: Swift on Linux has no selectors.
+    ///
+    /// - Parameters:
+    ///   - timeInterval: The interval.
+    ///   - target: The target.
+    ///   - selector: A selector.
+    ///   - userInfo: Anything.
+    ///   - repeats: True if it goes on after the first fire.
+    /// - Returns: Nothing.
+    @available(
+        *, unavailable,
+        message:
+            "use scheduledTimer(withTimeInterval:repeats:block:), whose closure captures the target weakly"
+    )
+    @discardableResult
+    public static func scheduledTimer(
+        timeInterval: TimeInterval, target: Any, selector: Any, userInfo: Any?, repeats: Bool
+    ) -> Timer { misuse("Timer.scheduledTimer: unavailable") }
+
+    /// Refused: Swift on Linux has no selectors.
+    ///
+    /// - Parameters:
+    ///   - timeInterval: The interval.
+    ///   - target: The target.
+    ///   - selector: A selector.
+    ///   - userInfo: Anything.
+    ///   - repeats: True if it goes on after the first fire.
+    @available(
+        *, unavailable,
+        message: "use Timer(timeInterval:repeats:block:), whose closure captures the target weakly"
+    )
+    public convenience init(
+        timeInterval: TimeInterval, target: Any, selector: Any, userInfo: Any?, repeats: Bool
+    ) { misuse("Timer.init: unavailable") }
+
+    /// Refused: Swift on Linux has no selectors.
+    ///
+    /// - Parameters:
+    ///   - date: The date of the first fire.
+    ///   - interval: The interval.
+    ///   - target: The target.
+    ///   - selector: A selector.
+    ///   - userInfo: Anything.
+    ///   - repeats: True if it goes on after the first fire.
+    @available(
+        *, unavailable,
+        message: "use Timer(fire:interval:repeats:block:), whose closure captures the target weakly"
+    )
+    public convenience init(
+        fireAt date: Date, interval: TimeInterval, target: Any, selector: Any, userInfo: Any?, repeats: Bool
+    ) { misuse("Timer.init: unavailable") }
+
+    /// Refused: the closure of a timer holds what it needs.
+    @available(*, unavailable, message: "capture in the timer's closure what it needs")
+    public var userInfo: Any? { nil }
+
+    /// Refused: there is no Combine.
+    ///
+    /// - Parameters:
+    ///   - interval: The interval.
+    ///   - tolerance: The tolerance.
+    ///   - runLoop: The loop.
+    ///   - mode: The mode.
+    /// - Returns: Nothing.
+    @available(
+        *, unavailable, message: "there is no Combine; use scheduledTimer(withTimeInterval:repeats:block:)"
+    )
+    public static func publish(
+        every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop,
+        in mode: RunLoop.Mode
+    ) -> Never { misuse("Timer.publish: unavailable") }
+}

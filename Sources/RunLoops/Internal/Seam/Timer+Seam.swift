@@ -1,0 +1,17 @@
+/// The properties of a timer under names of their own, for a module that adds others of the same names in Foundation's types.
+extension Timer {
+    /// ``Timer/timeInterval`` as a duration.
+    package var intervalDuration: Duration { timeInterval }
+
+    /// ``Timer/tolerance`` as a duration.
+    package var toleranceDuration: Duration {
+        get { tolerance }
+        set { tolerance = newValue }
+    }
+
+    /// ``Timer/fireDate`` as an instant.
+    package var fireInstant: ContinuousClock.Instant {
+        get { fireDate }
+        set { fireDate = newValue }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import FoundationRunLoops
+import TestSupport
+import Testing
+
+/// A port keeps a mode alive, and subclasses decide what it adds to a loop.
+@Suite struct KeepAlivePortTests {
+    /// A port whose input is a timer.
+    private final class TickPort: Port {
+        private let timer: Timer
+        init(_ handler: @escaping (Timer) -> Void) {
+            timer = Timer(timeInterval: 0.001, repeats: true, block: handler)
+        }
+        override func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
+            runLoop.add(timer, forMode: mode)
+        }
+        override func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
+            runLoop.remove(timer, forMode: mode)
+        }
+    }
+
+    @Test func `a port keeps its modes alive until it is removed or invalid`() throws {
+        try onLoopThread { loop in
+            let (port, other) = (Port(), RunLoop.Mode("other"))
+            loop.add(port, forMode: .default)
+            loop.add(port, forMode: other)
+            #expect(loop.run(mode: .default, before: Date()))
+            loop.remove(port, forMode: .default)
+            #expect(!loop.run(mode: .default, before: Date()))
+            #expect(loop.run(mode: other, before: Date()))
+            port.invalidate()
+            #expect(!port.isValid)
+            #expect(!loop.run(mode: other, before: Date()))
+            loop.add(port, forMode: .default)
+            #expect(!loop.run(mode: .default, before: Date()))
+        }
+    }
+
+    @Test func `a port that becomes invalid posts that once`() {
+        let print = Printed()
+        let port = Port()
+        let center = NotificationCenter.default
+        let token = center.addObserver(forName: Port.didBecomeInvalidNotification, object: port, queue: nil) {
+            note in
+            print(note.object is Port ? "invalid" : "no port")
+        }
+        port.invalidate()
+        port.invalidate()
+        center.removeObserver(token)
+        #expect(print.lines == ["invalid"])
+    }
+
+    @Test func `a subclass adds an input of its own`() throws {
+        try onLoopThread { loop in
+            var ticks = 0
+            let port = TickPort { timer in
+                ticks += 1
+                if ticks == 3 { timer.invalidate() }
+            }
+            loop.add(port, forMode: .default)
+            loop.run(until: Date(timeIntervalSinceNow: 60))
+            #expect(ticks == 3)
+        }
+    }
+}
