@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "MessagePorts", targets: ["MessagePorts"]),
         .library(name: "Notifications", targets: ["Notifications"]),
         .library(name: "Streams", targets: ["Streams"]),
+        .library(name: "HTTPClients", targets: ["HTTPClients"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
     dependencies: [
@@ -28,11 +29,14 @@ let package = Package(
         .systemLibrary(
             name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
             providers: [.apt(["libevent-dev"])]),
+        .systemLibrary(
+            name: "CLibCurl", path: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CEventBase", dependencies: ["CLibEvent"]),
         .target(name: "CThreads"),
         .target(name: "CMainQueue"),
         .target(name: "CSockets"),
         .target(name: "CStreams"),
+        .target(name: "CTransfers", dependencies: ["CLibCurl"]),
         .target(
             name: "RunLoops",
             dependencies: [
@@ -57,6 +61,12 @@ let package = Package(
             name: "Streams",
             dependencies: [
                 "RunLoops", "CStreams", .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPClients",
+            dependencies: [
+                "RunLoops", "CTransfers", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
@@ -121,6 +131,10 @@ let package = Package(
             dependencies: [
                 "Streams", "RunLoops", "CStreams", "RunLoopsTesting", "TestSupport", "TestExpectations",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "HTTPClientsTests",
+            dependencies: ["HTTPClients", "RunLoops", "TestSupport", "TestExpectations", "CFaults"],
             swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTestingTests",
