@@ -34,7 +34,8 @@ import Testing
             let other = RunLoop.Mode("other")
             let (_, outcome) = client.record(HTTPRequest(server.url("/")))
             var fired = 0
-            client.loop.add(Timer(interval: .milliseconds(1), repeats: true) { _ in fired += 1 }, forMode: other)
+            client.loop.add(
+                Timer(fireAt: .now, interval: .milliseconds(1), repeats: true) { _ in fired += 1 }, forMode: other)
             client.loop.run(in: other, until: "the other mode has run") { fired >= 20 }
             #expect(outcome.calls.isEmpty)
             client.loop.run(in: .network, until: "it has ended") { outcome.hasEnded }

@@ -80,9 +80,10 @@ extension HTTPTransfer {
     }
 
     fileprivate func giveBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        if upload == nil { return 0 }
         let count: Int?
-        do throws(SystemError) { count = try unsafe upload?.give(room) ?? 0 } catch {
-            _ = refuse(.uploadFailed(error))
+        do throws(HTTPClientError) { count = try unsafe upload?.give(room) } catch {
+            _ = refuse(error)
             return Int(runloops_read_failed)
         }
         if upload?.stream?.hasDrained == true { transferSet?.enqueue(self) }

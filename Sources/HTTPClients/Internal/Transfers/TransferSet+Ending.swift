@@ -73,9 +73,6 @@ extension TransferSet {
         case runloops_bad_certificate: return .certificateRejected(words)
         case runloops_too_many_redirects: return .tooManyRedirects(limit: options.redirectLimit)
         case runloops_connection_lost:
-            if transfer.upload?.stream?.hasEnded == true, transfer.response == nil, words.contains("upload") {
-                return .wrongBodyCount
-            }
             return .connectionLost(words)
         case runloops_bad_answer: return .invalidResponse(words)
         case runloops_not_repeatable: return .bodyNotRepeatable

@@ -36,7 +36,7 @@ extension TransferSet {
         // libcurl gets a copy of a small body of a POST, and asks for other ones.
         case .bytes(let bytes):
             return request.method == "POST" && bytes.count <= 65_536 ? nil : Upload(.bytes(bytes, given: 0))
-        case .stream: return Upload(.stream(UploadStream()))
+        case .stream(let count): return Upload(.stream(UploadStream(expected: count)))
         }
     }
 

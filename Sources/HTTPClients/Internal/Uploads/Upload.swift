@@ -17,7 +17,7 @@ struct Upload {
     /// Copies the next bytes.
     ///
     /// - Returns: Their number; 0 at the end, nil if there are none yet.
-    mutating func give(_ room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
+    mutating func give(_ room: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
         let count: Int?
         switch source {
         case .bytes(let bytes, let given):
@@ -26,8 +26,9 @@ struct Upload {
             unsafe room.copyBytes(from: part)
             source = .bytes(bytes, given: given + part.count)
             count = part.count
-        case .stream(let stream): count = unsafe stream.give(room)
-        case .file(let file): count = try unsafe file.give(room)
+        case .stream(let stream): count = try unsafe stream.give(room)
+        case .file(let file):
+            do throws(SystemError) { count = try unsafe file.give(room) } catch { throw .uploadFailed(error) }
         }
         isWaiting = count == nil
         return count
