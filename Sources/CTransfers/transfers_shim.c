@@ -130,14 +130,12 @@ struct runloops_transfer *runloops_transfer_new(
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     // Without this, the end of a transfer waits for getaddrinfo, which runs on a thread of libcurl.
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, settings->connect_milliseconds);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, settings->redirects > 0 ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_MAXREDIRS, settings->redirects);
     long version = CURL_HTTP_VERSION_2TLS;
     if (settings->versions == runloops_http1) version = CURL_HTTP_VERSION_1_1;
-    if (settings->versions == runloops_http2) version = CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
     if (settings->proxy) curl_easy_setopt(easy, CURLOPT_PROXY, settings->proxy);
     bool is_set = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK
@@ -200,6 +198,9 @@ int runloops_transfer_begin(
     }
     CURLcode code = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->name);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_URL, request->url);
+    // A transfer waits until it is known that a connection can be shared. TLS says so before the first request. Without TLS,
+    // libcurl waits for the first answer, which may take for ever.
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, request->shares_connection ? 1L : 0L);
     if (code != CURLE_OK) return code;
     return curl_multi_add_handle(transfers->multi, easy) == CURLM_OK ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }

@@ -23,7 +23,8 @@ public struct HTTPBody: AsyncSequence {
     /// - Returns: The bytes.
     /// - Throws: ``HTTPClientError``; ``HTTPClientError/bodyTooLarge(limit:)`` if there are more bytes than the limit. The transfer
     ///   is cancelled then.
-    nonisolated(nonsending) public func bytes(upTo limit: Int = .max) async throws(HTTPClientError) -> [UInt8] {
+    nonisolated(nonsending) public func bytes(upTo limit: Int = .max) async throws(HTTPClientError) -> [UInt8]
+    {
         var bytes: [UInt8] = []
         var iterator = makeAsyncIterator()
         while let piece = try await iterator.next(isolation: #isolation) {
@@ -49,7 +50,9 @@ public struct HTTPBody: AsyncSequence {
         /// - Parameter actor: The isolation of the caller.
         /// - Returns: The bytes, or nil at the end of the body.
         /// - Throws: ``HTTPClientError`` if the body is not complete, after all bytes that were received.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPClientError) -> [UInt8]? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPClientError)
+            -> [UInt8]?
+        {
             while true {
                 if let bytes = reader.take() { return bytes }
                 if let result = reader.transfer.state.result {
@@ -64,7 +67,9 @@ public struct HTTPBody: AsyncSequence {
         ///
         /// - Returns: The bytes, or nil at the end of the body.
         /// - Throws: ``HTTPClientError`` if the body is not complete.
-        public mutating func next() async throws(HTTPClientError) -> [UInt8]? { try await next(isolation: #isolation) }
+        public mutating func next() async throws(HTTPClientError) -> [UInt8]? {
+            try await next(isolation: #isolation)
+        }
     }
 }
 

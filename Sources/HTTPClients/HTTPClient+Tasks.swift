@@ -33,7 +33,8 @@ extension HTTPClient {
         for request: HTTPRequest, fileID: StaticString = #fileID, line: Int = #line
     ) async throws(HTTPClientError) -> Answer {
         if case .stream = request.body {
-            misuse("HTTPClient.response: the body of the request is a stream; start a transfer, and write to it")
+            misuse(
+                "HTTPClient.response: the body of the request is a stream; start a transfer, and write to it")
         }
         return try await answer(to: request, nil, SourceLocation(fileID, line))
     }
@@ -50,7 +51,8 @@ extension HTTPClient {
     /// - Returns: The header, and the body to read.
     /// - Throws: ``HTTPClientError`` if there is no answer.
     nonisolated(nonsending) public func response(
-        for request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor, fileID: StaticString = #fileID,
+        for request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor,
+        fileID: StaticString = #fileID,
         line: Int = #line
     ) async throws(HTTPClientError) -> Answer {
         try await answer(to: request, UploadFile(descriptor), SourceLocation(fileID, line))
@@ -61,10 +63,14 @@ extension HTTPClient {
     ) async throws(HTTPClientError) -> Answer {
         if !isValid { throw .clientInvalidated }
         var made: BodyReader?
-        let transfer = transferSet.start(request, file, origin) { [transferSet] in made = BodyReader($0, transferSet.loop) }
+        let transfer = transferSet.start(request, file, origin) { [transferSet] in
+            made = BodyReader($0, transferSet.loop)
+        }
         guard let reader = made else { throw .clientInvalidated }
         while true {
-            if let response = transfer.response { return Answer(response: response, body: HTTPBody(reader: reader)) }
+            if let response = transfer.response {
+                return Answer(response: response, body: HTTPBody(reader: reader))
+            }
             if case .some(.some(let error)) = transfer.state.result { throw error }
             await reader.wait(isolation: #isolation)
         }

@@ -55,8 +55,6 @@ extension HTTPClient {
         case automatic
         /// HTTP/1.1 only.
         case http1
-        /// HTTP/2 from the first byte, also without TLS: for servers that are known to speak it.
-        case http2
     }
 
     /// The proxy of a client.

@@ -46,7 +46,8 @@ public final class HTTPClient {
     /// - Throws: ``/RunLoops/SystemError`` if the process has no descriptor left (`EMFILE`), or there is no memory (`ENOMEM`).
     /// - Precondition: Called on the thread of the loop.
     public init(
-        loop: RunLoop, mode: RunLoop.Mode = .default, options: Options = Options(), fileID: StaticString = #fileID,
+        loop: RunLoop, mode: RunLoop.Mode = .default, options: Options = Options(),
+        fileID: StaticString = #fileID,
         line: Int = #line
     ) throws(SystemError) {
         loop.requireOwnThread("HTTPClient.init", "perform a block on the loop and make the client there")
@@ -72,7 +73,8 @@ public final class HTTPClient {
     /// - Returns: The transfer.
     @discardableResult
     public func start(
-        _ request: HTTPRequest, fileID: StaticString = #fileID, line: Int = #line, configure: (HTTPTransfer) -> Void
+        _ request: HTTPRequest, fileID: StaticString = #fileID, line: Int = #line,
+        configure: (HTTPTransfer) -> Void
     ) -> HTTPTransfer {
         transferSet.start(request, nil, SourceLocation(fileID, line), configure)
     }
@@ -92,7 +94,8 @@ public final class HTTPClient {
     /// - Returns: The transfer.
     @discardableResult
     public func start(
-        _ request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor, fileID: StaticString = #fileID,
+        _ request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor,
+        fileID: StaticString = #fileID,
         line: Int = #line, configure: (HTTPTransfer) -> Void
     ) -> HTTPTransfer {
         transferSet.start(request, UploadFile(descriptor), SourceLocation(fileID, line), configure)

@@ -66,7 +66,8 @@ public struct HTTPFields: Hashable, Sendable {
 
     /// True if two names are equal but for the case of ASCII letters.
     static func areEqual(_ one: String, _ other: String) -> Bool {
-        one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+        one.utf8.count == other.utf8.count
+            && zip(one.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
     }
 
     static func lowercase(_ letter: UInt8) -> UInt8 {

@@ -48,6 +48,7 @@ extension HTTPTransfer {
     private func stream(_ member: StaticString) -> UploadStream? {
         if let stream = upload?.stream { return stream }
         if case .stream = request.body { return nil }
-        misuse("\(member): the body of the request is not a stream; set it to .stream(count:) before the start")
+        misuse(
+            "\(member): the body of the request is not a stream; set it to .stream(count:) before the start")
     }
 }

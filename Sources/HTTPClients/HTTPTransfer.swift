@@ -119,12 +119,13 @@ public final class HTTPTransfer {
         transferSet?.cancel(self)
     }
 
-    /// True until the transfer has ended or was cancelled.
-    public var isActive: Bool { transferSet != nil }
+    /// True until the handler of the end is called, or the transfer was cancelled.
+    public var isActive: Bool { transferSet != nil && !state.isOver }
 
     /// Ends the program unless the calling thread is the thread of the client's loop.
     func requireOwnThread(_ member: StaticString) {
-        transferSet?.loop.requireOwnThread(member, "perform a block on the loop of the client and call it there")
+        transferSet?.loop.requireOwnThread(
+            member, "perform a block on the loop of the client and call it there")
     }
 }
 
@@ -133,5 +134,7 @@ extension HTTPTransfer: Sendable {}
 
 extension HTTPTransfer: CustomStringConvertible {
     /// The request, and the place where the transfer was started.
-    public var description: String { "\(isActive ? "" : "ended ")transfer of \(request) started at \(origin)" }
+    public var description: String {
+        "\(isActive ? "" : "ended ")transfer of \(request) started at \(origin)"
+    }
 }

@@ -53,7 +53,8 @@ extension HTTPClient {
     /// - Returns: The transfer.
     @discardableResult
     public func start(
-        _ request: HTTPRequest, delegate: any HTTPTransferDelegate, fileID: StaticString = #fileID, line: Int = #line
+        _ request: HTTPRequest, delegate: any HTTPTransferDelegate, fileID: StaticString = #fileID,
+        line: Int = #line
     ) -> HTTPTransfer {
         start(request, fileID: fileID, line: line) { transfer in
             transfer.onResponse { delegate.transfer($0, didReceive: $1) }

@@ -37,7 +37,7 @@ struct runloops_callbacks {
 
 enum runloops_method { runloops_get, runloops_head, runloops_post, runloops_put, runloops_other_method };
 enum runloops_body { runloops_no_body, runloops_copied_body, runloops_given_body };
-enum runloops_versions { runloops_automatic_version, runloops_http1, runloops_http2 };
+enum runloops_versions { runloops_automatic_version, runloops_http1 };
 
 /// The settings of all transfers of a client. Strings may be NULL.
 struct runloops_settings {
@@ -66,6 +66,8 @@ struct runloops_request {
     int64_t count;
     /// 0 for no limit.
     long milliseconds;
+    /// True if the transfer waits for a connection that may turn out to be shared.
+    bool shares_connection;
 };
 
 /// The kinds of libcurl's results.

@@ -88,7 +88,9 @@ final class Exchange {
     var method: String { String(head.prefix { $0 != " " }) }
 
     func field(_ name: String) -> String? {
-        let lines = head.split(separator: "\r\n").filter { $0.lowercased().hasPrefix(name.lowercased() + ":") }
+        let lines = head.split(separator: "\r\n").filter {
+            $0.lowercased().hasPrefix(name.lowercased() + ":")
+        }
         return lines.first.map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
     }
 
@@ -157,7 +159,9 @@ final class Exchange {
     }
 
     /// Sends an answer with a length.
-    func answer(_ status: String = "200 OK", _ fields: String = "", _ body: [UInt8] = Array("Hello, world!".utf8)) throws {
+    func answer(
+        _ status: String = "200 OK", _ fields: String = "", _ body: [UInt8] = Array("Hello, world!".utf8)
+    ) throws {
         let lines = fields.isEmpty ? "" : fields + "\r\n"
         try send(Array("HTTP/1.1 \(status)\r\n\(lines)Content-Length: \(body.count)\r\n\r\n".utf8) + body)
     }

@@ -46,7 +46,8 @@ import Testing
 
     /// `curl_easy_pause` calls the write function, which must find room, and a handler must not be called inside it.
     @Test func `a transfer that goes on inside a handler calls no handler there`() throws {
-        try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 2 << 20)) }) { client, server in
+        try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 2 << 20)) }) {
+            client, server in
             var depth = 0
             var outcomes: [(HTTPTransfer, Outcome)] = []
             for _ in 0..<4 {

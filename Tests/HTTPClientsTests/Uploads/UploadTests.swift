@@ -20,7 +20,9 @@ import Testing
         "\(bytes.count) \(bytes.reduce(into: 0) { $0 = $0 &* 31 &+ Int($1) })"
     }
 
-    @Test(arguments: [nil, 2_000_000]) func `a stream is sent as it is written, and its writer has to wait`(count: Int?) throws {
+    @Test(arguments: [nil, 2_000_000]) func `a stream is sent as it is written, and its writer has to wait`(
+        count: Int?
+    ) throws {
         try withServer(UploadTests.measure) { client, server in
             let all = UploadTests.bytes(2_000_000)
             var given = 0
@@ -62,7 +64,9 @@ import Testing
             request.body = .stream(count: nil)
             let (transfer, outcome) = client.record(request)
             for piece in ["one", "two", "three"] {
-                client.loop.run(in: .network, until: "the request is there") { !server.requests.entries.isEmpty }
+                client.loop.run(in: .network, until: "the request is there") {
+                    !server.requests.entries.isEmpty
+                }
                 client.loop.run(in: .network, until: .now + .milliseconds(5))
                 transfer.write(Array(piece.utf8))
             }
@@ -86,7 +90,9 @@ import Testing
             #expect(unsafe write(file.descriptor, all, all.count) == all.count)
             lseek(file.descriptor, 1_000, SEEK_SET)
             let outcome = Outcome()
-            client.start(HTTPRequest(server.url("/first"), method: "PUT"), uploading: file) { outcome.watch($0) }
+            client.start(HTTPRequest(server.url("/first"), method: "PUT"), uploading: file) {
+                outcome.watch($0)
+            }
             client.loop.run(in: .network, until: "it has ended") { outcome.hasEnded }
             #expect(outcome.error == nil)
             #expect(outcome.text == UploadTests.measured(Array(all[1_000...])))

@@ -34,7 +34,7 @@ import Testing
 
     /// The sentences under "Guaranteed", in the order of the articles.
     private func sentences() throws -> [Sentence] {
-        try ["MessagePorts", "Notifications", "RunLoops", "RunLoopsTesting", "Streams"].flatMap { module in
+        try ["HTTPClients", "MessagePorts", "Notifications", "RunLoops", "RunLoopsTesting", "Streams"].flatMap { module in
             try Documentation.articles(of: module).flatMap { page in
                 let name = page.components(separatedBy: "/").last?.dropLast(".md".count) ?? ""
                 return Documentation.guarantees(in: try Documentation.text(of: page)).map {

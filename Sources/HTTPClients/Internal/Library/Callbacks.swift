@@ -9,7 +9,8 @@ func transferCallbacks() -> runloops_callbacks {
         header: { bytes, count, context in
             // Safe: the bytes are valid during the call.
             let line = unsafe Span<UInt8>(
-                _unsafeElements: UnsafeBufferPointer(start: bytes?.assumingMemoryBound(to: UInt8.self), count: count))
+                _unsafeElements: UnsafeBufferPointer(
+                    start: bytes?.assumingMemoryBound(to: UInt8.self), count: count))
             return unsafe transfer(context).takeHeader(line)
         },
         body: { bytes, count, context in
@@ -46,7 +47,9 @@ extension HTTPTransfer {
         if header.redirects && transferSet.options.redirectLimit > 0 {
             redirects += 1
             // As of all methods but HEAD. libcurl changes the method only if no other name was set.
-            if header.status == 303, let handle = unsafe handle { unsafe runloops_transfer_forget_method(handle) }
+            if header.status == 303, let handle = unsafe handle {
+                unsafe runloops_transfer_forget_method(handle)
+            }
             return true
         }
         response = HTTPResponse(header, url: redirects == 0 ? request.url : currentURL)
@@ -57,7 +60,9 @@ extension HTTPTransfer {
 
     /// The URL that libcurl has got to.
     private var currentURL: String {
-        guard let handle = unsafe handle, let url = unsafe runloops_transfer_url(handle) else { return request.url }
+        guard let handle = unsafe handle, let url = unsafe runloops_transfer_url(handle) else {
+            return request.url
+        }
         // Safe: the string is libcurl's, and is copied.
         return unsafe String(cString: url)
     }

@@ -46,7 +46,9 @@ final class BodyReader {
             misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")
         }
         let task = OneShot<WakeUp>()
-        let news = await task.value(before: .never, timedOut: .cancelled, cancelled: .cancelled, isolation: isolation) {
+        let news = await task.value(
+            before: .never, timedOut: .cancelled, cancelled: .cancelled, isolation: isolation
+        ) {
             waiting = task
         }
         waiting = nil

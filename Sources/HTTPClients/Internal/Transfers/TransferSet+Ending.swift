@@ -56,9 +56,13 @@ extension TransferSet {
     func error(_ code: CInt, of transfer: HTTPTransfer) -> HTTPClientError? {
         if let failure = transfer.failure { return failure }
         let url = transfer.request.url
+        // libcurl does not mind if the connection is closed inside a header.
+        if code == 0 && transfer.response == nil { return .connectionLost("the header is not complete") }
         guard code != 0, let handle = unsafe transfer.handle else { return nil }
         // Safe: the words are the handle's, and are copied.
         let words = unsafe String(cString: runloops_transfer_words(handle, code))
+        // libcurl has the same code for an answer that is no HTTP as for a scheme that it does not know.
+        if words.contains("HTTP/0.9") { return .invalidResponse(words) }
         switch runloops_transfer_result(code, transfer.redirects > 0) {
         case runloops_bad_url: return .unsupportedURL(url)
         case runloops_bad_redirect: return .redirectRefused(words)

@@ -61,7 +61,8 @@ extension TransferSet {
             guard let handle = unsafe transfer.handle else { continue }
             let isHeld = transfer.isHeld || transfer.state.isPaused || transfer.upload?.isWaiting == true
             let progress = unsafe runloops_transfer_progress(handle)
-            if transfer.idle.isIdle(progress: progress, isHeld: isHeld, limit: options.idleTimeout, now: now) {
+            if transfer.idle.isIdle(progress: progress, isHeld: isHeld, limit: options.idleTimeout, now: now)
+            {
                 finish(transfer, .timedOut(.idle))
             }
         }

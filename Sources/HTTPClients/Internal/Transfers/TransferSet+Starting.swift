@@ -8,9 +8,11 @@ extension TransferSet {
     ///   - file: The body, if it is read from a descriptor.
     ///   - configure: The user's closure that sets the handlers.
     func start(
-        _ request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation, _ configure: (HTTPTransfer) -> Void
+        _ request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation,
+        _ configure: (HTTPTransfer) -> Void
     ) -> HTTPTransfer {
-        loop.requireOwnThread("HTTPClient.start", "perform a block on the loop of the client and start it there")
+        loop.requireOwnThread(
+            "HTTPClient.start", "perform a block on the loop of the client and start it there")
         let transfer = HTTPTransfer(request, self, origin)
         if !isValid {
             transfer.state.cancel()
@@ -43,7 +45,9 @@ extension TransferSet {
     private func begin(_ transfer: HTTPTransfer) throws(HTTPClientError) {
         let request = transfer.request
         try RequestLines.check(request)
-        guard let handle = unsafe takeHandle() else { throw .other(code: 27, "out of memory or settings refused") }
+        guard let handle = unsafe takeHandle() else {
+            throw .other(code: 27, "out of memory or settings refused")
+        }
         unsafe transfer.handle = handle
         for line in RequestLines.lines(of: request, hasBody: transfer.upload != nil) {
             if unsafe !runloops_transfer_add_field(handle, line) { throw .other(code: 27, "out of memory") }
@@ -51,6 +55,7 @@ extension TransferSet {
         var settings = unsafe runloops_request()
         unsafe settings.milliseconds = request.timeout.map { TransferSet.milliseconds($0) } ?? 0
         unsafe settings.count = 0
+        unsafe settings.shares_connection = RequestLines.isSecure(request.url)
         var isOther = false
         switch request.method {
         case "GET" where transfer.upload == nil: unsafe settings.method = runloops_get
@@ -105,15 +110,19 @@ extension TransferSet {
             options.userAgent,
         ]) { strings in
             var settings = unsafe runloops_settings(
-                connect_milliseconds: TransferSet.milliseconds(options.connectTimeout), redirects: options.redirectLimit,
-                is_compressed: options.acceptsCompression, versions: options.libraryVersions, proxy: strings[0],
+                connect_milliseconds: TransferSet.milliseconds(options.connectTimeout),
+                redirects: options.redirectLimit,
+                is_compressed: options.acceptsCompression, versions: options.libraryVersions,
+                proxy: strings[0],
                 authorities: strings[1], certificate: strings[2], key: strings[3], agent: strings[4])
             return unsafe runloops_transfer_new(&settings, &callbacks)
         }
     }
 
     /// The milliseconds of a duration, at least one: libcurl takes zero for no limit.
-    private static func milliseconds(_ duration: Duration) -> Int { Int(max(1, duration / .milliseconds(1)).rounded(.up)) }
+    private static func milliseconds(_ duration: Duration) -> Int {
+        Int(max(1, duration / .milliseconds(1)).rounded(.up))
+    }
 }
 
 extension HTTPClient.Options {
@@ -129,16 +138,18 @@ extension HTTPClient.Options {
         switch versions {
         case .automatic: runloops_automatic_version
         case .http1: runloops_http1
-        case .http2: runloops_http2
         }
     }
 }
 
 /// Calls a closure with C strings, which are valid until it returns.
 private func withStrings<Result>(
-    _ strings: [String?], _ found: [UnsafePointer<CChar>?] = unsafe [], _ body: ([UnsafePointer<CChar>?]) -> Result
+    _ strings: [String?], _ found: [UnsafePointer<CChar>?] = unsafe [],
+    _ body: ([UnsafePointer<CChar>?]) -> Result
 ) -> Result {
     if unsafe found.count == strings.count { return unsafe body(found) }
-    guard let next = unsafe strings[found.count] else { return unsafe withStrings(strings, found + [nil], body) }
+    guard let next = unsafe strings[found.count] else {
+        return unsafe withStrings(strings, found + [nil], body)
+    }
     return unsafe next.withCString { unsafe withStrings(strings, found + [$0], body) }
 }

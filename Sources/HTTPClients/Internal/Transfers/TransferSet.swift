@@ -167,8 +167,7 @@ final class TransferSet {
         }
         unsafe multi = nil
         source = nil
-        for unsafe handle in unsafe spareHandles { unsafe runloops_transfer_free(handle) }
-        unsafe spareHandles = []
+        while let handle = unsafe spareHandles.popLast() { unsafe runloops_transfer_free(handle) }
         unsafe runloops_transfers_free(ended)
         deliverAll()
     }

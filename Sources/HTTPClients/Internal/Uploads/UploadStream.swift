@@ -53,7 +53,9 @@ final class UploadStream {
         count -= filled
         total += filled
         // libcurl would leave the server waiting for bytes that never come.
-        if let expected, total > expected || filled == 0 && hasEnded && total < expected { throw .wrongBodyCount }
+        if let expected, total > expected || filled == 0 && hasEnded && total < expected {
+            throw .wrongBodyCount
+        }
         if isAboveMark && count <= UploadStream.highWaterMark / 2 {
             isAboveMark = false
             isDrained = true

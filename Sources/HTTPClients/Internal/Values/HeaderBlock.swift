@@ -81,7 +81,11 @@ struct HeaderBlock: Hashable, Sendable {
     private func values(of name: StaticString) -> [ArraySlice<UInt8>] {
         var found: [ArraySlice<UInt8>] = []
         forEachLine { line in
-            if line.count <= name.utf8CodeUnitCount || line[line.startIndex + name.utf8CodeUnitCount] != UInt8(ascii: ":") { return }
+            if line.count <= name.utf8CodeUnitCount
+                || line[line.startIndex + name.utf8CodeUnitCount] != UInt8(ascii: ":")
+            {
+                return
+            }
             // Safe: the letters are compared while the string lives, which is always.
             let isIt = name.withUTF8Buffer { letters in
                 unsafe zip(line, letters).allSatisfy { HTTPFields.lowercase($0) == $1 }
@@ -110,7 +114,8 @@ struct HeaderBlock: Hashable, Sendable {
     }
 
     private static func isStatusLine(_ line: Span<UInt8>) -> Bool {
-        line.count > 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T") && line[2] == UInt8(ascii: "T")
+        line.count > 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T")
+            && line[2] == UInt8(ascii: "T")
             && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
     }
 
@@ -119,7 +124,8 @@ struct HeaderBlock: Hashable, Sendable {
         let digits = bytes.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
         if digits.count < 3 { return 0 }
         return digits.reduce(0) { number, digit in
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) ? number * 10 + Int(digit - UInt8(ascii: "0")) : -10_000
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit)
+                ? number * 10 + Int(digit - UInt8(ascii: "0")) : -10_000
         }
     }
 }

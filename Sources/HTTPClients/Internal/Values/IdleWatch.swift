@@ -16,7 +16,8 @@ struct IdleWatch {
     ///   - limit: The time without progress that makes a transfer idle.
     ///   - now: The date.
     /// - Returns: True if the transfer is idle.
-    mutating func isIdle(progress: Int64, isHeld: Bool, limit: Duration, now: ContinuousClock.Instant) -> Bool {
+    mutating func isIdle(progress: Int64, isHeld: Bool, limit: Duration, now: ContinuousClock.Instant) -> Bool
+    {
         if progress != self.progress || progress < 0 || isHeld {
             self.progress = progress
             since = now

@@ -5,7 +5,9 @@ enum RequestLines {
         if request.method.isEmpty || !request.method.utf8.allSatisfy(isTokenCharacter) {
             throw .invalidRequest("the method \(request.method.debugDescription)")
         }
-        if request.url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) { throw .unsupportedURL(request.url) }
+        if request.url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) {
+            throw .unsupportedURL(request.url)
+        }
         for field in request.fields {
             if field.name.isEmpty || !field.name.utf8.allSatisfy(isTokenCharacter) {
                 throw .invalidRequest("a field with the name \(field.name.debugDescription)")
@@ -13,11 +15,15 @@ enum RequestLines {
             if field.value.utf8.contains(where: { $0 == 0 || $0 == 0x0a || $0 == 0x0d }) {
                 throw .invalidRequest("a line break in the field \(field.name)")
             }
-            for forbidden in ["Content-Length", "Transfer-Encoding"] where HTTPFields.areEqual(field.name, forbidden) {
+            for forbidden in ["Content-Length", "Transfer-Encoding"]
+            where HTTPFields.areEqual(field.name, forbidden) {
                 throw .invalidRequest("the field \(field.name), which follows from the body")
             }
         }
     }
+
+    /// True if a URL has the scheme `https`.
+    static func isSecure(_ url: String) -> Bool { HTTPFields.areEqual(String(url.prefix(8)), "https://") }
 
     /// The lines for libcurl's list of fields.
     static func lines(of request: HTTPRequest, hasBody: Bool) -> [String] {
