@@ -30,7 +30,8 @@ let package = Package(
             name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
             providers: [.apt(["libevent-dev"])]),
         .systemLibrary(
-            name: "CLibCurl", path: "CLibCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+            name: "CLibCurl", path: "CLibCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CEventBase", dependencies: ["CLibEvent"]),
         .target(name: "CThreads"),
         .target(name: "CMainQueue"),

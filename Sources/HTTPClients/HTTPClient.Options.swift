@@ -12,16 +12,22 @@ extension HTTPClient {
         /// it without the next bytes of its body, does not count; nor does time in which it waits for a free connection.
         public var idleTimeout: Duration = .seconds(60)
 
-        /// The most redirects that a request follows; 10. With 0, an answer that redirects is an answer as any other.
+        /// The most redirects that a request follows; 10.
+        ///
+        /// With 0, an answer that redirects is an answer as any other.
         public var redirectLimit = 10
 
-        /// The most bytes of an answer's body, counted after decompression; 64 MiB. Nil for no limit.
+        /// The most bytes of an answer's body, counted after decompression; 64 MiB.
+        ///
+        /// Nil for no limit.
         public var bodyLimit: Int? = 64 << 20
 
         /// The most bytes of the headers of an answer, with interim answers and trailers; 256 KiB.
         public var headerLimit = 256 << 10
 
-        /// The most connections to one host; 6. Further transfers wait for a free one.
+        /// The most connections to one host; 6.
+        ///
+        /// Further transfers wait for a free one.
         public var connectionsPerHost = 6
 
         /// The most connections in all; nil for no limit.

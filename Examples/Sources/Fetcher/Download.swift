@@ -5,7 +5,9 @@ import RunLoops
 ///
 /// > Thread safety: the thread of the loop.
 final class Download {
-    /// The mode of the transfers. While the loop runs in it, nothing else of the thread is served.
+    /// The mode of the transfers.
+    ///
+    /// While the loop runs in it, nothing else of the thread is served.
     private static let mode = RunLoop.Mode("org.example.fetcher.download")
 
     private let client: HTTPClient

@@ -5,7 +5,8 @@ extension Examples {
     /// The fetcher, against Python's server.
     @Suite(.serialized) struct FetcherTests {
         @Test func `a list is downloaded in parallel, and what fails is said`() throws {
-            let directory = FileManager.default.temporaryDirectory.appending(path: "fetcher-\(UUID().uuidString)")
+            let directory = FileManager.default.temporaryDirectory.appending(
+                path: "fetcher-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: directory) }
             for number in 0..<20 {
@@ -33,12 +34,15 @@ extension Examples {
             }
             var text = ""
             while !text.hasSuffix("\n") {
-                text += String(decoding: try output.fileHandleForReading.read(upToCount: 1) ?? Data(), as: UTF8.self)
+                text += String(
+                    decoding: try output.fileHandleForReading.read(upToCount: 1) ?? Data(), as: UTF8.self)
             }
             let port = text.dropLast()
             let urls = (0..<20).map { "http://127.0.0.1:\(port)/\($0)" }
             let fetcher = try ServerProcess("fetcher", "--list", urls.joined(separator: ","))
-            #expect(try fetcher.output.line { $0.hasPrefix("complete:") } == "complete: 20, failed: 0, 2000190 bytes")
+            #expect(
+                try fetcher.output.line { $0.hasPrefix("complete:") }
+                    == "complete: 20, failed: 0, 2000190 bytes")
             #expect(try fetcher.end() == 0)
 
             let failing = try ServerProcess("fetcher", "--list", urls[0] + ",http://127.0.0.1:\(port)/none")

@@ -49,7 +49,8 @@ import Testing
     }
 
     @Test func `a slow sink pauses the transfer`() throws {
-        try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 1 << 20)) }) { client, server in
+        try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 1 << 20)) }) {
+            client, server in
             let sink = Sink()
             copy(HTTPRequest(server.url("/")), to: sink, with: client)
             client.loop.run(in: .network, until: "all is written") {
@@ -66,7 +67,8 @@ import Testing
             size.add(try exchange.body().count)
             try exchange.answer()
         }) { client, server in
-            upload([String](repeating: String(repeating: "x", count: 1_000), count: 2_000), to: server.url("/"), with: client)
+            let lines = [String](repeating: String(repeating: "x", count: 1_000), count: 2_000)
+            upload(lines, to: server.url("/"), with: client)
             #expect(client.loop.run(in: .network, until: .hang) == .finished)
             #expect(size.entries == [2_000_000])
         }

@@ -18,6 +18,7 @@ final class Server: Sendable {
     /// Listens.
     ///
     /// - Parameter answer: Called with each request, on the thread of its connection.
+    /// - Throws: If the system refuses a socket.
     init(_ answer: @escaping @Sendable (Exchange) throws -> Void) throws {
         self.answer = answer
         listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
@@ -38,7 +39,9 @@ final class Server: Sendable {
         try RunLoopThread.detach(name: "server") { [self] _ in accept() }
     }
 
-    /// Accepts no more. Connections end with their clients.
+    /// Accepts no more.
+    ///
+    /// Connections end with their clients.
     func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         shutdown(listener, CInt(SHUT_RDWR))
@@ -72,7 +75,9 @@ final class Server: Sendable {
     }
 }
 
-/// One request after the other of a connection, and the answers to them. Reads and writes block.
+/// One request after the other of a connection, and the answers to them.
+///
+/// Reads and writes block.
 final class Exchange {
     private let socket: CInt
     private var buffer: [UInt8] = []

@@ -40,7 +40,9 @@ final class BodyReader {
         return bytes
     }
 
-    /// Suspends the task until something happens to the transfer. A task that is cancelled cancels the transfer.
+    /// Suspends the task until something happens to the transfer.
+    ///
+    /// A task that is cancelled cancels the transfer.
     func wait(isolation: isolated (any Actor)?) async {
         if waiting != nil {
             misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")

@@ -5,7 +5,9 @@ extension TransferSet {
     /// The most handles that are kept for further transfers.
     private static let spareLimit = 64
 
-    /// Takes a transfer from libcurl. The user is told later, when libcurl has returned.
+    /// Takes a transfer from libcurl.
+    ///
+    /// The user is told later, when libcurl has returned.
     ///
     /// - Parameters:
     ///   - transfer: The transfer. If it has ended already, nothing happens.
@@ -62,7 +64,7 @@ extension TransferSet {
         // Safe: the words are the handle's, and are copied.
         let words = unsafe String(cString: runloops_transfer_words(handle, code))
         // libcurl has the same code for an answer that is no HTTP as for a scheme that it does not know.
-        if words.contains("HTTP/0.9") { return .invalidResponse(words) }
+        if words.contains("HTTP/0.9") || words.contains("HTTP version") { return .invalidResponse(words) }
         switch runloops_transfer_result(code, transfer.redirects > 0) {
         case runloops_bad_url: return .unsupportedURL(url)
         case runloops_bad_redirect: return .redirectRefused(words)

@@ -70,7 +70,9 @@ extension TransferSet {
 
     // MARK: - Delivering
 
-    /// Calls the handlers of the transfers that are in the queue now. Those that come meanwhile have their turn later.
+    /// Calls the handlers of the transfers that are in the queue now.
+    ///
+    /// Those that come meanwhile have their turn later.
     private func deliverQueue() {
         if queue.isEmpty || isDelivering { return }
         isDelivering = true

@@ -5,8 +5,11 @@ extension TransferSet {
     /// Makes a transfer, and gives it to libcurl.
     ///
     /// - Parameters:
+    ///   - request: The request.
     ///   - file: The body, if it is read from a descriptor.
+    ///   - origin: The place of the user's call.
     ///   - configure: The user's closure that sets the handlers.
+    /// - Returns: The transfer.
     func start(
         _ request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation,
         _ configure: (HTTPTransfer) -> Void

@@ -80,7 +80,9 @@ final class TransferSet {
         source?.setInterest(interest, of: descriptor)
     }
 
-    /// Notes libcurl's deadline. libcurl may not be called here.
+    /// Notes libcurl's deadline.
+    ///
+    /// libcurl may not be called here.
     private func setAlarm(_ milliseconds: Int) {
         libraryDeadline =
             milliseconds < 0 ? nil : milliseconds == 0 ? .distantPast : .now + .milliseconds(milliseconds)
@@ -158,7 +160,9 @@ final class TransferSet {
 
     func close() { source?.invalidate() }
 
-    /// Ends all transfers, and frees libcurl's memory. The source calls this when it is invalidated.
+    /// Ends all transfers, and frees libcurl's memory.
+    ///
+    /// The source calls this when it is invalidated.
     private func end() {
         guard let ended = unsafe multi else { return }
         for transfer in active {

@@ -30,6 +30,7 @@ struct HeaderBlock: Hashable, Sendable {
     /// - Parameters:
     ///   - line: The line, with its line break.
     ///   - limit: The most bytes.
+    /// - Returns: The result of the line.
     mutating func add(_ line: Span<UInt8>, limit: Int) -> Finding {
         count += line.count
         if count > limit { return .tooLong }
@@ -95,7 +96,9 @@ struct HeaderBlock: Hashable, Sendable {
         return found
     }
 
-    /// Visits the lines after the status line, without their breaks. The last one is empty.
+    /// Visits the lines after the status line, without their breaks.
+    ///
+    /// The last one is empty.
     private func forEachLine(_ body: (ArraySlice<UInt8>) -> Void) {
         var start = bytes.startIndex
         var isFirst = true
