@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "Inspection", targets: ["Inspection"]),
         .executable(name: "runloop-inspect", targets: ["RunLoopInspect"]),
         .library(name: "FoundationRunLoops", targets: ["FoundationRunLoops"]),
+        .library(name: "HTTPClients", targets: ["HTTPClients"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
     ],
     dependencies: [
@@ -31,11 +32,15 @@ let package = Package(
         .systemLibrary(
             name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
             providers: [.apt(["libevent-dev"])]),
+        .systemLibrary(
+            name: "CLibCurl", path: "CLibCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CEventBase", dependencies: ["CLibEvent"]),
         .target(name: "CThreads"),
         .target(name: "CMainQueue"),
         .target(name: "CSockets"),
         .target(name: "CStreams"),
+        .target(name: "CTransfers", dependencies: ["CLibCurl"]),
         .target(
             name: "RunLoops",
             dependencies: [
@@ -70,6 +75,12 @@ let package = Package(
             name: "FoundationOverlay", dependencies: ["Notifications", "RunLoops"], swiftSettings: settings),
         .target(
             name: "FoundationRunLoops", dependencies: ["FoundationOverlay", "Notifications", "RunLoops"],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPClients",
+            dependencies: [
+                "RunLoops", "CTransfers", .product(name: "DequeModule", package: "swift-collections"),
+            ],
             swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
@@ -147,6 +158,10 @@ let package = Package(
                 "Inspection", "MessagePorts", "RunLoops", "RunLoopsTesting", "TestSupport",
             ],
             exclude: ["Golden"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "HTTPClientsTests",
+            dependencies: ["HTTPClients", "RunLoops", "TestSupport", "TestExpectations", "CFaults"],
             swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTestingTests",

@@ -13,6 +13,7 @@ if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .err
 
 let runLoops = Target.Dependency.product(name: "RunLoops", package: "swift-run-loops")
 let streams = Target.Dependency.product(name: "Streams", package: "swift-run-loops")
+let httpClients = Target.Dependency.product(name: "HTTPClients", package: "swift-run-loops")
 let messagePorts = Target.Dependency.product(name: "MessagePorts", package: "swift-run-loops")
 
 let package = Package(
@@ -21,6 +22,7 @@ let package = Package(
         .executable(name: "chat-server", targets: ["chat-server"]),
         .executable(name: "tcp-proxy", targets: ["tcp-proxy"]),
         .executable(name: "restarting-server", targets: ["restarting-server"]),
+        .executable(name: "fetcher", targets: ["fetcher"]),
     ],
     dependencies: [.package(name: "swift-run-loops", path: "..")],
     targets: [
@@ -34,9 +36,12 @@ let package = Package(
         .executableTarget(
             name: "restarting-server", dependencies: ["ServerSupport", runLoops, streams, messagePorts],
             path: "Sources/RestartingServer", swiftSettings: settings),
+        .executableTarget(
+            name: "fetcher", dependencies: ["ServerSupport", runLoops, httpClients],
+            path: "Sources/Fetcher", swiftSettings: settings),
         .testTarget(
             name: "ExampleTests",
-            dependencies: ["chat-server", "tcp-proxy", "restarting-server", messagePorts],
+            dependencies: ["chat-server", "tcp-proxy", "restarting-server", "fetcher", messagePorts],
             path: "Tests/ExampleTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "interruptions.h"
+#include "names.h"
 
 #include <stdbool.h>
 

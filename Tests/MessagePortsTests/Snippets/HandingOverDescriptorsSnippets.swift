@@ -21,7 +21,7 @@ import Testing
             let broker = try MessagePort(name: PortName("org.example.broker")) { $0.isOfThisUser }
             try RunLoop.current.add(broker, forMode: .common) { message in
                 let path = String(decoding: message.bytes, as: UTF8.self)
-                let number = readable.contains(path) ? Glibc.open(path, O_RDONLY | O_CLOEXEC) : -1
+                let number = readable.contains(path) ? unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC) : -1
                 do {
                     if number < 0 { return try message.reply(Array("refused".utf8)) }
                     // Ours is closed here: the kernel duplicates it into the reply.

@@ -35,8 +35,8 @@ import Testing
     /// The sentences under "Guaranteed", in the order of the articles.
     private func sentences() throws -> [Sentence] {
         let modules = [
-            "FoundationRunLoops", "Inspection", "MessagePorts", "Notifications", "RunLoops", "RunLoopsTesting",
-            "Streams",
+            "FoundationRunLoops", "HTTPClients", "Inspection", "MessagePorts", "Notifications", "RunLoops",
+            "RunLoopsTesting", "Streams",
         ]
         return try modules.flatMap { module in
             try Documentation.articles(of: module).flatMap { page in

@@ -59,7 +59,7 @@ import Testing
             strdup("/bin/sh"), strdup("-c"), strdup(command), nil,
         ]
         var variables = unsafe [strdup("PATH=/usr/bin:/bin"), nil]
-        defer { for pointer in unsafe words + variables { unsafe free(pointer) } }
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
         var child: pid_t = 0
         let code = unsafe posix_spawn(&child, "/bin/sh", &actions, nil, &words, &variables)
         if code != 0 { throw SystemError(call: "posix_spawn", code: code) }

@@ -21,6 +21,8 @@ package struct Budget {
     /// True if no time is left.
     private var isOverdue = false
 
+    package init() {}
+
     /// True if the budget would refuse the next message, as far as is known without reading the clock.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 

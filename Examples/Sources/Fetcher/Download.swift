@@ -1,0 +1,64 @@
+import HTTPClients
+import RunLoops
+
+/// The download of a list, on the loop of this thread.
+///
+/// > Thread safety: the thread of the loop.
+final class Download {
+    /// The mode of the transfers.
+    ///
+    /// While the loop runs in it, nothing else of the thread is served.
+    private static let mode = RunLoop.Mode("org.example.fetcher.download")
+
+    private let client: HTTPClient
+    private let report: @Sendable (String) -> Void
+    private var received = 0
+    private var complete = 0
+    private(set) var failed = 0
+
+    /// Makes the client.
+    ///
+    /// - Parameters:
+    ///   - parallel: The most connections to one host.
+    ///   - report: Called with a line for each end, and each second with the progress.
+    /// - Throws: An error if the kernel refuses.
+    init(parallel: Int, report: @escaping @Sendable (String) -> Void) throws {
+        var options = HTTPClient.Options()
+        options.connectionsPerHost = parallel
+        options.bodyLimit = nil
+        client = try HTTPClient(loop: .current, mode: Download.mode, options: options)
+        self.report = report
+    }
+
+    /// Downloads all, and returns when the last transfer has ended.
+    func run(_ urls: [String]) {
+        for url in urls { start(url) }
+        let progress = Timer(timeInterval: .seconds(1), repeats: true) { [unowned self] _ in
+            report("progress: \(complete + failed) of \(urls.count), \(received) bytes")
+        }
+        RunLoop.current.add(progress, forMode: Download.mode)
+        // The timer would keep the mode alive.
+        while client.transferCount > 0 {
+            RunLoop.current.run(in: Download.mode, until: .distantFuture, returnAfterSourceHandled: true)
+        }
+        progress.invalidate()
+        client.invalidate()
+        report("complete: \(complete), failed: \(failed), \(received) bytes")
+    }
+
+    private func start(_ url: String) {
+        client.start(HTTPRequest(url)) { transfer in
+            transfer.onData { [unowned self] _, bytes in received += bytes.byteCount }
+            transfer.onEnd { [unowned self] transfer, error in
+                let status = transfer.response?.status ?? 0
+                if error == nil && (200..<300).contains(status) {
+                    complete += 1
+                    report("\(transfer.receivedByteCount) \(url)")
+                } else {
+                    failed += 1
+                    report("failed: \(url): \(error.map { "\($0)" } ?? "status \(status)")")
+                }
+            }
+        }
+    }
+}

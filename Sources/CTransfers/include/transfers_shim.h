@@ -1,0 +1,132 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// libcurl's transfers, as the client needs them. Its functions that set options have variable arguments, which Swift cannot call.
+
+/// The transfers of one client: a multi handle.
+struct runloops_transfers;
+/// One transfer: an easy handle, with what it keeps of its request.
+struct runloops_transfer;
+
+/// Told that libcurl wants a descriptor watched; for nothing any more if both are false.
+typedef void (*runloops_watch)(int descriptor, bool read, bool write, void *context);
+/// Told the milliseconds to libcurl's next deadline; -1 for none.
+typedef void (*runloops_alarm)(long milliseconds, void *context);
+/// Given a line of a header, with its line break. Returns false to end the transfer.
+typedef bool (*runloops_take_header)(const void *bytes, size_t count, void *context);
+
+enum runloops_taking { runloops_taken, runloops_hold, runloops_refused };
+/// Given bytes of the body: takes them all, holds them back until the transfer is resumed, or refuses them, which ends it.
+typedef enum runloops_taking (*runloops_take_body)(const void *bytes, size_t count, void *context);
+
+enum { runloops_read_wait = -1, runloops_read_failed = -2 };
+/// Asked for bytes of the request's body. Returns their number, 0 at the end, or one of the values above.
+typedef long (*runloops_give_body)(void *bytes, size_t capacity, void *context);
+/// Asked to give the body from its beginning once more. Returns false if that is not possible.
+typedef bool (*runloops_rewind)(void *context);
+
+struct runloops_callbacks {
+    runloops_take_header header;
+    runloops_take_body body;
+    runloops_give_body give;
+    runloops_rewind rewind;
+};
+
+enum runloops_method { runloops_get, runloops_head, runloops_post, runloops_put, runloops_other_method };
+enum runloops_body { runloops_no_body, runloops_copied_body, runloops_given_body };
+enum runloops_versions { runloops_automatic_version, runloops_http1 };
+
+/// The settings of all transfers of a client. Strings may be NULL.
+struct runloops_settings {
+    long connect_milliseconds;
+    long redirects;
+    bool is_compressed;
+    enum runloops_versions versions;
+    /// NULL for what the environment says, "" for none.
+    const char *proxy;
+    const char *authorities;
+    const char *certificate;
+    const char *key;
+    const char *agent;
+};
+
+/// What differs from request to request. Strings are copied.
+struct runloops_request {
+    const char *url;
+    enum runloops_method method;
+    /// The name of another method.
+    const char *name;
+    enum runloops_body body;
+    /// The bytes of a copied body.
+    const void *bytes;
+    /// The number of bytes of the body; -1 if it is not known.
+    int64_t count;
+    /// 0 for no limit.
+    long milliseconds;
+    /// True if the transfer waits for a connection that may turn out to be shared.
+    bool shares_connection;
+};
+
+/// The kinds of libcurl's results.
+enum runloops_result {
+    runloops_complete,
+    runloops_bad_url,
+    runloops_bad_redirect,
+    runloops_unresolved,
+    runloops_not_connected,
+    runloops_timed_out,
+    runloops_tls_failed,
+    runloops_bad_certificate,
+    runloops_too_many_redirects,
+    runloops_connection_lost,
+    runloops_bad_answer,
+    runloops_not_repeatable,
+    /// A callback has refused to go on.
+    runloops_stopped,
+    runloops_no_memory,
+    runloops_other_result,
+};
+
+/// Initializes libcurl, once in a process. Returns false if it cannot be used.
+bool runloops_transfers_prepare(void);
+
+/// Makes a multi handle; NULL if there is no memory. `total` is 0 for no limit.
+struct runloops_transfers *runloops_transfers_new(
+    long per_host, long total, runloops_watch watch, runloops_alarm alarm, void *context);
+/// Frees a multi handle that has no transfers; `watch` is called for descriptors that it closes.
+void runloops_transfers_free(struct runloops_transfers *transfers);
+
+/// Lets libcurl work on a descriptor, or on what is due if it is -1.
+void runloops_transfers_act(struct runloops_transfers *transfers, int descriptor, bool read, bool write, bool error);
+/// Takes the next transfer that is complete: its context, with libcurl's code; NULL if there is none.
+void *runloops_transfers_next(struct runloops_transfers *transfers, int *code);
+
+/// Makes an easy handle with the settings of its client; NULL if there is no memory or libcurl refuses a setting.
+struct runloops_transfer *runloops_transfer_new(
+    const struct runloops_settings *settings, const struct runloops_callbacks *callbacks);
+void runloops_transfer_free(struct runloops_transfer *transfer);
+/// Adds a field to the header of the next request. Returns false if there is no memory.
+bool runloops_transfer_add_field(struct runloops_transfer *transfer, const char *line);
+/// Begins a request. Returns libcurl's code.
+int runloops_transfer_begin(
+    struct runloops_transfer *transfer, struct runloops_transfers *transfers, const struct runloops_request *request,
+    void *context);
+/// Takes a transfer out of its multi handle. Never waits.
+void runloops_transfer_end(struct runloops_transfer *transfer, struct runloops_transfers *transfers);
+/// Goes on with a transfer that held bytes back, or waited for bytes to send. It may call the callbacks. Returns libcurl's code.
+int runloops_transfer_resume(struct runloops_transfer *transfer);
+/// Has the next request of a redirect sent with the method that libcurl chooses, not with the name that was given.
+void runloops_transfer_forget_method(struct runloops_transfer *transfer);
+/// A number that differs when bytes were sent or received; -1 before the request is sent.
+int64_t runloops_transfer_progress(struct runloops_transfer *transfer);
+/// The URL of the last answer, and the words for the last error; both belong to the transfer.
+const char *runloops_transfer_url(struct runloops_transfer *transfer);
+const char *runloops_transfer_words(struct runloops_transfer *transfer, int code);
+/// The kind of a code of libcurl. `is_redirected` is true if an answer has redirected the request.
+enum runloops_result runloops_transfer_result(int code, bool is_redirected);
+
+/// The size in bytes of what is left of a regular file; -1 for another kind of file, or with errno. `*offset` is where it stands.
+int64_t runloops_file_rest(int descriptor, bool *is_regular, int64_t *offset);

@@ -1,0 +1,79 @@
+/// The body of an answer, piece by piece, for a task on the thread of the client's loop.
+///
+/// The transfer receives ahead of the task until 128 KiB are stored, and goes on when the task takes them. So a slow task makes
+/// the server wait. If the body is dropped before its end, the transfer is cancelled. A body can be read once.
+///
+/// > Thread safety: the thread of the client's loop only.
+public struct HTTPBody: AsyncSequence {
+    /// One piece, which is not empty.
+    public typealias Element = [UInt8]
+    /// The error that the iteration throws.
+    public typealias Failure = HTTPClientError
+
+    let reader: BodyReader
+
+    /// Creates an iterator.
+    ///
+    /// - Returns: The iterator, which continues where another one of this body has stopped.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
+
+    /// Reads the rest of the body.
+    ///
+    /// - Parameter limit: The most bytes.
+    /// - Returns: The bytes.
+    /// - Throws: ``HTTPClientError``; ``HTTPClientError/bodyTooLarge(limit:)`` if there are more bytes than the limit. The transfer
+    ///   is cancelled then.
+    nonisolated(nonsending) public func bytes(upTo limit: Int = .max) async throws(HTTPClientError) -> [UInt8]
+    {
+        var bytes: [UInt8] = []
+        var iterator = makeAsyncIterator()
+        while let piece = try await iterator.next(isolation: #isolation) {
+            if piece.count > limit - bytes.count {
+                reader.transfer.cancel()
+                throw .bodyTooLarge(limit: limit)
+            }
+            if bytes.isEmpty { bytes = piece } else { bytes += piece }
+        }
+        return bytes
+    }
+
+    /// The iteration over the pieces of a body.
+    ///
+    /// > Thread safety: the thread of the client's loop only.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let reader: BodyReader
+
+        /// Awaits the next piece.
+        ///
+        /// If the task is cancelled meanwhile, the transfer is cancelled.
+        ///
+        /// - Parameter actor: The isolation of the caller.
+        /// - Returns: The bytes, or nil at the end of the body.
+        /// - Throws: ``HTTPClientError`` if the body is not complete, after all bytes that were received.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPClientError)
+            -> [UInt8]?
+        {
+            while true {
+                if let bytes = reader.take() { return bytes }
+                if let result = reader.transfer.state.result {
+                    if let error = result { throw error }
+                    return nil
+                }
+                await reader.wait(isolation: actor)
+            }
+        }
+
+        /// Awaits the next piece.
+        ///
+        /// - Returns: The bytes, or nil at the end of the body.
+        /// - Throws: ``HTTPClientError`` if the body is not complete.
+        public mutating func next() async throws(HTTPClientError) -> [UInt8]? {
+            try await next(isolation: #isolation)
+        }
+    }
+}
+
+@available(*, unavailable)
+extension HTTPBody: Sendable {}
+@available(*, unavailable)
+extension HTTPBody.AsyncIterator: Sendable {}

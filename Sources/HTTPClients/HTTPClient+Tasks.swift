@@ -1,0 +1,81 @@
+public import RunLoops
+
+extension HTTPClient {
+    /// An answer whose body a task reads.
+    ///
+    /// > Thread safety: the thread of the client's loop only.
+    public struct Answer {
+        /// The header.
+        public let response: HTTPResponse
+
+        /// The body, which is received as fast as it is read.
+        public let body: HTTPBody
+    }
+
+    /// Sends a request, and awaits the header of its answer, in a task that runs on the thread of the client's loop, such as that
+    /// of an actor that lives on the loop.
+    ///
+    /// ```swift
+    /// let answer = try await client.response(for: HTTPRequest("https://example.org/"))
+    /// for try await bytes in answer.body { print(bytes.count) }
+    /// ```
+    ///
+    /// If the task is cancelled, the transfer is cancelled, and this throws ``HTTPClientError/cancelled``. If the answer is
+    /// dropped before the end of its body, the transfer is cancelled.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body may not be a stream.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Returns: The header, and the body to read.
+    /// - Throws: ``HTTPClientError`` if there is no answer.
+    nonisolated(nonsending) public func response(
+        for request: HTTPRequest, fileID: StaticString = #fileID, line: Int = #line
+    ) async throws(HTTPClientError) -> Answer {
+        if case .stream = request.body {
+            misuse(
+                "HTTPClient.response: the body of the request is a stream; start a transfer, and write to it")
+        }
+        return try await answer(to: request, nil, SourceLocation(fileID, line))
+    }
+
+    /// Sends a request with a body that a descriptor reads, and awaits the header of its answer.
+    ///
+    /// Apart from the body, behaves like ``response(for:fileID:line:)``.
+    ///
+    /// - Parameters:
+    ///   - request: The request, whose body is ignored.
+    ///   - descriptor: The descriptor, as at ``start(_:uploading:fileID:line:configure:)``.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Returns: The header, and the body to read.
+    /// - Throws: ``HTTPClientError`` if there is no answer.
+    nonisolated(nonsending) public func response(
+        for request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor,
+        fileID: StaticString = #fileID,
+        line: Int = #line
+    ) async throws(HTTPClientError) -> Answer {
+        try await answer(to: request, UploadFile(descriptor), SourceLocation(fileID, line))
+    }
+
+    nonisolated(nonsending) private func answer(
+        to request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation
+    ) async throws(HTTPClientError) -> Answer {
+        if !isValid { throw .clientInvalidated }
+        var made: BodyReader?
+        let transfer = transferSet.start(request, file, origin) { [transferSet] in
+            made = BodyReader($0, transferSet.loop)
+        }
+        guard let reader = made else { throw .clientInvalidated }
+        while true {
+            if let response = transfer.response {
+                return Answer(response: response, body: HTTPBody(reader: reader))
+            }
+            if case .some(.some(let error)) = transfer.state.result { throw error }
+            await reader.wait(isolation: #isolation)
+        }
+    }
+}
+
+@available(*, unavailable)
+extension HTTPClient.Answer: Sendable {}

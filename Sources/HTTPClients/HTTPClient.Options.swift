@@ -1,0 +1,93 @@
+extension HTTPClient {
+    /// The limits and defaults of a client.
+    ///
+    /// > Thread safety: a value.
+    public struct Options: Hashable, Sendable {
+        /// The time in which a connection must be made, with the resolution of the name and TLS; 10 seconds.
+        public var connectTimeout: Duration = .seconds(10)
+
+        /// The time after which a transfer ends that sends and receives nothing; 60 seconds.
+        ///
+        /// The transfer ends after this time, or up to an eighth later. Time in which your code pauses the transfer, or leaves
+        /// it without the next bytes of its body, does not count; nor does time in which it waits for a free connection.
+        public var idleTimeout: Duration = .seconds(60)
+
+        /// The most redirects that a request follows; 10.
+        ///
+        /// With 0, an answer that redirects is an answer as any other.
+        public var redirectLimit = 10
+
+        /// The most bytes of an answer's body, counted after decompression; 64 MiB.
+        ///
+        /// Nil for no limit.
+        public var bodyLimit: Int? = 64 << 20
+
+        /// The most bytes of the headers of an answer, with interim answers and trailers; 256 KiB.
+        public var headerLimit = 256 << 10
+
+        /// The most connections to one host; 6.
+        ///
+        /// Further transfers wait for a free one.
+        public var connectionsPerHost = 6
+
+        /// The most connections in all; nil for no limit.
+        public var connections: Int?
+
+        /// True, as at first, if the client asks for all compressions that libcurl has, and decodes them.
+        public var acceptsCompression = true
+
+        /// The versions of HTTP that the client offers.
+        public var versions = Versions.automatic
+
+        /// The proxy of all transfers.
+        public var proxy = Proxy.environment
+
+        /// The path of a file with the certificate authorities to trust, in PEM; nil for those of the system.
+        public var authorities: String?
+
+        /// The certificate that the client shows to servers that ask for one; nil for none.
+        public var identity: Identity?
+
+        /// The value of the `User-Agent` field; nil for none.
+        public var userAgent: String?
+
+        /// Creates the defaults.
+        public init() {}
+    }
+
+    /// The versions of HTTP that a client offers.
+    public enum Versions: Hashable, Sendable {
+        /// HTTP/2 over TLS where the server offers it; otherwise HTTP/1.1.
+        case automatic
+        /// HTTP/1.1 only.
+        case http1
+    }
+
+    /// The proxy of a client.
+    public enum Proxy: Hashable, Sendable {
+        /// The proxy that the environment names for the URL, in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+        case environment
+        /// No proxy.
+        case none
+        /// The proxy with this URL.
+        case url(String)
+    }
+
+    /// A certificate of a client, and its key.
+    public struct Identity: Hashable, Sendable {
+        /// The path of the certificate, in PEM.
+        public var certificate: String
+        /// The path of the private key, in PEM.
+        public var key: String
+
+        /// Creates an identity.
+        ///
+        /// - Parameters:
+        ///   - certificate: The path of the certificate, in PEM.
+        ///   - key: The path of the private key, in PEM.
+        public init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+}

@@ -1,0 +1,126 @@
+public import RunLoops
+
+/// An HTTP client whose transfers are inputs of a loop, in a mode.
+///
+/// ```swift
+/// let client = try HTTPClient(loop: .current, mode: .default)
+/// client.start(HTTPRequest("https://example.org/")) { transfer in
+///     transfer.onResponse { _, response in print(response.status) }
+///     transfer.onData { _, bytes in print("\(bytes.byteCount) bytes") }
+///     transfer.onEnd { _, error in print(error.map { "\($0)" } ?? "complete") }
+/// }
+/// RunLoop.current.run()
+/// ```
+///
+/// The transfers are libcurl's: HTTP/1.1 and HTTP/2, TLS, compression, proxies, redirects, and connections that are used again.
+/// No thread is needed for them but the loop's. Only names of hosts are resolved on threads of libcurl.
+///
+/// The client serves its transfers while the loop runs in its mode. If the loop runs in another mode, the transfers wait, and
+/// their handlers do, too. A transfer under way keeps the mode alive. Outside of transfers, the client does not.
+///
+/// A client that you hold no more ends when its last transfer has ended. ``invalidate()`` ends it at once.
+///
+/// For more, see <doc:HTTPOnALoop>.
+///
+/// > Thread safety: the thread of the loop only.
+public final class HTTPClient {
+    /// The loop.
+    public var loop: RunLoop { transferSet.loop }
+
+    /// The mode that the transfers are served in.
+    public let mode: RunLoop.Mode
+
+    /// The limits and defaults.
+    public var options: Options { transferSet.options }
+
+    let transferSet: TransferSet
+
+    /// Makes a client on the loop of the calling thread.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop.
+    ///   - mode: The mode to serve transfers in, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
+    ///   - options: The limits and defaults.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Throws: ``/RunLoops/SystemError`` if the process has no descriptor left (`EMFILE`), or there is no memory (`ENOMEM`).
+    /// - Precondition: Called on the thread of the loop.
+    public init(
+        loop: RunLoop, mode: RunLoop.Mode = .default, options: Options = Options(),
+        fileID: StaticString = #fileID,
+        line: Int = #line
+    ) throws(SystemError) {
+        loop.requireOwnThread("HTTPClient.init", "perform a block on the loop and make the client there")
+        self.mode = mode
+        transferSet = try TransferSet(loop, mode, options, SourceLocation(fileID, line))
+    }
+
+    deinit { transferSet.clientIsGone() }
+
+    /// Starts a transfer.
+    ///
+    /// No handler is called during this call, also not if the request is invalid: the handler of ``HTTPTransfer/onEnd(_:)`` is
+    /// called in the next pass then. On a client that was invalidated the transfer ends at once, without a handler.
+    ///
+    /// The client holds the transfer until it ends or is cancelled, and the transfer holds its handlers. So a handler may
+    /// capture any object, and should use the transfer that it is given.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - configure: Called at once with the transfer, to set its handlers.
+    /// - Returns: The transfer.
+    @discardableResult
+    public func start(
+        _ request: HTTPRequest, fileID: StaticString = #fileID, line: Int = #line,
+        configure: (HTTPTransfer) -> Void
+    ) -> HTTPTransfer {
+        transferSet.start(request, nil, SourceLocation(fileID, line), configure)
+    }
+
+    /// Starts a transfer that sends what a descriptor reads.
+    ///
+    /// A regular file is sent from its offset to its end, and again from there if a redirect asks for it. It is read on the loop's
+    /// thread, which waits for the disk. A pipe or socket is made non-blocking and sent as its bytes arrive, until its end. Apart
+    /// from that, behaves like ``start(_:fileID:line:configure:)``.
+    ///
+    /// - Parameters:
+    ///   - request: The request, whose body is ignored.
+    ///   - descriptor: The descriptor, which is closed when the transfer has ended.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - configure: Called at once with the transfer, to set its handlers.
+    /// - Returns: The transfer.
+    @discardableResult
+    public func start(
+        _ request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor,
+        fileID: StaticString = #fileID,
+        line: Int = #line, configure: (HTTPTransfer) -> Void
+    ) -> HTTPTransfer {
+        transferSet.start(request, UploadFile(descriptor), SourceLocation(fileID, line), configure)
+    }
+
+    /// The number of transfers that have not ended.
+    public var transferCount: Int { transferSet.active.count }
+
+    /// False for good once the client was invalidated, or the thread of its loop has ended.
+    public var isValid: Bool { transferSet.isValid }
+
+    /// Ends all transfers with ``HTTPClientError/clientInvalidated``, and closes all connections.
+    ///
+    /// The handlers of ``HTTPTransfer/onEnd(_:)`` are called before this returns; if a handler of the client calls it, after that
+    /// handler. Bytes that were not delivered are discarded. Calling it again does nothing.
+    public func invalidate() {
+        loop.requireOwnThread("HTTPClient.invalidate", "perform a block on the loop and call it there")
+        transferSet.close()
+    }
+}
+
+@available(*, unavailable)
+extension HTTPClient: Sendable {}
+
+extension HTTPClient: CustomStringConvertible {
+    /// The place where the client was made.
+    public var description: String { "\(isValid ? "" : "invalid ")HTTP client made at \(transferSet.origin)" }
+}

@@ -1,0 +1,66 @@
+/// A request to a server.
+///
+/// ```swift
+/// var request = HTTPRequest("https://example.org/items", method: "POST")
+/// request.fields["Content-Type"] = "application/json"
+/// request.body = .bytes(Array(#"{"name": "first"}"#.utf8))
+/// ```
+///
+/// > Thread safety: a value.
+public struct HTTPRequest: Hashable, Sendable {
+    /// The URL, with the scheme `http` or `https`.
+    ///
+    /// It may hold a user and a password, which are sent as basic authentication. Characters that a URL may not have must be
+    /// percent-encoded.
+    public var url: String
+
+    /// The method, in capitals.
+    public var method: String
+
+    /// The fields of the header.
+    ///
+    /// `Host`, `Connection` and `Accept-Encoding` are sent by themselves unless they are set here. `Content-Length` and
+    /// `Transfer-Encoding` follow from the body, and may not be set. `Authorization` and `Cookie` are not sent on to another
+    /// host if a server redirects there.
+    public var fields: HTTPFields
+
+    /// The body.
+    public var body: Body
+
+    /// The time that the whole transfer may take, from the start to the last byte; nil for no limit.
+    ///
+    /// Time that the transfer waits for a free connection, and in which it is paused, counts.
+    public var timeout: Duration?
+
+    /// The body of a request.
+    public enum Body: Hashable, Sendable {
+        /// No body.
+        case none
+        /// These bytes.
+        case bytes([UInt8])
+        /// Bytes that are given to the transfer while it runs, with ``HTTPTransfer/write(_:)`` and ``HTTPTransfer/endBody()``.
+        ///
+        /// If the number of bytes is known, it is sent as `Content-Length`, and exactly so many bytes must be written. With nil,
+        /// HTTP/1.1 sends the body in chunks.
+        case stream(count: Int?)
+    }
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - method: The method, in capitals.
+    ///   - fields: The fields of the header.
+    ///   - body: The body.
+    public init(_ url: String, method: String = "GET", fields: HTTPFields = [:], body: Body = .none) {
+        self.url = url
+        self.method = method
+        self.fields = fields
+        self.body = body
+    }
+}
+
+extension HTTPRequest: CustomStringConvertible {
+    /// The method and the URL.
+    public var description: String { "\(method) \(url)" }
+}

@@ -1,0 +1,54 @@
+internal import RunLoops
+
+extension HTTPTransfer {
+    /// Gives the transfer the next bytes of a request's body that is a stream.
+    ///
+    /// The bytes are sent after all that was written before. This call never waits. A stream cannot be sent again: if the server
+    /// redirects in a way that keeps the body, or closes a connection that was used before, the transfer ends with
+    /// ``HTTPClientError/bodyNotRepeatable``.
+    ///
+    /// - Parameter bytes: The bytes. The array is retained, not copied.
+    /// - Returns: False once more than 256 KiB are unsent: write no more until ``onDrained(_:)`` is called. Also false if the
+    ///   transfer or its body has ended; the bytes are then discarded.
+    /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
+    @discardableResult
+    public func write(_ bytes: [UInt8]) -> Bool {
+        requireOwnThread("HTTPTransfer.write")
+        guard let stream = stream("HTTPTransfer.write"), let transferSet else { return false }
+        let mayGoOn = stream.append(bytes)
+        transferSet.uploadHasMore(self)
+        return mayGoOn
+    }
+
+    /// Ends the body of a request that is a stream.
+    ///
+    /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
+    public func endBody() {
+        requireOwnThread("HTTPTransfer.endBody")
+        guard let stream = stream("HTTPTransfer.endBody"), let transferSet else { return }
+        stream.end()
+        transferSet.uploadHasMore(self)
+    }
+
+    /// Sets the handler that is called when a writer may continue.
+    ///
+    /// A writer may continue when the unsent bytes had exceeded 256 KiB and have fallen to half of it.
+    ///
+    /// - Parameter handler: Called each time that this happens, with the transfer.
+    public func onDrained(_ handler: @escaping (HTTPTransfer) -> Void) {
+        requireOwnThread("HTTPTransfer.onDrained")
+        if transferSet != nil { handlers.drained = handler }
+    }
+
+    /// The number of bytes that were written and that the transfer has not begun to send.
+    public var unsentByteCount: Int {
+        upload?.stream?.count ?? 0
+    }
+
+    private func stream(_ member: StaticString) -> UploadStream? {
+        if let stream = upload?.stream { return stream }
+        if case .stream = request.body { return nil }
+        misuse(
+            "\(member): the body of the request is not a stream; set it to .stream(count:) before the start")
+    }
+}

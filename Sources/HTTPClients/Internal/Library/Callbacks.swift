@@ -1,0 +1,103 @@
+internal import CTransfers
+internal import RunLoops
+
+// libcurl calls these while one of its functions runs. They copy and note, and call neither libcurl nor the user.
+
+/// The functions that each handle of libcurl calls.
+func transferCallbacks() -> runloops_callbacks {
+    unsafe runloops_callbacks(
+        header: { bytes, count, context in
+            // Safe: the bytes are valid during the call.
+            let line = unsafe Span<UInt8>(
+                _unsafeElements: UnsafeBufferPointer(
+                    start: bytes?.assumingMemoryBound(to: UInt8.self), count: count))
+            return unsafe transfer(context).takeHeader(line)
+        },
+        body: { bytes, count, context in
+            // Safe: the bytes are valid during the call.
+            unsafe transfer(context).takeBody(UnsafeRawBufferPointer(start: bytes, count: count))
+        },
+        give: { bytes, count, context in
+            // Safe: the room is valid during the call.
+            unsafe transfer(context).giveBody(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        },
+        rewind: { context in unsafe transfer(context).upload?.rewind() ?? false })
+}
+
+/// The transfer that a context of libcurl stands for.
+func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
+    // Safe: the set holds the transfer as long as its handle is libcurl's.
+    unsafe Unmanaged<HTTPTransfer>.fromOpaque(context!).takeUnretainedValue()
+}
+
+extension HTTPTransfer {
+    /// The number of bytes that are stored for handlers and tasks, from which on libcurl holds further ones back.
+    ///
+    /// libcurl reads up to a hundred times from one socket in one call.
+    static let inboxLimit = 128 << 10
+
+    fileprivate func takeHeader(_ line: Span<UInt8>) -> Bool {
+        guard let transferSet else { return false }
+        switch header.add(line, limit: transferSet.options.headerLimit) {
+        case .incomplete, .notShown: return true
+        case .tooLong: return refuse(.headerTooLarge(limit: transferSet.options.headerLimit))
+        case .invalid(let words): return refuse(.invalidResponse(words))
+        case .complete: break
+        }
+        if header.redirects && transferSet.options.redirectLimit > 0 {
+            redirects += 1
+            // As of all methods but HEAD. libcurl changes the method only if no other name was set.
+            if header.status == 303, let handle = unsafe handle {
+                unsafe runloops_transfer_forget_method(handle)
+            }
+            return true
+        }
+        response = HTTPResponse(header, url: redirects == 0 ? request.url : currentURL)
+        state.headerIsComplete()
+        transferSet.enqueue(self)
+        return true
+    }
+
+    /// The URL that libcurl has got to.
+    private var currentURL: String {
+        guard let handle = unsafe handle, let url = unsafe runloops_transfer_url(handle) else {
+            return request.url
+        }
+        // Safe: the string is libcurl's, and is copied.
+        return unsafe String(cString: url)
+    }
+
+    fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> runloops_taking {
+        guard let transferSet else { return runloops_refused }
+        if inbox.count >= HTTPTransfer.inboxLimit {
+            isHeld = true
+            return runloops_hold
+        }
+        receivedByteCount += bytes.count
+        if let limit = transferSet.options.bodyLimit, receivedByteCount > limit {
+            _ = refuse(.bodyTooLarge(limit: limit))
+            return runloops_refused
+        }
+        // Safe: the bytes are copied during the call.
+        unsafe inbox.append(contentsOf: bytes)
+        transferSet.enqueue(self)
+        return runloops_taken
+    }
+
+    fileprivate func giveBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        if upload == nil { return 0 }
+        let count: Int?
+        do throws(HTTPClientError) { count = try unsafe upload?.give(room) } catch {
+            _ = refuse(error)
+            return Int(runloops_read_failed)
+        }
+        if upload?.stream?.hasDrained == true { transferSet?.enqueue(self) }
+        if let descriptor = upload?.awaitedDescriptor { transferSet?.await(descriptor, for: self) }
+        return count ?? Int(runloops_read_wait)
+    }
+
+    private func refuse(_ error: HTTPClientError) -> Bool {
+        failure = error
+        return false
+    }
+}

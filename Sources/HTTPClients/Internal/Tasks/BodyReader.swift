@@ -1,0 +1,65 @@
+internal import RunLoops
+
+/// A task's reading of the answer of a transfer.
+///
+/// The bytes stay in the transfer until the task takes them. If all that refers to the answer is gone before its end, the
+/// transfer is cancelled.
+///
+/// > Thread safety: the loop's own thread only, but for the end of the object's life.
+final class BodyReader {
+    let transfer: HTTPTransfer
+    private let loop: RunLoop
+    private var waiting: OneShot<WakeUp>?
+
+    init(_ transfer: HTTPTransfer, _ loop: RunLoop) {
+        self.transfer = transfer
+        self.loop = loop
+        transfer.reader = self
+    }
+
+    deinit {
+        // Only the thread of the loop may look at the transfer, and the last reference may be dropped on another one.
+        let last = LastReference(transfer: transfer)
+        loop.doLast { last.transfer.cancel() }
+    }
+
+    /// A transfer on its way to the thread of its loop.
+    ///
+    /// `@unchecked`: no other code refers to the reader any more, and the thread of the loop alone uses the transfer.
+    private struct LastReference: @unchecked Sendable { let transfer: HTTPTransfer }
+
+    /// Wakes the task, which checks its condition again.
+    func wake() { waiting?.decide(.something) }
+
+    /// Takes the bytes that were received.
+    func take() -> [UInt8]? {
+        if transfer.inbox.isEmpty { return nil }
+        let bytes = transfer.inbox
+        transfer.inbox = []
+        transfer.transferSet?.resumeIfEmptied(transfer)
+        return bytes
+    }
+
+    /// Suspends the task until something happens to the transfer.
+    ///
+    /// A task that is cancelled cancels the transfer.
+    func wait(isolation: isolated (any Actor)?) async {
+        if waiting != nil {
+            misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")
+        }
+        let task = OneShot<WakeUp>()
+        let news = await task.value(
+            before: .never, timedOut: .cancelled, cancelled: .cancelled, isolation: isolation
+        ) {
+            waiting = task
+        }
+        waiting = nil
+        if case .cancelled = news { transfer.cancel() }
+    }
+}
+
+/// The event that ends the wait of a task.
+enum WakeUp: Sendable {
+    case something
+    case cancelled
+}

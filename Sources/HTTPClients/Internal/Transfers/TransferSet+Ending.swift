@@ -1,0 +1,88 @@
+internal import CTransfers
+internal import RunLoops
+
+extension TransferSet {
+    /// The most handles that are kept for further transfers.
+    private static let spareLimit = 64
+
+    /// Takes a transfer from libcurl.
+    ///
+    /// The user is told later, when libcurl has returned.
+    ///
+    /// - Parameters:
+    ///   - transfer: The transfer. If it has ended already, nothing happens.
+    ///   - error: The reason that the answer is not complete; nil if it is.
+    func finish(_ transfer: HTTPTransfer, _ error: HTTPClientError?) {
+        if transfer.state.hasEnded { return }
+        releaseHandle(transfer)
+        transfer.state.finish(error)
+        // A task takes what is left when it likes: nothing else of the set is needed.
+        if transfer.reader != nil { remove(transfer) }
+        enqueue(transfer)
+    }
+
+    /// Ends a transfer without a handler.
+    func cancel(_ transfer: HTTPTransfer) {
+        releaseHandle(transfer)
+        transfer.state.cancel()
+        transfer.inbox = []
+        let reader = transfer.reader
+        remove(transfer)
+        reader?.wake()
+    }
+
+    private func releaseHandle(_ transfer: HTTPTransfer) {
+        if let descriptor = transfer.upload?.awaitedDescriptor, waitingUploads[descriptor] === transfer {
+            waitingUploads[descriptor] = nil
+            source?.setInterest([], of: descriptor)
+        }
+        guard let handle = unsafe transfer.handle else { return }
+        unsafe transfer.handle = nil
+        unsafe runloops_transfer_end(handle, multi)
+        // A handle that had a user and a password is not used for another request.
+        let isClean = transfer.redirects == 0 && !transfer.request.url.utf8.contains(UInt8(ascii: "@"))
+        if isClean, unsafe spareHandles.count < TransferSet.spareLimit {
+            unsafe spareHandles.append(handle)
+        } else {
+            unsafe runloops_transfer_free(handle)
+        }
+    }
+
+    /// Watches the descriptor that a body comes from, until it has more.
+    func await(_ descriptor: CInt, for transfer: HTTPTransfer) {
+        waitingUploads[descriptor] = transfer
+        source?.setInterest(.read, of: descriptor)
+    }
+
+    /// The error that a code of libcurl stands for; nil for none.
+    func error(_ code: CInt, of transfer: HTTPTransfer) -> HTTPClientError? {
+        if let failure = transfer.failure { return failure }
+        let url = transfer.request.url
+        // libcurl does not mind if the connection is closed inside a header.
+        if code == 0 && transfer.response == nil { return .connectionLost("the header is not complete") }
+        guard code != 0, let handle = unsafe transfer.handle else { return nil }
+        // Safe: the words are the handle's, and are copied.
+        let words = unsafe String(cString: runloops_transfer_words(handle, code))
+        // libcurl has the same code for an answer that is no HTTP as for a scheme that it does not know.
+        if words.contains("HTTP/0.9") || words.contains("HTTP version") { return .invalidResponse(words) }
+        switch runloops_transfer_result(code, transfer.redirects > 0) {
+        case runloops_bad_url: return .unsupportedURL(url)
+        case runloops_bad_redirect: return .redirectRefused(words)
+        case runloops_unresolved: return .unresolved(words)
+        case runloops_not_connected: return .notConnected(words)
+        case runloops_timed_out:
+            // The limits differ in that the request was sent or not, unless the limit of the whole is the shorter one.
+            let isConnecting = unsafe runloops_transfer_progress(handle) < 0
+            let isWhole = transfer.request.timeout.map { $0 <= options.connectTimeout } ?? false
+            return .timedOut(isConnecting && !isWhole ? .connect : .total)
+        case runloops_tls_failed: return .tlsFailed(words)
+        case runloops_bad_certificate: return .certificateRejected(words)
+        case runloops_too_many_redirects: return .tooManyRedirects(limit: options.redirectLimit)
+        case runloops_connection_lost:
+            return .connectionLost(words)
+        case runloops_bad_answer: return .invalidResponse(words)
+        case runloops_not_repeatable: return .bodyNotRepeatable
+        default: return .other(code: Int(code), words)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import CTransfers
+internal import DequeModule
+internal import RunLoops
+
+extension TransferSet {
+    /// Lets libcurl work on what is ready, and calls handlers in between, when libcurl has returned.
+    func serve() {
+        guard let source, unsafe multi != nil else { return }
+        isServing = true
+        if source.deadlineHasPassed { deadlineHasPassed() }
+        deliverQueue()
+        // Reports that are left come in the next pass, so other inputs of the loop do not wait for many transfers.
+        var budget = Budget()
+        while isValid && budget.spend(), let report = source.nextReport() {
+            work(on: report)
+            collect()
+            deliverQueue()
+        }
+        isServing = false
+        // A handler that has invalidated the client has left the ends of the other transfers.
+        if !isValid { return deliverAll() }
+        updateDeadline()
+        closeIfAbandoned()
+    }
+
+    private func work(on report: LibrarySource.Report) {
+        if let transfer = waitingUploads.removeValue(forKey: report.descriptor) {
+            source?.setInterest([], of: report.descriptor)
+            return uploadHasMore(transfer)
+        }
+        let readiness = report.readiness
+        // libcurl finds out the reason of a hang-up by reading.
+        unsafe runloops_transfers_act(
+            multi, report.descriptor, !readiness.isDisjoint(with: [.readable, .hangUp]),
+            readiness.contains(.writable), readiness.contains(.error))
+    }
+
+    private func deadlineHasPassed() {
+        let now = ContinuousClock.now
+        if let date = libraryDeadline, date <= now {
+            libraryDeadline = nil
+            unsafe runloops_transfers_act(multi, -1, false, false, false)
+            collect()
+        }
+        if let date = idleDeadline, date <= now { endIdle(now) }
+    }
+
+    /// Takes the transfers that are complete from libcurl.
+    private func collect() {
+        var code: CInt = 0
+        while let context = unsafe runloops_transfers_next(multi, &code) {
+            let transfer = unsafe transfer(context)
+            finish(transfer, error(code, of: transfer))
+        }
+    }
+
+    /// Ends the transfers that have sent and received nothing for too long.
+    private func endIdle(_ now: ContinuousClock.Instant) {
+        idleDeadline = now + IdleWatch.interval(of: options.idleTimeout)
+        for transfer in active {
+            guard let handle = unsafe transfer.handle else { continue }
+            let isHeld = transfer.isHeld || transfer.state.isPaused || transfer.upload?.isWaiting == true
+            let progress = unsafe runloops_transfer_progress(handle)
+            if transfer.idle.isIdle(progress: progress, isHeld: isHeld, limit: options.idleTimeout, now: now)
+            {
+                finish(transfer, .timedOut(.idle))
+            }
+        }
+    }
+
+    // MARK: - Delivering
+
+    /// Calls the handlers of the transfers that are in the queue now.
+    ///
+    /// Those that come meanwhile have their turn later.
+    private func deliverQueue() {
+        if queue.isEmpty || isDelivering { return }
+        isDelivering = true
+        for _ in 0..<queue.count {
+            guard let transfer = queue.popFirst() else { break }
+            deliver(transfer)
+        }
+        isDelivering = false
+    }
+
+    /// Calls the handlers of all transfers that have something to deliver.
+    func deliverAll() { while !queue.isEmpty && !isDelivering { deliverQueue() } }
+
+    private func deliver(_ transfer: HTTPTransfer) {
+        transfer.isQueued = false
+        if let reader = transfer.reader { return reader.wake() }
+        if transfer.upload?.stream?.takeDrained() == true { transfer.handlers.drained?(transfer) }
+        while true {
+            switch transfer.state.next(hasBytes: !transfer.inbox.isEmpty) {
+            case .response:
+                if let response = transfer.response { transfer.handlers.response?(transfer, response) }
+            case .bytes: deliverBytes(transfer)
+            case .end(let error):
+                let handler = transfer.handlers.end
+                transfer.handlers.end = nil
+                handler?(transfer, error)
+                return remove(transfer)
+            case .nothing: return resumeIfEmptied(transfer)
+            }
+        }
+    }
+
+    private func deliverBytes(_ transfer: HTTPTransfer) {
+        // Out of the transfer, which may get new ones while the handler runs.
+        var bytes = transfer.inbox
+        transfer.inbox = []
+        // Safe: a byte has no padding.
+        transfer.handlers.data?(transfer, unsafe bytes.span.bytes)
+        guard transfer.inbox.isEmpty, !transfer.state.hasEnded else { return }
+        bytes.removeAll(keepingCapacity: true)
+        transfer.inbox = bytes
+    }
+
+    /// Lets libcurl go on with a transfer that it holds bytes back for, if there is room now.
+    func resumeIfEmptied(_ transfer: HTTPTransfer) {
+        if transfer.isHeld && !transfer.state.isPaused && transfer.inbox.isEmpty { resume(transfer) }
+    }
+
+    /// Lets libcurl go on with a transfer.
+    func resume(_ transfer: HTTPTransfer) {
+        guard let handle = unsafe transfer.handle else { return }
+        transfer.isHeld = false
+        // Calls the callbacks, which may refuse to go on. libcurl then reports it here, and not as the end of the transfer.
+        let code = unsafe runloops_transfer_resume(handle)
+        if code != 0 { finish(transfer, error(code, of: transfer)) }
+    }
+
+    /// Lets libcurl ask for bytes of the body again, if it has asked in vain.
+    func uploadHasMore(_ transfer: HTTPTransfer) {
+        guard transfer.upload?.isWaiting == true else { return }
+        transfer.upload?.isWaiting = false
+        resume(transfer)
+        // A pause for the other direction was lifted with it; the callback holds back again what there is no room for.
+    }
+}

@@ -1,0 +1,58 @@
+internal import RunLoops
+
+/// The body of a request that libcurl asks for piece by piece.
+struct Upload {
+    enum Source {
+        case bytes([UInt8], given: Int)
+        case stream(UploadStream)
+        case file(UploadFile)
+    }
+
+    var source: Source
+    /// True if libcurl has asked in vain, and waits.
+    var isWaiting = false
+
+    init(_ source: Source) { self.source = source }
+
+    /// Copies the next bytes.
+    ///
+    /// - Returns: Their number; 0 at the end, nil if there are none yet.
+    mutating func give(_ room: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
+        let count: Int?
+        switch source {
+        case .bytes(let bytes, let given):
+            let part = bytes[given...].prefix(room.count)
+            // Safe: the part fits into the room.
+            unsafe room.copyBytes(from: part)
+            source = .bytes(bytes, given: given + part.count)
+            count = part.count
+        case .stream(let stream): count = try unsafe stream.give(room)
+        case .file(let file):
+            do throws(SystemError) { count = try unsafe file.give(room) } catch { throw .uploadFailed(error) }
+        }
+        isWaiting = count == nil
+        return count
+    }
+
+    /// Begins again, if that is possible.
+    mutating func rewind() -> Bool {
+        switch source {
+        case .bytes(let bytes, _):
+            source = .bytes(bytes, given: 0)
+            return true
+        case .stream(let stream): return !stream.hasBegun
+        case .file(let file): return file.rewind()
+        }
+    }
+
+    var stream: UploadStream? {
+        if case .stream(let stream) = source { return stream }
+        return nil
+    }
+
+    /// The descriptor to watch while libcurl waits.
+    var awaitedDescriptor: CInt? {
+        if case .file(let file) = source, isWaiting { return file.descriptor }
+        return nil
+    }
+}

@@ -1,0 +1,63 @@
+internal import CTransfers
+internal import Glibc
+internal import RunLoops
+
+/// The body of a request that is read from a descriptor.
+final class UploadFile {
+    private let owned: OwnedDescriptor
+    private let isRegular: Bool
+    /// The place in a regular file at which the body begins.
+    private let start: Int64
+    /// The number of bytes of the body; nil if it is not known.
+    let count: Int?
+    private var given: Int64 = 0
+
+    init(_ descriptor: consuming OwnedDescriptor) {
+        owned = descriptor
+        var isRegular = false
+        var start: Int64 = 0
+        let rest = unsafe runloops_file_rest(owned.descriptor, &isRegular, &start)
+        self.isRegular = isRegular
+        self.start = start
+        count = isRegular ? Int(rest) : nil
+        if !isRegular {
+            // A descriptor that is not open is noticed when it is read.
+            let flags = fcntl(owned.descriptor, F_GETFL)
+            if flags != -1 { _ = fcntl(owned.descriptor, F_SETFL, flags | O_NONBLOCK) }
+        }
+    }
+
+    var descriptor: CInt { owned.descriptor }
+
+    /// Reads the next bytes.
+    ///
+    /// - Returns: Their number; 0 at the end, nil if there are none yet.
+    func give(_ room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
+        while true {
+            let wanted = count.map { min(room.count, $0 - Int(given)) } ?? room.count
+            if wanted == 0 { return 0 }
+            // Safe: the kernel writes at most so many bytes into the room.
+            let result =
+                isRegular
+                ? unsafe pread(owned.descriptor, room.baseAddress, wanted, off_t(start + given))
+                : unsafe read(owned.descriptor, room.baseAddress, wanted)
+            if result < 0 {
+                let code = errno
+                if code == EINTR { continue }
+                if code == EAGAIN && !isRegular { return nil }
+                throw SystemError(call: isRegular ? "pread" : "read", code: code)
+            }
+            // A file that has become shorter meanwhile: the server was told another length.
+            if result == 0 && count != nil { throw SystemError(call: "pread", code: ENODATA) }
+            given += Int64(result)
+            return result
+        }
+    }
+
+    /// Begins again, if that is possible.
+    func rewind() -> Bool {
+        if !isRegular && given > 0 { return false }
+        given = 0
+        return true
+    }
+}

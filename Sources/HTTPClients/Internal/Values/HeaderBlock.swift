@@ -1,0 +1,134 @@
+/// The header of the answer that a transfer receives, line by line.
+///
+/// A transfer receives several headers, one after the other: of interim answers, of answers that redirect, and the last one.
+/// Each begins with a status line and replaces the one before. The lines are kept as they are, and taken apart when a user asks.
+struct HeaderBlock: Hashable, Sendable {
+    /// The result of a line.
+    enum Finding: Equatable {
+        /// More lines follow.
+        case incomplete
+        /// The header of an interim answer is complete, or a trailer was received.
+        case notShown
+        /// The header of an answer is complete.
+        case complete
+        /// The header is longer than the limit.
+        case tooLong
+        /// The header contradicts itself.
+        case invalid(String)
+    }
+
+    private var bytes: [UInt8] = []
+    /// The number of bytes since the last header that was complete; interim answers and trailers count.
+    private var count = 0
+    /// True after the header of an answer: further lines are trailers.
+    private var isComplete = false
+
+    private(set) var status = 0
+
+    /// Adds a line.
+    ///
+    /// - Parameters:
+    ///   - line: The line, with its line break.
+    ///   - limit: The most bytes.
+    /// - Returns: The result of the line.
+    mutating func add(_ line: Span<UInt8>, limit: Int) -> Finding {
+        count += line.count
+        if count > limit { return .tooLong }
+        if HeaderBlock.isStatusLine(line) {
+            bytes.removeAll(keepingCapacity: true)
+            isComplete = false
+        } else if isComplete {
+            return .notShown
+        }
+        for index in line.indices { bytes.append(line[index]) }
+        let isEnd = line.count == 0 || line[0] == UInt8(ascii: "\r") || line[0] == UInt8(ascii: "\n")
+        return isEnd ? finish() : .incomplete
+    }
+
+    private mutating func finish() -> Finding {
+        status = HeaderBlock.status(of: bytes)
+        if status < 100 { return .invalid("no status") }
+        if status < 200 && status != 101 { return .notShown }
+        let lengths = Set(values(of: "content-length"))
+        if lengths.count > 1 { return .invalid("several lengths") }
+        isComplete = true
+        count = 0
+        return .complete
+    }
+
+    /// True if the answer asks for another request, which libcurl sends if it follows redirects.
+    var redirects: Bool {
+        (300..<400).contains(status) && values(of: "location").contains { !$0.isEmpty }
+    }
+
+    /// The version in the status line, such as `1.1`.
+    var version: String {
+        String(decoding: bytes.dropFirst(5).prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+    }
+
+    /// The fields, taken apart.
+    var fields: HTTPFields {
+        var fields = HTTPFields()
+        forEachLine { line in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+            fields.append(
+                String(decoding: line[..<colon], as: UTF8.self),
+                String(decoding: HeaderBlock.trimmed(line[(colon + 1)...]), as: UTF8.self))
+        }
+        return fields
+    }
+
+    /// The values of a field.
+    private func values(of name: StaticString) -> [ArraySlice<UInt8>] {
+        var found: [ArraySlice<UInt8>] = []
+        forEachLine { line in
+            if line.count <= name.utf8CodeUnitCount
+                || line[line.startIndex + name.utf8CodeUnitCount] != UInt8(ascii: ":")
+            {
+                return
+            }
+            // Safe: the letters are compared while the string lives, which is always.
+            let isIt = name.withUTF8Buffer { letters in
+                unsafe zip(line, letters).allSatisfy { HTTPFields.lowercase($0) == $1 }
+            }
+            if isIt { found.append(HeaderBlock.trimmed(line.dropFirst(name.utf8CodeUnitCount + 1))) }
+        }
+        return found
+    }
+
+    /// Visits the lines after the status line, without their breaks.
+    ///
+    /// The last one is empty.
+    private func forEachLine(_ body: (ArraySlice<UInt8>) -> Void) {
+        var start = bytes.startIndex
+        var isFirst = true
+        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            if !isFirst { body(bytes[start..<end]) }
+            isFirst = false
+            start = end + 1
+        }
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isSpace(_ letter: UInt8) -> Bool { letter == 0x20 || (0x09...0x0d).contains(letter) }
+        var text = text.drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
+        return text
+    }
+
+    private static func isStatusLine(_ line: Span<UInt8>) -> Bool {
+        line.count > 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T")
+            && line[2] == UInt8(ascii: "T")
+            && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
+    }
+
+    /// The three digits after the first space; 0 if there are none.
+    private static func status(of bytes: [UInt8]) -> Int {
+        let digits = bytes.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
+        if digits.count < 3 { return 0 }
+        return digits.reduce(0) { number, digit in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit)
+                ? number * 10 + Int(digit - UInt8(ascii: "0")) : -10_000
+        }
+    }
+}

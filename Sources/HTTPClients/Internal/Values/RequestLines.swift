@@ -1,0 +1,49 @@
+/// The parts of a request that libcurl sends as they are, checked and written down as it wants them.
+enum RequestLines {
+    /// Refuses characters that would end a line or a word, so that no part of a request can become another one.
+    static func check(_ request: HTTPRequest) throws(HTTPClientError) {
+        if request.method.isEmpty || !request.method.utf8.allSatisfy(isTokenCharacter) {
+            throw .invalidRequest("the method \(request.method.debugDescription)")
+        }
+        if request.url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) {
+            throw .unsupportedURL(request.url)
+        }
+        for field in request.fields {
+            if field.name.isEmpty || !field.name.utf8.allSatisfy(isTokenCharacter) {
+                throw .invalidRequest("a field with the name \(field.name.debugDescription)")
+            }
+            if field.value.utf8.contains(where: { $0 == 0 || $0 == 0x0a || $0 == 0x0d }) {
+                throw .invalidRequest("a line break in the field \(field.name)")
+            }
+            for forbidden in ["Content-Length", "Transfer-Encoding"]
+            where HTTPFields.areEqual(field.name, forbidden) {
+                throw .invalidRequest("the field \(field.name), which follows from the body")
+            }
+        }
+    }
+
+    /// True if a URL has the scheme `https`.
+    static func isSecure(_ url: String) -> Bool { HTTPFields.areEqual(String(url.prefix(8)), "https://") }
+
+    /// The lines for libcurl's list of fields.
+    static func lines(of request: HTTPRequest, hasBody: Bool) -> [String] {
+        // libcurl takes a name without a value for a field that it must not send, unless it ends in a semicolon.
+        var lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        let isPost = request.method == "POST"
+        if !hasBody && !isPost { return lines }
+        // Otherwise libcurl would wait a second for servers that do not know what it expects, and would call each body a form.
+        if request.fields["Expect"] == nil { lines.append("Expect:") }
+        if isPost && request.fields["Content-Type"] == nil { lines.append("Content-Type:") }
+        return lines
+    }
+
+    /// True for the characters that a method or the name of a field may have.
+    private static func isTokenCharacter(_ letter: UInt8) -> Bool {
+        switch letter {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(letter)
+        }
+    }
+}

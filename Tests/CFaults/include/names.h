@@ -1,0 +1,7 @@
+#pragma once
+
+/// The number of threads that `getaddrinfo` holds, because they look for a name that ends in `.held.test`.
+unsigned faults_held_names(void);
+
+/// Lets all of them go on; the names are not found.
+void faults_release_names(void);

@@ -1,0 +1,141 @@
+import HTTPClients
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// The code of the landing page and of the article "HTTP on a loop".
+@Suite(.serialized) struct HTTPOnALoopSnippets {
+    actor Fetcher {
+        private let loop: RunLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+        init(on loop: RunLoop) { self.loop = loop }
+
+        func size(of url: String) async throws -> Int {
+            let client = try HTTPClient(loop: loop, mode: .default)
+            var size = 0
+            let answer = try await client.response(for: HTTPRequest(url))
+            for try await bytes in answer.body { size += bytes.count }
+            return size
+        }
+    }
+
+    @Test func `the landing page's client prints what happens`() throws {
+        let server = try Server { try $0.answer() }
+        defer { server.stop() }
+        let url = server.url("/")
+        let print = Printed()
+        try onLoopThread { _ in try HTTPOnALoopSnippets.landing(url, print) }
+        #expect(print.lines == ["200", "13 bytes", "complete"])
+    }
+
+    private static func landing(_ url: String, _ print: Printed) throws {
+        let client = try HTTPClient(loop: .current, mode: .default)
+        client.start(HTTPRequest(url)) { transfer in
+            transfer.onResponse { _, response in print(response.status) }
+            transfer.onData { _, bytes in print("\(bytes.byteCount) bytes") }
+            transfer.onEnd { _, error in print(error.map { "\($0)" } ?? "complete") }
+        }
+        RunLoop.current.run()
+    }
+
+    @Test func `downloads are waited for in a private mode`() throws {
+        let server = try Server { try $0.answer() }
+        defer { server.stop() }
+        let urls = (0..<10).map { server.url("/\($0)") }
+        let sizes = try onLoopThread { _ in try download(urls) }
+        #expect(sizes == Dictionary(uniqueKeysWithValues: urls.map { ($0, 13) }))
+    }
+
+    @Test func `a slow sink pauses the transfer`() throws {
+        try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 1 << 20)) }) {
+            client, server in
+            let sink = Sink()
+            copy(HTTPRequest(server.url("/")), to: sink, with: client)
+            client.loop.run(in: .network, until: "all is written") {
+                sink.drain()
+                return client.transferCount == 0
+            }
+            #expect(sink.count == 1 << 20)
+        }
+    }
+
+    @Test func `lines are uploaded as fast as the server takes them`() throws {
+        let size = Log<Int>()
+        try withServer({ exchange in
+            size.add(try exchange.body().count)
+            try exchange.answer()
+        }) { client, server in
+            let lines = [String](repeating: String(repeating: "x", count: 1_000), count: 2_000)
+            upload(lines, to: server.url("/"), with: client)
+            #expect(client.loop.run(in: .network, until: .hang) == .finished)
+            #expect(size.entries == [2_000_000])
+        }
+    }
+
+    @Test func `an actor on a loop reads a body`() async throws {
+        let server = try Server { try $0.answer() }
+        defer { server.stop() }
+        let thread = try RunLoopThread(name: "fetcher")
+        let fetcher = Fetcher(on: thread.runLoop)
+        #expect(try await fetcher.size(of: server.url("/")) == 13)
+        thread.stop()
+        await thread.join()
+    }
+
+    private func copy(_ request: HTTPRequest, to connection: Sink, with client: HTTPClient) {
+        let transfer = client.start(request) { transfer in
+            transfer.onData { transfer, bytes in
+                if !connection.write(bytes) { transfer.isPaused = true }
+            }
+        }
+        connection.onDrained { transfer.isPaused = false }
+    }
+
+    private func upload(_ lines: [String], to url: String, with client: HTTPClient) {
+        var request = HTTPRequest(url, method: "PUT")
+        request.body = .stream(count: nil)
+        var rest = lines[...]
+        func write(_ transfer: HTTPTransfer) {
+            while let line = rest.popFirst() {
+                if !transfer.write(Array(line.utf8)) { return }
+            }
+            transfer.endBody()
+        }
+        write(
+            client.start(request) { transfer in
+                transfer.onDrained { transfer in write(transfer) }
+            })
+    }
+}
+
+/// Takes bytes, and has enough of them after each call.
+private final class Sink {
+    var count = 0
+    private var drained: (() -> Void)?
+
+    func write(_ bytes: RawSpan) -> Bool {
+        count += bytes.byteCount
+        return false
+    }
+
+    func onDrained(_ handler: @escaping () -> Void) { drained = handler }
+    func drain() { drained?() }
+}
+
+private func download(_ urls: [String]) throws -> [String: Int] {
+    let mode = RunLoop.Mode("org.example.download")
+    let client = try HTTPClient(loop: .current, mode: mode)
+    var sizes: [String: Int] = [:]
+    for url in urls {
+        client.start(HTTPRequest(url)) { transfer in
+            transfer.onEnd { transfer, error in
+                if error == nil { sizes[url] = transfer.receivedByteCount }
+            }
+        }
+    }
+    // Returns when the last transfer has ended: then nothing keeps the mode alive.
+    RunLoop.current.run(in: mode, until: .distantFuture)
+    return sizes
+}

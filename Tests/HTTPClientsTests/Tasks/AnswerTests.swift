@@ -1,0 +1,136 @@
+import HTTPClients
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Answers that tasks await, of an actor that lives on the client's loop.
+@Suite struct AnswerTests {
+    actor Fetcher {
+        private let loop: RunLoop
+        private var client: HTTPClient?
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+        init(on loop: RunLoop) { self.loop = loop }
+
+        func open() throws { client = try HTTPClient(loop: loop, mode: .default, options: .local()) }
+
+        func get(_ request: HTTPRequest, delay: Duration? = nil) async throws -> (HTTPResponse, [UInt8]) {
+            guard let client else { throw HTTPClientError.clientInvalidated }
+            let answer = try await client.response(for: request)
+            if let delay { try await Task.sleep(for: delay) }
+            return (answer.response, try await answer.body.bytes())
+        }
+
+        func pieces(_ request: HTTPRequest) async throws -> (Int, Int) {
+            guard let client else { throw HTTPClientError.clientInvalidated }
+            var (count, largest) = (0, 0)
+            for try await bytes in try await client.response(for: request).body {
+                count += bytes.count
+                largest = max(largest, bytes.count)
+            }
+            return (count, largest)
+        }
+
+        func drop(_ request: HTTPRequest) async throws {
+            guard let client else { throw HTTPClientError.clientInvalidated }
+            let answer = try await client.response(for: request)
+            #expect(answer.response.status == 200 && client.transferCount == 1)
+        }
+
+        var transferCount: Int { client?.transferCount ?? 0 }
+
+        func close() {
+            client?.invalidate()
+            client = nil
+        }
+    }
+
+    private func withFetcher(
+        _ answer: @escaping @Sendable (Exchange) throws -> Void,
+        _ body: (Fetcher, Server) async throws -> Void
+    ) async throws {
+        let server = try Server(answer)
+        defer { server.stop() }
+        let thread = try RunLoopThread(name: "fetcher")
+        let fetcher = Fetcher(on: thread.runLoop)
+        try await fetcher.open()
+        try await body(fetcher, server)
+        await fetcher.close()
+        thread.stop()
+        await thread.join()
+    }
+
+    @Test func `many tasks of an actor get their answers`() async throws {
+        try await withFetcher({ try $0.answer("200 OK", "", Array($0.path.utf8)) }) { fetcher, server in
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        let (response, body) = try await fetcher.get(HTTPRequest(server.url("/\(number)")))
+                        return response.status == 200 && String(decoding: body, as: UTF8.self) == "/\(number)"
+                    }
+                }
+                for try await isRight in group { #expect(isRight) }
+            }
+            #expect(await fetcher.transferCount == 0)
+        }
+    }
+
+    @Test func `a body comes in pieces, and a task that is slow makes the server wait`() async throws {
+        let size = 32 << 20
+        let sent = Shared()
+        try await withFetcher({ exchange in
+            try exchange.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+            for _ in 0..<(size >> 16) {
+                try exchange.send([UInt8](repeating: 7, count: 1 << 16))
+                sent.increment()
+            }
+        }) { fetcher, server in
+            async let slow = fetcher.get(HTTPRequest(server.url("/")), delay: .milliseconds(300))
+            try await Task.sleep(for: .milliseconds(250))
+            #expect(sent.count < size >> 16, "the server waits")
+            #expect(try await slow.1.count == size)
+            let (count, largest) = try await fetcher.pieces(HTTPRequest(server.url("/")))
+            #expect(count == size)
+            #expect(largest <= (128 << 10) + (16 << 10))
+        }
+    }
+
+    @Test func `a task that is cancelled cancels its transfer`() async throws {
+        try await withFetcher({ $0.waitForEnd() }) { fetcher, server in
+            let task = Task { try await fetcher.get(HTTPRequest(server.url("/"))) }
+            await yieldUntil("the request is there") { !server.requests.entries.isEmpty }
+            task.cancel()
+            await #expect(throws: HTTPClientError.cancelled) { try await task.value }
+            #expect(await fetcher.transferCount == 0)
+        }
+    }
+
+    @Test func `an answer that is dropped before its end cancels its transfer`() async throws {
+        let ended = Gate()
+        try await withFetcher({ exchange in
+            try exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+            exchange.waitForEnd()
+            ended.open()
+        }) { fetcher, server in
+            try await fetcher.drop(HTTPRequest(server.url("/")))
+            await yieldUntil("the connection is closed") { ended.wait(seconds: 0) }
+            #expect(await fetcher.transferCount == 0)
+        }
+    }
+
+    @Test func `errors are thrown, after the bytes that came before`() async throws {
+        try await withFetcher({ exchange in
+            try exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+            exchange.close()
+        }) { fetcher, server in
+            do {
+                _ = try await fetcher.get(HTTPRequest(server.url("/")))
+                Issue.record("the body is not complete")
+            } catch HTTPClientError.connectionLost {}
+            await #expect(throws: HTTPClientError.self) {
+                try await fetcher.get(HTTPRequest("http://127.0.0.1:1/"))
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Glibc
+import HTTPClients
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Pausing, cancelling, and the bounds of what is stored.
+@Suite struct FlowTests {
+    @Test
+    func `a paused transfer delivers neither bytes nor its end, stores little, and makes the server wait`()
+        throws
+    {
+        let sent = Shared()
+        try withServer({ exchange in
+            let size = 64 << 20
+            try exchange.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+            for _ in 0..<(size >> 16) {
+                try exchange.send([UInt8](repeating: 7, count: 1 << 16))
+                sent.increment()
+            }
+        }) { client, server in
+            let (transfer, outcome) = client.record(HTTPRequest(server.url("/")))
+            client.loop.run(in: .network, until: "bytes come") { !outcome.body.isEmpty }
+            transfer.isPaused = true
+            let received = outcome.body.count
+            var last = -1
+            // Until the server is stuck: the kernel stores some megabytes for it.
+            client.loop.run(in: .network, until: "the server has to wait") {
+                defer { last = sent.count }
+                client.loop.run(in: .network, until: .now + .milliseconds(100))
+                return last == sent.count
+            }
+            #expect(outcome.body.count == received)
+            #expect(sent.count < 512, "most of it is not sent")
+            #expect(transfer.receivedByteCount - received <= 3 * (128 << 10))
+            transfer.isPaused = false
+            client.loop.run(in: .network, until: "it has ended") { outcome.hasEnded }
+            #expect(outcome.error == nil && outcome.body.count == 64 << 20)
+        }
+    }
+
+    @Test func `a handler that pauses gets no further call until the transfer goes on`() throws {
+        try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 1 << 20)) }) {
+            client, server in
+            var count = 0
+            var isPaused = false
+            var hasEnded = false
+            client.start(HTTPRequest(server.url("/"))) { transfer in
+                transfer.onData { transfer, bytes in
+                    #expect(!isPaused)
+                    #expect(
+                        bytes.byteCount <= (128 << 10) + (16 << 10), "libcurl's pieces are held back in time")
+                    count += bytes.byteCount
+                    isPaused = true
+                    transfer.isPaused = true
+                    let resume = Timer(timeInterval: .zero, repeats: false) { _ in
+                        isPaused = false
+                        transfer.isPaused = false
+                    }
+                    RunLoop.current.add(resume, forMode: .network)
+                }
+                transfer.onEnd { _, error in
+                    #expect(!isPaused && error == nil)
+                    hasEnded = true
+                }
+            }
+            client.loop.run(in: .network, until: "it has ended") { hasEnded }
+            #expect(count == 1 << 20)
+        }
+    }
+
+    @Test(arguments: 0..<40) func `no handler is called after a cancel, at whatever point it comes`(
+        seed: UInt64
+    ) throws {
+        let alive = Shared()
+        try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 300_000)) }) {
+            client, server in
+            var random = SplitMix64(seed: seed)
+            var cancelled: Set<Int> = []
+            var ended = 0
+            var transfers: [HTTPTransfer] = []
+            func cancelOne() {
+                guard Int.random(in: 0..<4, using: &random) == 0 else { return }
+                let number = Int.random(in: 0..<transfers.count, using: &random)
+                if transfers[number].isActive { cancelled.insert(number) }
+                transfers[number].cancel()
+            }
+            for number in 0..<24 {
+                let counted = Counted(alive)
+                transfers.append(
+                    client.start(HTTPRequest(server.url("/"))) { transfer in
+                        func called() {
+                            #expect(!cancelled.contains(number))
+                            withExtendedLifetime(counted) {}
+                            if transfers.count == 24 { cancelOne() }
+                        }
+                        transfer.onResponse { _, _ in called() }
+                        transfer.onData { _, _ in called() }
+                        transfer.onEnd { _, error in
+                            ended += 1
+                            called()
+                        }
+                    })
+            }
+            client.loop.run(in: .network, until: "all have ended") {
+                cancelOne()
+                return client.transferCount == 0
+            }
+            #expect(ended + cancelled.count == 24)
+            transfers = []
+        }
+        #expect(alive.count == 0)
+    }
+
+    @Test func `1,000 parallel downloads of a megabyte arrive whole, and what is stored is bounded`() async {
+        // A process of its own, whose memory is not that of other tests.
+        await #expect(processExitsWith: .success) {
+            let options = HTTPClient.Options.local { $0.connectionsPerHost = 100 }
+            let body = [UInt8]((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
+            try withServer({ try $0.answer("200 OK", "", body) }, options: options) { client, server in
+                let before = Memory.peak()
+                var sizes = [Int](repeating: 0, count: 1_000)
+                var differences = 0
+                var ended = 0
+                for number in 0..<1_000 {
+                    client.start(HTTPRequest(server.url("/"))) { transfer in
+                        transfer.onData { _, bytes in
+                            // Safe: both are read during the call, within their bounds.
+                            let difference = unsafe bytes.withUnsafeBytes { bytes in
+                                unsafe body.withUnsafeBytes { body in
+                                    let rest = unsafe UnsafeRawBufferPointer(rebasing: body[sizes[number]...])
+                                    return unsafe bytes.count > rest.count
+                                        || memcmp(bytes.baseAddress!, rest.baseAddress!, bytes.count) != 0
+                                }
+                            }
+                            if difference { differences += 1 }
+                            sizes[number] += bytes.byteCount
+                        }
+                        transfer.onEnd { _, error in
+                            #expect(error == nil)
+                            ended += 1
+                        }
+                    }
+                }
+                #expect(client.loop.run(in: .network, until: .hang) == .finished)
+                #expect(ended == 1_000)
+                #expect(sizes.allSatisfy { $0 == 1 << 20 })
+                #expect(differences == 0)
+                // 128 KiB and libcurl's own buffers for each connection, and what the server's hundred threads need.
+                #expect(Memory.peak() - before < 200 << 20)
+            }
+        }
+    }
+}
