@@ -29,13 +29,15 @@ extension Examples {
             server.standardError = FileHandle.nullDevice
             try server.run()
             defer {
-                server.terminate()
+                // The process has inherited the signals that the thread of the test blocks, so it would not be terminated.
+                kill(server.processIdentifier, SIGKILL)
                 server.waitUntilExit()
             }
             var text = ""
             while !text.hasSuffix("\n") {
-                text += String(
-                    decoding: try output.fileHandleForReading.read(upToCount: 1) ?? Data(), as: UTF8.self)
+                let byte = try #require(
+                    try output.fileHandleForReading.read(upToCount: 1), "the server did not start")
+                text += String(decoding: byte, as: UTF8.self)
             }
             let port = text.dropLast()
             let urls = (0..<20).map { "http://127.0.0.1:\(port)/\($0)" }
