@@ -6,7 +6,7 @@ import Testing
 @testable import Inspection
 
 /// Looks into other processes, from this one and with the program.
-@Suite struct InspectorTests {
+@Suite(.disabled(if: ForcedRecording.isOn)) struct InspectorTests {
     private static let inspected = Program("Inspected")
     private static let inspect = Program("runloop-inspect")
 

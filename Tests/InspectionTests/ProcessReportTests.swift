@@ -123,7 +123,8 @@ import Testing
         #expect(throws: DecodingError.self) { try ProcessReport(json: [0xff, 0x00]) }
     }
 
-    @Test func `places are summed up from a recording, the longest call first`() throws {
+    @Test(.disabled(if: ForcedRecording.isOn))
+    func `places are summed up from a recording, the longest call first`() throws {
         let recorder = try FlightRecorder(detail: .everything)
         defer { recorder.stop() }
         let thread = try RunLoopThread(name: "summed")
