@@ -25,6 +25,7 @@ struct runloops_transfer {
 bool runloops_transfers_prepare(void) { return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK; }
 
 static int watch(CURL *easy, curl_socket_t socket, int what, void *context, void *unused) {
+    (void)easy, (void)unused;
     struct runloops_transfers *transfers = context;
     bool read = what == CURL_POLL_IN || what == CURL_POLL_INOUT, write = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
     transfers->watch(socket, read, write, transfers->context);
@@ -32,6 +33,7 @@ static int watch(CURL *easy, curl_socket_t socket, int what, void *context, void
 }
 
 static int set_alarm(CURLM *multi, long milliseconds, void *context) {
+    (void)multi;
     struct runloops_transfers *transfers = context;
     transfers->alarm(milliseconds, transfers->context);
     return 0;
