@@ -32,7 +32,9 @@ extension MessagePort {
 
         /// The largest number of open connections.
         ///
-        /// Further connections wait in the kernel, and are accepted when others have ended.
+        /// Further connections wait in the kernel, and are accepted when others have ended. There is no upper bound but the
+        /// number of descriptors that the process may open, its soft limit, often 1,024: each connection needs one. A server
+        /// with more peers raises both.
         public var connections = 256
 
         /// The largest number of open connections of one process.
@@ -58,6 +60,18 @@ extension MessagePort {
         ///
         /// If more bytes wait, the requester's connection is closed.
         public var keptReplies = 1_048_576
+
+        /// The number of messages that the port keeps for a peer that has no room for them, at least 1.
+        ///
+        /// At the limit, ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)`` returns false. The kernel keeps some 200,000
+        /// bytes in addition, some hundred messages.
+        public var keptMessages = 1_024
+
+        /// The number of bytes of messages that the port keeps for a peer that has no room for them.
+        ///
+        /// Each message counts 128 bytes more than it has, and as many for each descriptor. One message is kept however long it
+        /// is.
+        public var keptMessageBytes = 1_048_576
 
         /// Makes limits that suit most ports.
         public init() {}
@@ -95,6 +109,14 @@ extension MessagePort {
             }
             if keptReplies < 0 {
                 misuse("MessagePort.Limits.keptReplies: \(keptReplies) is negative; use 0 to keep none")
+            }
+            if keptMessages < 1 {
+                misuse("MessagePort.Limits.keptMessages: \(keptMessages) keeps no message; use at least 1")
+            }
+            if keptMessageBytes < 0 {
+                misuse(
+                    "MessagePort.Limits.keptMessageBytes: \(keptMessageBytes) is negative; use 0 to keep one message at a time"
+                )
             }
         }
 

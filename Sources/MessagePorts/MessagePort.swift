@@ -23,7 +23,10 @@ public import RunLoops
 /// The port ends with ``invalidate()``, or when the last reference to it is released. A loop that it is in holds one. Its name
 /// is free then.
 ///
-/// > Thread safety: any thread, except that ``onPeerEnd(_:)`` belongs on the thread of the port's loop.
+/// The port can send messages to those that have sent to it, too: ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``. <doc:Pushing>
+/// shows how.
+///
+/// > Thread safety: any thread, except that handlers are set on the thread of the port's loop.
 public final class MessagePort: Sendable {
     let core: MessagePortCore
 
@@ -101,22 +104,8 @@ public final class MessagePort: Sendable {
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) {
-        core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
+        core.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
-
-    /// Sets the handler that is called when an admitted sender has ended.
-    ///
-    /// A sender has ended if it has closed its end, if its process has ended for any reason, or if its connection was closed
-    /// here. Everything that the sender sent is served before the handler is called. Calling this again replaces the handler.
-    /// When the port leaves its loop, the loop releases the handler. The end of a sender while the port is in no loop is
-    /// noticed when the port is in one again.
-    ///
-    /// - Parameter handler: Called on the thread of the loop that the port is in, with the sender that has ended.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, this does
-    ///   nothing and releases the handler.
-    ///
-    /// > Thread safety: the thread of the loop that the port is in.
-    public func onPeerEnd(_ handler: @escaping (Peer) -> Void) { core.onPeerEnd(handler) }
 }
 
 extension RunLoop {

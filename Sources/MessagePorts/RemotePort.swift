@@ -14,6 +14,10 @@ public import RunLoops
 /// When the port or its process ends, the connection ends, too, and every pending request fails. A new port of the same name is
 /// another port: make a new `RemotePort`.
 ///
+/// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread to connect. One made
+/// with ``init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` belongs on a loop, never blocks, and receives
+/// messages of the other port, too: <doc:Pushing>.
+///
 /// The connection ends with ``invalidate()``, or when the last reference to it is released.
 ///
 /// > Thread safety: any thread.
@@ -45,23 +49,64 @@ public final class RemotePort: Sendable {
         largestReply: Int = 65_536, mostDescriptors: Int = 32,
         fileID: StaticString = #fileID, line: Int = #line
     ) throws(MessagePortError) {
-        if !(0...Int(Int32.max)).contains(largestReply) {
-            misuse("RemotePort.init: \(largestReply) is not the size of a reply; use 0 to \(Int32.max)")
+        self.name = name
+        connection = try RemotePort.connect(
+            "RemotePort.init(named:)", name, names, deadline, largestReply, mostDescriptors,
+            SourceLocation(fileID, line), isReadByLoop: false)
+    }
+
+    /// Looks up a name and begins to connect, for a port that a loop reads, without ever blocking.
+    ///
+    /// Add the port to a loop. The connection is complete when the other port has let this process in, which the handler of
+    /// ``onConnection(_:)`` tells. If it refuses, or ends, the handler of ``onEnd(_:)`` is called with the reason.
+    ///
+    /// Only the loop reads this port: messages that the other end sends with
+    /// ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)``, and replies. So a request of this port is answered only while
+    /// the loop runs in one of the port's modes, and one that would block the loop's own thread fails with
+    /// ``MessagePortError/wouldDeadlock``.
+    ///
+    /// - Parameters:
+    ///   - name: The port's name.
+    ///   - names: The place where the name is kept.
+    ///   - largestMessage: The largest number of bytes of a message or reply, which the port gets as a limit.
+    ///   - mostDescriptors: The largest number of descriptors of a message or reply, up to 253.
+    ///   - fileID: The file in which the connection is made, for diagnostics.
+    ///   - line: The line in which the connection is made, for diagnostics.
+    /// - Throws: ``MessagePortError``: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/timedOut`` if as
+    ///   many connections wait to be accepted as the kernel allows, so that a later try may succeed, and others. Nothing is left
+    ///   open.
+    ///
+    /// > Thread safety: any thread.
+    public init(
+        connectingTo name: PortName, in names: PortNames = .user, largestMessage: Int = 65_536,
+        mostDescriptors: Int = 32, fileID: StaticString = #fileID, line: Int = #line
+    ) throws(MessagePortError) {
+        self.name = name
+        connection = try RemotePort.connect(
+            "RemotePort.init(connectingTo:)", name, names, .distantPast, largestMessage, mostDescriptors,
+            SourceLocation(fileID, line), isReadByLoop: true)
+    }
+
+    private static func connect(
+        _ member: StaticString, _ name: PortName, _ names: PortNames, _ deadline: ContinuousClock.Instant?,
+        _ largest: Int, _ mostDescriptors: Int, _ origin: SourceLocation, isReadByLoop: Bool
+    ) throws(MessagePortError) -> RemoteConnection {
+        if !(0...Int(Int32.max)).contains(largest) {
+            misuse("\(member): \(largest) is not the size of a message; use 0 to \(Int32.max)")
         }
         if !(0...PacketSocket.mostDescriptors).contains(mostDescriptors) {
             misuse(
-                "RemotePort.init: a reply cannot carry \(mostDescriptors) descriptors; use 0 to \(PacketSocket.mostDescriptors)"
+                "\(member): a message cannot carry \(mostDescriptors) descriptors; use 0 to \(PacketSocket.mostDescriptors)"
             )
         }
-        self.name = name
         // If the thread ended here, it would still count as waiting.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
-        let origin = SourceLocation(fileID, line)
         do {
-            connection = try RemoteConnection(
-                name, names, largestReply: largestReply, descriptors: mostDescriptors, origin: origin,
-                before: deadline)
+            return try RemoteConnection(
+                name, names, largestReply: largest, descriptors: mostDescriptors, origin: origin,
+                before: deadline,
+                isReadByLoop: isReadByLoop)
         } catch { throw error.about(.remotePort(name, origin)) }
     }
 
@@ -75,9 +120,11 @@ public final class RemotePort: Sendable {
     /// A program that relies on the server checks this: any process can take an abstract name.
     public var peer: PeerCredentials { connection.peer }
 
-    /// The largest numbers of bytes and of descriptors of a message, as the port has stated them.
+    /// The largest numbers of bytes and of descriptors of a message, as the port has stated them; 0 until it has let this
+    /// process in.
     public var limits: (bytes: Int, descriptors: Int) {
-        (Int(connection.limits.bodyLength), Int(connection.limits.descriptorCount))
+        guard let limits = connection.limits else { return (0, 0) }
+        return (Int(limits.bodyLength), Int(limits.descriptorCount))
     }
 
     /// False once the connection is known to have ended.
@@ -155,7 +202,8 @@ public final class RemotePort: Sendable {
     /// modes. If the connection has ended already, it is called soon. If the loop ends first, the handler is destroyed with it,
     /// on its thread, without having been called.
     ///
-    /// The first call of this kind in a process starts a thread, which notices the end.
+    /// The first call of this kind in a process starts a thread, which notices the end. The end of a port that a loop reads is
+    /// noticed by that loop, and no thread is started.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
@@ -170,7 +218,7 @@ public final class RemotePort: Sendable {
     ) throws(SystemError) {
         Fork.check("RemotePort.onInvalidation")
         try connection.watchWithService()
-        connection.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
+        connection.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

@@ -10,4 +10,6 @@ extension ErrorOrigin {
     }
 
     static func requester(_ process: PeerCredentials) -> ErrorOrigin { .unnamed("request of", process) }
+
+    static func receiver(_ process: PeerCredentials) -> ErrorOrigin { .unnamed("message to", process) }
 }

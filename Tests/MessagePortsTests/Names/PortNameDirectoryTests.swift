@@ -62,7 +62,7 @@ import Testing
             try FileManager.default.moveItem(atPath: place, toPath: path + "/moved")
             // The directory of another user, with a listener of that user's.
             let other = try PortNames(directory: place).register(name)
-            let own = try NameLock(name, in: opened)
+            var own = try NameLock(name, in: opened)
             let listener = try own.listen()
             #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/moved").contains("clock"))
             let again = try NameDirectory(.directory(path + "/moved"), makes: false)
@@ -223,7 +223,7 @@ private func setEnvironment(_ variables: [String: String]) {
     for (name, value) in variables { unsafe setenv(name, value, 1) }
 }
 
-private func withScratchDirectory(_ body: (String) throws -> Void) throws {
+func withScratchDirectory(_ body: (String) throws -> Void) throws {
     let place = try ScratchDirectory()
     defer { do { try place.remove() } catch { Issue.record(error) } }
     try body(place.path)

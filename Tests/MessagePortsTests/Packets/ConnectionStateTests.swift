@@ -23,7 +23,7 @@ import Testing
         .hello: [.server: .refuse(.malformed), .client: .refuse(.malformed)],
         .welcome: [.server: .refuse(.malformed), .client: .refuse(.malformed)],
         .refusal: [.server: .close(.tooSlow), .client: .close(.tooSlow)],
-        .message: [.server: .deliver, .client: .refuse(.malformed)],
+        .message: [.server: .deliver, .client: .deliver],
         .request: [.server: .deliver, .client: .refuse(.malformed)],
         .reply: [.server: .refuse(.malformed), .client: .answer],
         .noReply: [.server: .refuse(.malformed), .client: .answer],
@@ -59,11 +59,12 @@ import Testing
     @Test func `a frame just beyond the limits ends the connection`() {
         for (kind, role) in [
             (Frame.Kind.message, ConnectionState.Role.server), (.request, .server), (.reply, .client),
+            (.message, .client),
         ] {
             var state = ConnectionState(role, limits: Self.limits)
             _ = state.receive(greeting(for: role))
             let edge = Frame(kind: kind, number: 1, bodyLength: 100, descriptorCount: 2)
-            #expect(state.receive(edge) == (role == .server ? .deliver : .answer))
+            #expect(state.receive(edge) == (kind == .reply ? .answer : .deliver))
             var long = state
             #expect(
                 long.receive(Frame(kind: kind, number: 1, bodyLength: 101)) == .refuse(.tooLarge))

@@ -52,7 +52,7 @@ import Testing
 
     @Test(arguments: [
         "body", "descriptors", "connections", "connectionsPerProcess", "connectionsPerUser", "greeting",
-        "keptReplies",
+        "keptReplies", "keptMessages", "keptMessageBytes",
     ])
     func `limits that make no sense`(limit: String) async {
         let result = await #expect(
@@ -66,7 +66,9 @@ import Testing
             case "connectionsPerProcess": limits.connectionsPerProcess = 0
             case "connectionsPerUser": limits.connectionsPerUser = 0
             case "greeting": limits.greeting = .zero
-            default: limits.keptReplies = -1
+            case "keptReplies": limits.keptReplies = -1
+            case "keptMessages": limits.keptMessages = 0
+            default: limits.keptMessageBytes = -1
             }
             _ = try PortServer(limits: limits)
         }
@@ -79,7 +81,8 @@ import Testing
             _ = try RemotePort(named: server.name, in: server.names.names, largestReply: -1)
         }
         #expect(
-            result?.message.contains("RemotePort.init: -1 is not the size of a reply; use 0 to 2147483647")
+            result?.message.contains(
+                "RemotePort.init(named:): -1 is not the size of a message; use 0 to 2147483647")
                 == true
         )
     }
@@ -91,6 +94,47 @@ import Testing
         }
         #expect(
             result?.message.contains(
-                "RemotePort.init: a reply cannot carry 254 descriptors; use 0 to 253") == true)
+                "RemotePort.init(named:): a message cannot carry 254 descriptors; use 0 to 253") == true)
+    }
+
+    @Test func `a remote port of threads on a loop`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer()
+            let remote = try server.connect()
+            try onLoopThread { loop in try loop.add(remote, forMode: .default) { _ = $0.id } }
+        }
+        #expect(
+            result?.message.contains(
+                "is read by the threads that send requests; make it with RemotePort(connectingTo:) to have a loop read it"
+            ) == true)
+    }
+
+    @Test func `a remote port in two loops`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let server = try PortServer()
+            let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
+            try server.onThread { loop in try loop.add(remote, forMode: .common) { _ = $0.id } }
+            try onLoopThread { loop in try loop.add(remote, forMode: .default) { _ = $0.id } }
+        }
+        #expect(result?.message.contains("RunLoop.add(remote port): the port made at") == true)
+        #expect(result?.message.contains("is in another loop; remove it there first") == true)
+    }
+
+    @Test(arguments: ["onConnection", "onRoom", "onEnd"])
+    func `a handler of a remote port that is in no loop`(member: String) async {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) { [member] in
+            let server = try PortServer()
+            let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
+            switch member {
+            case "onConnection": remote.onConnection {}
+            case "onRoom": remote.onRoom {}
+            default: remote.onEnd { _ in }
+            }
+        }
+        #expect(result?.message.contains("RemotePort.\(member): the port made at") == true)
+        #expect(
+            result?.message.contains("add it to the loop first, and call this on the loop's thread") == true)
     }
 }

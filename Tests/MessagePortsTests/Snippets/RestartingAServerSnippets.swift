@@ -24,15 +24,18 @@ import Testing
         let listener = dup(STDERR_FILENO)
         @Sendable func serve() throws {
             let handOver: UInt32 = 1
+            let serving: UInt32 = 2
             let control = try MessagePort(name: PortName("org.example.server"))
             try RunLoop.current.add(control, forMode: .common) { message in
+                if message.id == serving {
+                    close(listener)
+                    control.invalidate()
+                    RunLoop.current.stop()
+                }
                 guard message.id == handOver else { return }
                 do { try message.reply(state, descriptors: [listener]) } catch {
-                    return print("not handed over:", error)
+                    print("not handed over:", error)
                 }
-                close(listener)
-                control.invalidate()
-                RunLoop.current.stop()
             }
         }
         try old.runLoop.performAndWait { try serve() }
@@ -43,13 +46,22 @@ import Testing
 
     private func takeOver(_ state: [UInt8]) throws {
         let handOver: UInt32 = 1
+        let serving: UInt32 = 2
+        // Stands for a listener on this loop, which keeps its run going.
+        let clients = Port<Int>()
+        var isOpen = false
+        func accept(_ listener: CInt) {
+            isOpen = fcntl(listener, F_GETFD) != -1
+            RunLoop.current.add(clients, forMode: .default) { _ in }
+        }
         let predecessor = try RemotePort(named: PortName("org.example.server"), mostDescriptors: 253)
         var reply = try predecessor.request(id: handOver)
         guard let listener = reply.descriptors.takeFirst() else { return }
+        accept(listener.descriptor)
         try predecessor.onInvalidation { RunLoop.current.stop() }
+        try predecessor.send(id: serving)
         RunLoop.current.run()
         let successor = try MessagePort(name: PortName("org.example.server"))
-        let isOpen = fcntl(listener.descriptor, F_GETFD) != -1
         let bytes = reply.bytes
         #expect(isOpen && bytes == state && successor.isValid && print.lines.isEmpty)
     }

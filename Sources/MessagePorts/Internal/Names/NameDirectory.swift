@@ -73,6 +73,11 @@ struct NameDirectory: ~Copyable, Sendable {
     /// The directory's descriptor, for the calls that take a path from there.
     var descriptor: CInt { owned.descriptor }
 
+    /// True if the directory's path still leads to it.
+    var isInPlace: Bool {
+        FileIdentity.isInPlace(owned.descriptor, Array(path.utf8), AT_FDCWD)
+    }
+
     /// Returns the address of a file in the directory.
     ///
     /// It is short even if the directory's path is long, because an address has little room.

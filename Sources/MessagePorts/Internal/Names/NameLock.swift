@@ -9,6 +9,8 @@ struct NameLock: ~Copyable, Sendable {
     private let directory: NameDirectory
     private let name: PortName
     private let lock: OwnedDescriptor
+    /// The socket that listens under the name, or nil until it is made.
+    private var socket: FileIdentity?
     /// The process that took the name.
     ///
     /// A forked child ends its copy without touching the files.
@@ -34,7 +36,7 @@ struct NameLock: ~Copyable, Sendable {
                 throw code == EWOULDBLOCK ? .taken(name) : .refused(SystemError(call: "flock", code: code))
             }
             // The last owner may have removed the file between our two calls. Then the lock protects nothing.
-            if NameLock.isInPlace(lock.descriptor, file, directory.descriptor) {
+            if FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) {
                 // If the directory was cleaned, a port may have the name although the file is new. Its socket is not ours to
                 // remove, so this check comes before there is a value that would remove it.
                 if try NameLock.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
@@ -50,7 +52,7 @@ struct NameLock: ~Copyable, Sendable {
         // The files are removed only while the lock is on the file that other processes see. If the directory was cleaned
         // meanwhile, another port may have the name.
         let file = NameLock.lockFile(of: name)
-        if getpid() != processID || !NameLock.isInPlace(lock.descriptor, file, directory.descriptor) {
+        if getpid() != processID || !FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) {
             return
         }
         NameLock.remove(name.bytes, in: directory.descriptor)
@@ -60,7 +62,7 @@ struct NameLock: ~Copyable, Sendable {
     }
 
     /// Makes the listener of the name.
-    borrowing func listen() throws(PortNameError) -> PacketListener {
+    mutating func listen() throws(PortNameError) -> PacketListener {
         let provisional = Array(".".utf8) + name.bytes + Array(".new".utf8)
         NameLock.remove(provisional, in: directory.descriptor)
         let listener: PacketListener
@@ -69,19 +71,34 @@ struct NameLock: ~Copyable, Sendable {
             NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
+        // Before the rename, after which another process could replace the socket.
+        socket = FileIdentity(of: provisional, in: directory.descriptor)
         // The rename replaces a killed owner's socket in one step, and only now that the new one listens. So a look-up finds
         // either a port that listens or none.
         let number = directory.descriptor
         do {
             _ = try systemCall("renameat") {
                 // Safe: the kernel reads the strings, and no more.
-                unsafe renameat(number, NameLock.path(provisional), number, NameLock.path(name.bytes))
+                unsafe renameat(number, FileIdentity.path(provisional), number, FileIdentity.path(name.bytes))
             }
         } catch {
             NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
         return listener
+    }
+
+    /// True if the name still leads to this port: the lock and the socket are in their place, and so is their directory.
+    var isInPlace: Bool {
+        directory.isInPlace
+            && FileIdentity.isInPlace(lock.descriptor, NameLock.lockFile(of: name), directory.descriptor)
+            && socket != nil && FileIdentity(of: name.bytes, in: directory.descriptor) == socket
+    }
+
+    /// Makes a watch of everything that ``isInPlace`` looks at.
+    borrowing func watch() throws(SystemError) -> NameWatch {
+        try NameWatch(
+            directory: directory.address(of: []).bytes, files: [name.bytes, NameLock.lockFile(of: name)])
     }
 
     /// True if a port listens at an address.
@@ -110,19 +127,10 @@ struct NameLock: ~Copyable, Sendable {
             return OwnedDescriptor(
                 try systemCall("openat") {
                     // Safe: the kernel reads the string, and no more.
-                    unsafe openat(number, path(file), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+                    unsafe openat(
+                        number, FileIdentity.path(file), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
                 })
         } catch { throw .refused(error) }
-    }
-
-    /// True if a file is still the one that its name leads to.
-    private static func isInPlace(_ lock: CInt, _ file: [UInt8], _ directory: CInt) -> Bool {
-        var opened = stat()
-        var found = stat()
-        // Safe, both: the kernel fills our own values.
-        if unsafe fstat(lock, &opened) != 0 { return false }
-        if unsafe fstatat(directory, path(file), &found, AT_SYMLINK_NOFOLLOW) != 0 { return false }
-        return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino
     }
 
     /// Removes a file, if it exists.
@@ -130,9 +138,6 @@ struct NameLock: ~Copyable, Sendable {
     /// If the kernel refuses, the file stays, and the next owner of the name replaces it.
     private static func remove(_ file: [UInt8], in directory: CInt) {
         // Safe: the kernel reads the string, and no more.
-        _ = unsafe unlinkat(directory, path(file), 0)
+        _ = unsafe unlinkat(directory, FileIdentity.path(file), 0)
     }
-
-    /// The name of a file for the kernel, which ends with a zero.
-    private static func path(_ file: [UInt8]) -> [CChar] { file.map { CChar(bitPattern: $0) } + [0] }
 }

@@ -16,11 +16,27 @@ struct PortRegistration: ~Copyable, Sendable {
             listener = try PortRegistration.listen(toAbstract: name)
             lock = nil
         } else {
-            let lock = try NameLock(name, in: NameDirectory(place, makes: true))
+            var lock = try NameLock(name, in: NameDirectory(place, makes: true))
             listener = try lock.listen()
             self.lock = consume lock
         }
         self.name = name
+    }
+
+    /// True if the name still leads to this port.
+    var hasName: Bool {
+        switch lock {
+        case .some(let lock): lock.isInPlace
+        case .none: true
+        }
+    }
+
+    /// Makes a watch that reports when the name may be lost, or returns nil if it cannot be.
+    borrowing func watch() throws(SystemError) -> NameWatch? {
+        switch lock {
+        case .some(let lock): try lock.watch()
+        case .none: nil
+        }
     }
 
     private static func listen(toAbstract name: PortName) throws(PortNameError) -> PacketListener {

@@ -1,14 +1,14 @@
 /// The state of one end of a connection: which frames may arrive, and what each of them asks for.
 ///
 /// A client sends a hello, and may send further packets at once. A server welcomes the client, or refuses it. Until then the
-/// kernel may refuse the client's descriptors. Messages and requests go one way, and replies the other. A frame that arrives
-/// out of place ends the connection.
+/// kernel may refuse the client's descriptors. Messages go both ways, requests one way, and replies the other. A frame that
+/// arrives out of place ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
         /// The end with the port, which receives messages and requests.
         case server
-        /// The end that has looked the port up, which receives replies.
+        /// The end that has looked the port up, which receives replies and messages.
         case client
     }
 
@@ -83,13 +83,12 @@ struct ConnectionState: Sendable {
             state = .admitted
             return .greet
         case (.connecting, .server, _), (.connecting, .client, _): return refuse(.malformed)
-        case (.admitted, .server, .message), (.admitted, .server, .request):
+        case (.admitted, .server, .message), (.admitted, .server, .request), (.admitted, .client, .message):
             return limits.allow(frame) ? .deliver : refuse(.tooLarge)
         case (.admitted, .client, .reply), (.admitted, .client, .noReply):
             return limits.allow(frame) ? .answer : refuse(.tooLarge)
         case (.admitted, .server, .hello), (.admitted, .server, .welcome), (.admitted, .server, .reply),
             (.admitted, .server, .noReply), (.admitted, .client, .hello), (.admitted, .client, .welcome),
-            (.admitted, .client, .message),
             (.admitted, .client, .request):
             return refuse(.malformed)
         }

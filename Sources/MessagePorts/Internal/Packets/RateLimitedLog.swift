@@ -11,15 +11,27 @@ final class RateLimitedLog: Sendable {
 
     /// Reports a line, if fewer than ``mostLines`` were reported before.
     ///
-    /// The line is made only if it is reported.
-    func report(_ line: @autoclosure () -> String) {
+    /// The line and its details are made only if it is reported.
+    func report(
+        _ line: @autoclosure () -> String, _ details: @autoclosure () -> [String: String] = [:]
+    ) {
         let number = count.withLock { count in
             if count <= RateLimitedLog.mostLines { count += 1 }
             return count
         }
-        if number < RateLimitedLog.mostLines { RunLoopDiagnostics.report(line()) }
-        if number == RateLimitedLog.mostLines {
-            RunLoopDiagnostics.report("\(line()); further events of this port are counted, and not reported")
+        if number > RateLimitedLog.mostLines { return }
+        let isLast = number == RateLimitedLog.mostLines
+        let end = isLast ? "; further events of this port are counted, and not reported" : ""
+        RunLoopDiagnostics.report(line() + end, details())
+    }
+
+    /// The details of a report about a port.
+    static func details(ofPort name: PortName, peer: PeerCredentials?) -> [String: String] {
+        var details = ["port": "\(name)"]
+        if let peer {
+            details["peer-process"] = "\(peer.processID)"
+            details["peer-user"] = "\(peer.userID)"
         }
+        return details
     }
 }

@@ -17,7 +17,7 @@ final class PendingRequest: @unchecked Sendable {
 
     /// The thread or task to wake when the request is decided.
     enum Waiter: Sendable {
-        /// None yet, or a thread that reads the connection itself.
+        /// No thread or task to wake: none waits yet, or a thread waits that reads the connection itself.
         case noWaiter
         /// A thread that waits at a gate, or is about to check again for its next step.
         case thread(ThreadGate)

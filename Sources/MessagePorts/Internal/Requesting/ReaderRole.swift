@@ -3,7 +3,8 @@
 /// If two threads read, one could receive the reply that the other waits for, while the other sleeps on.
 ///
 /// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the
-/// end is to be reported, the kernel notifies the process's ``ConnectionService``, which reads then.
+/// end is to be reported, the kernel notifies the process's ``ConnectionService``, which reads then. A connection that belongs on
+/// a loop is read by the loop alone, from beginning to end.
 struct ReaderRole: Sendable {
     private enum State {
         /// No reader, because no reply is waited for.
@@ -14,6 +15,8 @@ struct ReaderRole: Sendable {
         case announced
         /// The service reads at this moment.
         case service
+        /// Final: the loop that the port is in reads, and nobody does while it is in none.
+        case loop
     }
 
     /// The events that require the service to read the connection.
@@ -34,7 +37,10 @@ struct ReaderRole: Sendable {
         case notifyService(ServiceInterest)
     }
 
-    private var state = State.free
+    private var state: State
+
+    init(isReadByLoop: Bool = false) { state = isReadByLoop ? .loop : .free }
+
     /// The interest that the kernel was given and has not reported yet.
     private var pending: ServiceInterest?
 
@@ -46,7 +52,7 @@ struct ReaderRole: Sendable {
         case .free, .announced:
             state = .thread
             return true
-        case .thread, .service: return false
+        case .thread, .service, .loop: return false
         }
     }
 
@@ -59,7 +65,7 @@ struct ReaderRole: Sendable {
         case .announced:
             state = .service
             return true
-        case .free, .thread, .service: return false
+        case .free, .thread, .service, .loop: return false
         }
     }
 
@@ -67,7 +73,7 @@ struct ReaderRole: Sendable {
     mutating func release() {
         switch state {
         case .thread, .service: state = .free
-        case .free, .announced: preconditionFailure("only the reader releases the role")
+        case .free, .announced, .loop: preconditionFailure("only the reader releases the role")
         }
     }
 
@@ -79,7 +85,7 @@ struct ReaderRole: Sendable {
     /// - Returns: The caller's next step.
     mutating func next(threadWaits: Bool, interest: ServiceInterest) -> Action {
         switch state {
-        case .thread, .service: return .nothing
+        case .thread, .service, .loop: return .nothing
         case .free, .announced:
             // The thread takes the role when it wakes.
             if threadWaits { return .wakeThread }

@@ -18,70 +18,108 @@ extension RemoteConnection {
     /// - Parameter waits: True if it waits until there is a packet.
     /// - Returns: True if there may be more.
     func readOne(waits: Bool = false) -> Bool {
-        let allowance = quota.allowanceOfReply(limit: mostDescriptors)
-        switch pool.receive(from: socket, allowance, limit: mostDescriptors, waits: waits) {
-        case .packet(let packet): return handle(packet)
-        case .wouldBlock: return false
-        case .end:
-            end(.ended)
-            return false
-        case .violation(let violation): return turnAway(violation)
-        case .exceedsAllowance, .outOfDescriptors:
-            // A reply cannot be received. The number of the request that it answers is lost with it.
-            end(.system(SystemError(call: "recvmsg", code: EMFILE)))
-            return false
-        case .failed(let error):
-            end(.system(error))
-            return false
+        switch read(waits: waits) {
+        case .message(let packet):
+            pool.give(packet)
+            state.withLock { $0.discardedMessageCount += 1 }
+            return true
+        case .handled: return true
+        case .nothing: return false
         }
     }
 
-    private func handle(_ packet: Packet) -> Bool {
+    /// The result of reading.
+    enum Read {
+        /// A message of the port, which is the caller's.
+        case message(Packet)
+        /// A packet that was for the connection itself. There may be more.
+        case handled
+        /// No packet, or the connection has ended.
+        case nothing
+    }
+
+    /// Reads one packet, and wakes the waiter of its request if it is a reply.
+    ///
+    /// Only the reader of the connection calls this.
+    ///
+    /// - Parameter waits: True if it waits until there is a packet.
+    /// - Returns: The result.
+    func read(waits: Bool = false) -> Read {
+        let allowance = quota.allowanceOfReply(limit: mostDescriptors)
+        switch pool.receive(from: socket, allowance, limit: mostDescriptors, waits: waits) {
+        case .packet(let packet): return handle(packet)
+        case .wouldBlock: return .nothing
+        case .end: return over(.ended)
+        case .violation(let violation): return turnAway(violation)
+        case .exceedsAllowance, .outOfDescriptors:
+            // A reply cannot be received. The number of the request that it answers is lost with it.
+            return over(.system(SystemError(call: "recvmsg", code: EMFILE)))
+        case .failed(let error): return over(.system(error))
+        }
+    }
+
+    private func handle(_ packet: Packet) -> Read {
         let frame = packet.frame
         let isReply = frame.kind == .reply
         let (action, waiter) = state.withLock { state -> (ConnectionState.Action, PendingRequest.Waiter?) in
             let action = state.connection.receive(frame)
+            if action == .greet { state.limits = frame.limits }
             guard action == .answer, let request = state.requests.take(frame.number) else {
                 return (action, nil)
             }
             return (action, request.decide(isReply ? .reply(packet) : .failure(.noReply)))
         }
+        if action == .deliver { return .message(packet) }
         // The requester owns a reply from here on.
         if !isReply || waiter == nil { pool.give(packet) }
         switch action {
         case .answer:
             waiter?.wake()
-            return true
-        case .close(let refusal):
-            end(MessagePortError(refusal))
-            return false
+            return .handled
+        case .greet:
+            reading?.admitted(socket)
+            return .handled
+        case .close(let refusal): return over(MessagePortError(refusal))
         case .refuse(let refusal): return turnAway(PacketViolation(frame, refusal))
-        case .drop: return false
-        case .greet, .deliver: preconditionFailure("a sender is greeted once, and gets no messages")
+        case .drop: return .nothing
+        case .deliver: preconditionFailure("a message was returned above")
         }
     }
 
+    /// Ends the connection, from which nothing more is read.
+    private func over(_ reason: MessagePortError) -> Read {
+        end(reason)
+        return .nothing
+    }
+
     /// Ends the connection, because a packet arrived that breaks the rules.
-    private func turnAway(_ violation: PacketViolation) -> Bool {
-        log.report("RemotePort \"\(name)\" closes the connection with \(peer): \(violation)")
-        end(.notAPort)
-        return false
+    private func turnAway(_ violation: PacketViolation) -> Read {
+        log.report(
+            "RemotePort \"\(name)\" closes the connection with \(peer): \(violation)",
+            RateLimitedLog.details(ofPort: name, peer: peer))
+        return over(.notAPort)
+    }
+
+    /// Returns the message that a packet of the port is.
+    func message(_ packet: Packet) -> MessagePort.Message {
+        MessagePort.Message(
+            packet, from: MessagePort.Peer(connection: 0, credentials: peer), requester: nil, pool: pool)
     }
 
     /// Returns the message of a reply, or throws the reason that there is none.
     func message(_ outcome: PendingRequest.Outcome) throws(MessagePortError) -> MessagePort.Message {
         switch outcome {
-        case .reply(let packet):
-            MessagePort.Message(
-                packet, from: MessagePort.Peer(connection: 0, credentials: peer), requester: nil, pool: pool)
+        case .reply(let packet): message(packet)
         case .failure(let reason): throw reason
         }
     }
 
     // MARK: - The service
 
-    /// Makes the service watch this connection, for tasks that wait for replies and for watchers of the end.
+    /// Makes the service watch this connection, for tasks that wait for replies and for watchers of the end, unless a loop
+    /// reads.
     func watchWithService() throws(SystemError) {
+        if reading != nil { return }
         if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }
         let service = try ConnectionService.shared()
         try state.withLock { state throws(SystemError) in

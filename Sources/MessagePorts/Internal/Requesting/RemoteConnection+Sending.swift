@@ -17,8 +17,8 @@ extension RemoteConnection {
     private func transmit(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
-        try limits.check(body, descriptors)
         var backoff = ExponentialBackoff.sending
+        try waitForAdmission(&backoff, before: deadline).check(body, descriptors)
         while true {
             switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
             case .sent: return
@@ -32,6 +32,58 @@ extension RemoteConnection {
             }
             if let ended = state.withLock({ $0.ended }) { throw ended }
         }
+    }
+
+    /// Sends a message if there is room for it now.
+    ///
+    /// - Returns: False if there is none. The loop that reads reports room then.
+    func trySend(_ frame: Frame, _ body: RawSpan, _ descriptors: [CInt]) throws(MessagePortError) -> Bool {
+        let (limits, ended) = state.withLock { ($0.limits, $0.ended) }
+        if let ended { throw ended }
+        guard let limits else {
+            reading?.awaitRoom(in: socket, isAdmitted: false)
+            // The loop may have been let in since, and found that no sender waits.
+            if wasAdmitted { reading?.awaitRoom(in: socket, isAdmitted: true) }
+            return false
+        }
+        try limits.check(body, descriptors)
+        switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
+        case .sent:
+            reading?.hasSent()
+            return true
+        case .wouldBlock:
+            reading?.awaitRoom(in: socket, isAdmitted: true)
+            return false
+        case .outOfKernelResources:
+            do { try reading?.awaitResources() } catch { throw .system(error) }
+            return false
+        case .closed:
+            peerHungUp()
+            throw .ended
+        case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
+        case .failed(let error): throw .system(error)
+        }
+    }
+
+    /// Waits until the port has let this process in.
+    ///
+    /// - Returns: The port's limits.
+    private func waitForAdmission(
+        _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
+    ) throws(MessagePortError) -> Frame.Limits {
+        while true {
+            let (limits, ended) = state.withLock { ($0.limits, $0.ended) }
+            if let ended { throw ended }
+            if let limits { return limits }
+            try checkReader(before: deadline)
+            try waitForResources(&backoff, before: deadline)
+        }
+    }
+
+    /// Throws if the calling thread would wait for what its own loop is to read.
+    private func checkReader(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
+        if let deadline, deadline <= .now { return }
+        if reading?.claim.loopHere != nil { throw .wouldDeadlock }
     }
 
     private func waitForRoom(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
@@ -100,7 +152,8 @@ extension RemoteConnection {
     func beginWait(
         for request: PendingRequest, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) -> ThreadWait? {
-        try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
+        try checkReader(before: deadline)
+        return try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
     /// Ends the wait for a request, which fails for a reason unless it was decided meanwhile.

@@ -2,15 +2,13 @@ internal import RunLoops
 
 /// The sender's end of a connection with a port.
 ///
-/// It sends messages and receives replies for any number of threads and tasks.
+/// It sends messages and receives replies for any number of threads and tasks. Either they read, or one loop does.
 final class RemoteConnection: Sendable {
     let socket: PacketSocket
     /// The descriptors that the port has sent and that are neither taken nor closed.
     let quota: DescriptorQuota
     /// The process that has the port.
     let peer: PeerCredentials
-    /// The port's limits.
-    let limits: Frame.Limits
     /// The number of descriptors that a reply may carry.
     let mostDescriptors: Int
     let name: PortName
@@ -19,18 +17,24 @@ final class RemoteConnection: Sendable {
     let local: LocalPort?
     let pool: PacketPool
     let log = RateLimitedLog()
+    /// The part that a loop reads, or nil if the threads and tasks that wait for replies read.
+    let reading: LoopReading?
     let state: Guarded<State>
 
     struct State: Sendable {
         /// The state that decides which frames may arrive.
         var connection: ConnectionState
+        /// The port's limits, or nil until it has let this process in.
+        var limits: Frame.Limits?
         var requests = RequestTable()
-        var role = ReaderRole()
-        var watchers = EndWatchers()
+        var role: ReaderRole
+        var endCallbacks = LoopCallbacks()
         /// The service that watches this connection, or nil until it is needed.
         var watch: Watch?
         /// The reason that nothing can be sent any more, or nil while the connection is open.
         var ended: MessagePortError?
+        /// The number of messages that were discarded, because no loop reads the connection.
+        var discardedMessageCount = 0
 
         /// The next step of a thread that waits for a reply.
         enum Turn {
@@ -56,7 +60,7 @@ final class RemoteConnection: Sendable {
 
         /// The events that require the service to read the connection.
         var serviceInterest: ReaderRole.ServiceInterest {
-            var interest: ReaderRole.ServiceInterest = watchers.isEmpty ? [] : .end
+            var interest: ReaderRole.ServiceInterest = endCallbacks.isEmpty ? [] : .end
             if requests.taskCount > 0 { interest.insert(.replies) }
             return interest
         }
@@ -67,10 +71,10 @@ final class RemoteConnection: Sendable {
         let token: UInt64
     }
 
-    /// Connects, and waits until the port admits this process.
+    /// Connects, and waits until the port admits this process, unless a loop reads.
     init(
         _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
-        before deadline: ContinuousClock.Instant?
+        before deadline: ContinuousClock.Instant?, isReadByLoop: Bool
     ) throws(MessagePortError) {
         Fork.check("RemotePort")
         do { try Fork.watch() } catch { throw .system(error) }
@@ -83,12 +87,21 @@ final class RemoteConnection: Sendable {
         let ownLimits = Frame.Limits(bodyLength: UInt32(largestReply), descriptorCount: UInt32(descriptors))
         var connection = ConnectionState(.client, limits: ownLimits)
         pool = PacketPool(forBodiesOf: largestReply)
+        let limits: Frame.Limits?
         do {
             socket = try names.connect(to: name, before: deadline)
             quota = socket.quota ?? DescriptorQuota(of: nil)
             peer = try socket.peer
             try RemoteConnection.sendHello(socket, ownLimits, deadline)
-            limits = try RemoteConnection.receiveWelcome(socket, &connection, pool, deadline)
+            if isReadByLoop {
+                let reading = try LoopReading(origin)
+                try reading.set.add(socket.descriptor, .reading, token: LoopReading.socketToken)
+                self.reading = reading
+                limits = nil
+            } else {
+                reading = nil
+                limits = try RemoteConnection.receiveWelcome(socket, &connection, pool, deadline)
+            }
         } catch let error as PortNameError {
             switch error {
             case .timedOut: throw .timedOut
@@ -101,7 +114,8 @@ final class RemoteConnection: Sendable {
         } catch {
             preconditionFailure("nothing else is thrown: \(error)")
         }
-        state = Guarded(State(connection: connection))
+        state = Guarded(
+            State(connection: connection, limits: limits, role: ReaderRole(isReadByLoop: isReadByLoop)))
         if Recorder.isOn { Recorder.noteConnection(to: name.description, began: true) }
     }
 
@@ -111,28 +125,33 @@ final class RemoteConnection: Sendable {
 
     var isEnded: Bool { state.withLock { $0.ended != nil } }
     var lateReplyCount: Int { state.withLock { $0.requests.lateCount } }
+    var discardedMessageCount: Int { state.withLock { $0.discardedMessageCount } }
+    var limits: Frame.Limits? { state.withLock { $0.limits } }
+    var wasAdmitted: Bool { limits != nil }
+    /// The reason of the end, or nil while the connection is open.
+    var ending: MessagePortError? { state.withLock { $0.ended } }
 
     // MARK: - End
 
     /// Ends the connection.
     ///
-    /// Every pending request fails with the reason, and watchers of the end are notified.
+    /// Every pending request fails with the reason, and the handlers of its end are scheduled.
     ///
     /// Any thread may call this, and calling it twice is harmless.
     func end(_ reason: MessagePortError) {
         // In a forked child the connection is its parent's, and so are the descriptors that the service watches.
         if Fork.isChild { return }
         let ended = state.withLock {
-            state -> (waiters: [PendingRequest.Waiter], watchers: EndWatchers, watch: Watch?)? in
+            state -> (waiters: [PendingRequest.Waiter], endCallbacks: LoopCallbacks, watch: Watch?)? in
             if state.ended != nil { return nil }
             state.ended = reason
             _ = state.connection.end()
             defer {
-                state.watchers = EndWatchers()
+                state.endCallbacks = LoopCallbacks()
                 state.watch = nil
             }
             let waiters = state.requests.removeAll().map { $0.decide(.failure(reason)) }
-            return (waiters, state.watchers, state.watch)
+            return (waiters, state.endCallbacks, state.watch)
         }
         guard let ended else { return }
         if Recorder.isOn { Recorder.noteConnection(to: name.description, began: false) }
@@ -140,16 +159,16 @@ final class RemoteConnection: Sendable {
         // Wakes the thread that reads, which finds that the connection has ended.
         socket.shutDown()
         for waiter in ended.waiters { waiter.wake() }
-        ended.watchers.tell()
+        ended.endCallbacks.schedule()
     }
 
     /// Adds a handler that its loop calls when the connection ends, or at once if it has ended.
-    func onInvalidation(_ watcher: EndWatcher) {
+    func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
-            if state.ended == nil { state.watchers.add(watcher) }
+            if state.ended == nil { state.endCallbacks.add(callback) }
             return state.ended != nil
         }
-        if isNow { return watcher.tell() }
+        if isNow { return callback.schedule() }
         ensureReader()
     }
 }

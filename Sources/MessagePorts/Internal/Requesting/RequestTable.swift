@@ -53,12 +53,13 @@ struct RequestTable: Sendable {
     mutating func abandon(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
 
     /// Removes all requests, because the connection has ended.
-    mutating func removeAll() -> [PendingRequest] {
+    mutating func removeAll() -> Deque<PendingRequest> {
         defer {
             waiting = []
             taskCount = 0
         }
-        return Array(waiting)
+        // As it is: `Array(waiting)` would write to the empty array that all threads share if the deque is empty.
+        return waiting
     }
 
     private mutating func remove(_ number: UInt64) -> PendingRequest? {

@@ -47,13 +47,13 @@ extension MessagePortCore {
         socket.quota = quota
         if quota.isGroupOverLimit {
             counters.add { $0.unclosablePeers += 1 }
-            log("refuses \(credentials): descriptors that it has sent cannot be closed")
+            log("refuses \(credentials): descriptors that it has sent cannot be closed", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
         // Before the filter is asked, which may run the loop and accept more.
         guard let number = reservePlace(for: credentials) else {
             counters.add { $0.excessConnections += 1 }
-            log("refuses \(credentials), which has as many connections as it may have")
+            log("refuses \(credentials), which has as many connections as it may have", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
         // Before the filter is asked, too: it may have another loop take over the port, whose thread has the claim then.
@@ -78,7 +78,7 @@ extension MessagePortCore {
             try set.add(connection.socket.descriptor, .reading, token: connection.token)
             decide(number)
         } catch {
-            log("cannot watch the connection of \(credentials): \(error)")
+            log("cannot watch the connection of \(credentials): \(error)", about: credentials)
             decide(number)
             _ = remove(connection)
             placeBecameFree(for: input)

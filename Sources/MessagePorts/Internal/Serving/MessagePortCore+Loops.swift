@@ -42,19 +42,47 @@ extension MessagePortCore {
         claim.release()
     }
 
-    /// Sets the handler that the port's loop calls when an admitted peer has ended.
-    func onPeerEnd(_ handler: @escaping (MessagePort.Peer) -> Void) {
-        Fork.check("MessagePort.onPeerEnd")
-        guard claim.loopHere != nil, let input = unsafe input else {
-            // A port that has ended leaves its loop by itself, and so does every port when its loop ends.
-            if isClosed || RunLoop.existing?.hasEnded == true { return }
-            misuse(
-                "MessagePort.onPeerEnd: the port made at \(origin) is not in this thread's loop; add it to the loop first, and call this on the loop's thread"
-            )
-        }
-        let replaced = input.peerEnded
-        input.peerEnded = handler
+    /// Sets a handler that the port's loop calls for a peer.
+    ///
+    /// - Parameters:
+    ///   - member: The public member that was called.
+    ///   - place: The place of the handler.
+    ///   - handler: The handler.
+    func setHandler(
+        _ member: StaticString,
+        _ place: ReferenceWritableKeyPath<MessagePortInput, ((MessagePort.Peer) -> Void)?>,
+        _ handler: @escaping (MessagePort.Peer) -> Void
+    ) {
+        guard let input = inputHere(member) else { return }
+        let replaced = input[keyPath: place]
+        input[keyPath: place] = handler
         // Released after the change, because its captures may call this again when they are destroyed.
         withExtendedLifetime(replaced) {}
+    }
+
+    /// Sets the handler that the port's loop calls when the name is lost.
+    func onNameLoss(_ handler: @escaping () -> Void) throws(SystemError) {
+        guard let input = inputHere("MessagePort.onNameLoss"), let listener else { return }
+        try input.watchName(of: listener)
+        let replaced = input.nameLost
+        input.nameLost = handler
+        // The name may have been lost before it was watched.
+        unsafe reads.reports.append(EpollSet.Report(token: MessagePortCore.nameToken, readiness: .reading))
+        input.input.becameReady()
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Returns the input of the port in this thread's loop.
+    ///
+    /// - Parameter member: The public member that was called.
+    /// - Returns: The input, or nil if the port or the loop has ended.
+    private func inputHere(_ member: StaticString) -> MessagePortInput? {
+        Fork.check(member)
+        if claim.loopHere != nil, let input = unsafe input { return input }
+        // A port that has ended leaves its loop by itself, and so does every port when its loop ends.
+        if isClosed || RunLoop.existing?.hasEnded == true { return nil }
+        misuse(
+            "\(member): the port made at \(origin) is not in this thread's loop; add it to the loop first, and call this on the loop's thread"
+        )
     }
 }

@@ -12,18 +12,33 @@ extension MessagePortCore {
             accept(for: input)
             return false
         case MessagePortCore.alarmToken: return alarmFired(input)
+        case MessagePortCore.nameToken: return checkName(input)
         default:
             // Nil if the connection was removed after it was reported.
             guard let connection = connection(report.token) else { return false }
+            var calledHandler = false
             if report.readiness.contains(.writing) {
                 sendBacklog(of: connection)
-                if report.readiness == .writing { return false }
+                calledHandler = reportRoom(of: connection, input)
+                // The handler may have had another loop take over the port.
+                if report.readiness == .writing || !input.isInLoop { return calledHandler }
             }
-            return receive(from: connection, input)
+            return receive(from: connection, input) || calledHandler
         }
     }
 
-    /// Sends the replies of a connection's backlog.
+    /// Calls the handler for peers that have room again, if a message to the peer was not accepted before.
+    ///
+    /// - Returns: True if the handler was called.
+    private func reportRoom(of connection: PortConnection, _ input: MessagePortInput) -> Bool {
+        guard input.isInLoop, let handler = input.peerHasRoom, connection.takeRoomNotice() else {
+            return false
+        }
+        input.input.callHandler(origin) { handler(connection.peer) }
+        return true
+    }
+
+    /// Sends the packets of a connection's backlog.
     ///
     /// If the kernel is out of resources, they are sent again later.
     private func sendBacklog(of connection: PortConnection) {
@@ -34,8 +49,22 @@ extension MessagePortCore {
         case .outOfKernelResources:
             counters.add { $0.postponedReplies += 1 }
             deadlines.resendReplies(of: connection.token, now: now)
-        case .failed: log("cannot send a reply to \(connection.peer.credentials)")
+        case .failed:
+            log("cannot send to \(connection.peer.credentials)", about: connection.peer.credentials)
         }
+    }
+
+    /// Calls the handler for the loss of the name, if it is lost.
+    ///
+    /// - Returns: True if the handler was called.
+    private func checkName(_ input: MessagePortInput) -> Bool {
+        input.drainNameWatch()
+        guard let handler = input.nameLost, let listener, !listener.hasName else { return false }
+        input.nameLost = nil
+        input.unwatchName()
+        log("has lost its name: its socket, its lock or their directory is not in its place any more")
+        input.input.callHandler(origin) { handler() }
+        return true
     }
 
     // MARK: - Time
@@ -62,11 +91,12 @@ extension MessagePortCore {
             }
         }
         if let moment = deadlines.listenAgain, moment <= now { listenAgain() }
-        for token in deadlines.takeDueResends(now: now) {
-            if let connection = connection(token) { sendBacklog(of: connection) }
-        }
+        let resent = deadlines.takeDueResends(now: now).compactMap { connection($0) }
+        for connection in resent { sendBacklog(of: connection) }
         for token in deadlines.takeDueHeldBack(now: now) { connection(token)?.resumeReading() }
         deadlines.rearm()
+        // Last, because a handler may have another loop take over the port, and its deadlines.
+        for connection in resent where reportRoom(of: connection, input) { calledHandler = true }
         return calledHandler
     }
 
@@ -76,6 +106,7 @@ extension MessagePortCore {
     ///
     /// - Returns: True if a handler was called.
     private func receive(from connection: PortConnection, _ input: MessagePortInput) -> Bool {
+        if connection.isCutOff { return disconnect(connection, input) }
         let allowance = connection.quota.allowance(
             limit: limits.descriptors, untaken: limits.untakenDescriptors)
         // Checked only while there are descriptors, which is rare.
@@ -93,10 +124,14 @@ extension MessagePortCore {
             return false
         case .outOfDescriptors:
             counters.add { $0.lackingDescriptors += 1 }
-            log("cannot open the descriptors of a message of \(connection.peer.credentials)")
+            log(
+                "cannot open the descriptors of a message of \(connection.peer.credentials)",
+                about: connection.peer.credentials)
             return refuse(connection, .outOfResources, input)
         case .failed(let error):
-            log("cannot read from \(connection.peer.credentials): \(error)")
+            log(
+                "cannot read from \(connection.peer.credentials): \(error)",
+                about: connection.peer.credentials)
             return disconnect(connection, input)
         }
     }
@@ -160,7 +195,7 @@ extension MessagePortCore {
     private func cutOff(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {
         counters.add { $0.unclosablePeers += 1 }
         let peer = connection.peer.credentials
-        log("closes the connection of \(peer): descriptors that it has sent cannot be closed")
+        log("closes the connection of \(peer): descriptors that it has sent cannot be closed", about: peer)
         return refuse(connection, .outOfResources, input)
     }
 
@@ -169,7 +204,9 @@ extension MessagePortCore {
         _ connection: PortConnection, _ violation: PacketViolation, _ input: MessagePortInput
     ) -> Bool {
         counters.add { $0.malformedPackets += 1 }
-        log("closes the connection of \(connection.peer.credentials): \(violation)")
+        log(
+            "closes the connection of \(connection.peer.credentials): \(violation)",
+            about: connection.peer.credentials)
         return refuse(connection, violation.refusal, input)
     }
 

@@ -7,11 +7,12 @@ internal import RunLoops
 /// Everything that can become ready is in one ``EpollSet``, behind one descriptor that the port's loop watches. So the port
 /// keeps its connections while it is in no loop, and nothing is read then.
 final class MessagePortCore: Sendable {
-    /// The tokens that the set reports for the listener and the alarm.
+    /// The tokens that the set reports for the listener, the alarm and the watch of the name.
     ///
     /// Connections have the numbers above.
     static let listenerToken: UInt64 = 0
     static let alarmToken: UInt64 = 1
+    static let nameToken: UInt64 = 2
     private static let numberBelowConnections: UInt64 = 2
 
     let name: PortName
@@ -42,7 +43,7 @@ final class MessagePortCore: Sendable {
         var connections: ConnectionTable
         /// The loop that the port is in.
         var loop: RunLoop?
-        var watchers = EndWatchers()
+        var endCallbacks = LoopCallbacks()
     }
 
     init(
@@ -93,7 +94,15 @@ final class MessagePortCore: Sendable {
         return statistics
     }
 
-    func log(_ line: @autoclosure () -> String) { reports.report("MessagePort \"\(name)\" \(line())") }
+    /// Reports an event that no caller can be given.
+    ///
+    /// - Parameters:
+    ///   - line: The event, as the rest of a sentence about the port.
+    ///   - peer: The peer that the event is about, if there is one.
+    func log(_ line: @autoclosure () -> String, about peer: PeerCredentials? = nil) {
+        reports.report(
+            "MessagePort \"\(name)\" \(line())", RateLimitedLog.details(ofPort: name, peer: peer))
+    }
 
     // MARK: - Connections
 
@@ -164,14 +173,14 @@ final class MessagePortCore: Sendable {
         // In a forked child, the name and the connections are its parent's.
         if Fork.isChild { return }
         typealias Ended = (
-            listener: PortListener, connections: [PortConnection], loop: RunLoop?, watchers: EndWatchers
+            listener: PortListener, connections: [PortConnection], loop: RunLoop?, endCallbacks: LoopCallbacks
         )
         let ended = state.withLock { state -> Ended? in
             guard let listener = state.listener else { return nil }
-            let watchers = state.watchers
+            let endCallbacks = state.endCallbacks
             state.listener = nil
-            state.watchers = EndWatchers()
-            return (listener, state.connections.removeAll(), state.loop, watchers)
+            state.endCallbacks = LoopCallbacks()
+            return (listener, state.connections.removeAll(), state.loop, endCallbacks)
         }
         guard let ended else { return }
         LocalPort.remove(claim, name, names)
@@ -187,7 +196,7 @@ final class MessagePortCore: Sendable {
             // The port leaves in any mode of the loop, because a port that has ended must not keep a mode alive.
             loop.performInEveryMode { self.leaveLoop() }
         }
-        ended.watchers.tell()
+        ended.endCallbacks.schedule()
     }
 
     private func leaveLoop() {
@@ -196,12 +205,12 @@ final class MessagePortCore: Sendable {
     }
 
     /// Adds a handler that its loop calls when the port ends, or at once if it has ended.
-    func onInvalidation(_ watcher: EndWatcher) {
+    func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
-            if state.listener != nil { state.watchers.add(watcher) }
+            if state.listener != nil { state.endCallbacks.add(callback) }
             return state.listener == nil
         }
-        if isNow { watcher.tell() }
+        if isNow { callback.schedule() }
     }
 
     // MARK: - The loop

@@ -16,6 +16,11 @@ final class MessagePortInput: InputServer {
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
     /// The handler for the ends of admitted peers.
     var peerEnded: ((MessagePort.Peer) -> Void)?
+    /// The handler for peers that have room for messages again.
+    var peerHasRoom: ((MessagePort.Peer) -> Void)?
+    /// The handler for the loss of the name, and the watch that reports it.
+    var nameLost: (() -> Void)?
+    private var nameWatch: NameWatch?
 
     /// A separate type, because a function in a tuple or an optional is wrapped again each time it is read.
     struct Handler: ModeHandler {
@@ -101,11 +106,45 @@ final class MessagePortInput: InputServer {
         }
     }
 
+    var parts: [InspectedPart] {
+        let statistics = core.statistics
+        return [
+            InspectedPart(
+                "message port", madeAt: core.origin,
+                [
+                    .init("connections", statistics.connections), .init("messages", statistics.messages),
+                    .init("refused", statistics.refusedPeers + statistics.excessConnections),
+                    .init("closed for silence", statistics.silentPeers),
+                    .init("closed for unread replies", statistics.unreadPeers),
+                    .init("malformed", statistics.malformedPackets),
+                ])
+        ]
+    }
+
+    // MARK: - The name
+
+    /// Watches the name for ``nameLost``, unless it is watched or cannot be lost.
+    func watchName(of listener: PortListener) throws(SystemError) {
+        if nameWatch != nil { return }
+        guard let watch = try listener.watchName() else { return }
+        try core.set.add(watch.descriptor, .reading, token: MessagePortCore.nameToken)
+        nameWatch = consume watch
+    }
+
+    /// Reads the reports of the watch, so that the kernel reports later changes.
+    func drainNameWatch() { nameWatch?.drain() }
+
+    func unwatchName() {
+        if let number = nameWatch?.descriptor { core.set.remove(number) }
+        nameWatch = nil
+    }
+
     func didLeaveLoop() {
-        let handler = peerEnded
-        peerEnded = nil
+        let handlers = (peerEnded, peerHasRoom, nameLost)
+        (peerEnded, peerHasRoom, nameLost) = (nil, nil, nil)
+        unwatchName()
         core.hasLeft()
-        // The handler may hold the last reference to the user's objects, so it is released when the change is complete.
-        withExtendedLifetime(handler) {}
+        // The handlers may hold the last references to the user's objects, so they are released when the change is complete.
+        withExtendedLifetime(handlers) {}
     }
 }

@@ -1,9 +1,10 @@
 internal import CThreads
 internal import RunLoops
+internal import Synchronization
 
 /// The port's end of one connection.
 ///
-/// The port's loop reads it, and any thread sends replies.
+/// The port's loop reads it, and any thread sends replies and messages.
 final class PortConnection: Sendable {
     let peer: MessagePort.Peer
     let socket: PacketSocket
@@ -17,7 +18,10 @@ final class PortConnection: Sendable {
 
     private let set: EpollSet
     private let counters: PortCounters
-    private let outbox: Guarded<Outbox>
+    let outbox: Guarded<Outbox>
+
+    /// True once the program has closed the connection, of which nothing is read any more.
+    private let wasCutOff = Atomic(false)
 
     /// The time that the kernel may be out of resources for a reply before the connection is closed.
     ///
@@ -27,10 +31,10 @@ final class PortConnection: Sendable {
     /// The moment since which the kernel has been out of resources for the first reply of the backlog, or nil if it is not.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
-    nonisolated(unsafe) private var refusedSince: Moment?
+    nonisolated(unsafe) var refusedSince: Moment?
 
-    private struct Outbox: Sendable {
-        var backlog: ReplyBacklog
+    struct Outbox: Sendable {
+        var backlog: PacketBacklog
         /// True while the backlog waits for room, which the set reports.
         var awaitsRoom = false
         /// True while the connection is not read, because its next packet carries descriptors and none may arrive now.
@@ -53,7 +57,7 @@ final class PortConnection: Sendable {
         self.set = set
         self.counters = counters
         unsafe state = ConnectionState(.server, limits: limits.advertised)
-        outbox = Guarded(Outbox(backlog: ReplyBacklog(limit: limits.keptReplies)))
+        outbox = Guarded(Outbox(backlog: PacketBacklog(PacketBacklog.Limits(limits))))
     }
 
     /// The token that the set reports for this connection.
@@ -102,7 +106,30 @@ final class PortConnection: Sendable {
         let (limits, isFree) = outbox.withLock { ($0.isEnded ? nil : $0.limits, $0.backlog.isEmpty) }
         guard let limits else { throw .ended }
         try limits.check(body, descriptors)
-        try send(Frame(kind: .reply, id: id, number: request), body, descriptors, atOnce: isFree)
+        _ = try send(Frame(kind: .reply, id: id, number: request), body, descriptors, atOnce: isFree)
+    }
+
+    /// Sends a message that is no reply.
+    ///
+    /// - Parameters:
+    ///   - frame: The head.
+    ///   - body: The bytes.
+    ///   - bytes: The array that the bytes are in, which the backlog keeps, or nil if the backlog copies them.
+    ///   - descriptors: The descriptors to duplicate for the peer.
+    /// - Returns: False if the backlog has no room.
+    /// - Throws: The reason that the message cannot be sent at all.
+    func push(
+        _ frame: Frame, _ body: RawSpan, in bytes: [UInt8]?, _ descriptors: [CInt]
+    ) throws(MessagePortError) -> Bool {
+        guard let limits = outbox.withLock({ $0.isEnded ? nil : $0.limits }) else { throw .ended }
+        try limits.check(body, descriptors)
+        let size = BackloggedPacket.size(of: body.byteCount, descriptors.count)
+        // Before the descriptors are duplicated, so that a peer that reads nothing costs little.
+        let (isFree, hasRoom) = outbox.withLock { outbox in
+            (outbox.backlog.isEmpty, outbox.backlog.hasRoom(forMessageOf: size, descriptors.count))
+        }
+        if !hasRoom { return false }
+        return try send(frame, body, in: bytes, descriptors, atOnce: isFree)
     }
 
     /// Tells the requester that there will be no reply, because the right to reply was released unused.
@@ -116,19 +143,21 @@ final class PortConnection: Sendable {
     func send(_ frame: Frame) throws(MessagePortError) {
         let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.backlog.isEmpty) }
         if isEnded { throw .ended }
-        try send(frame, RawSpan(), [], atOnce: isFree)
+        _ = try send(frame, RawSpan(), [], atOnce: isFree)
     }
 
     /// Sends a packet at once if the backlog is empty and there is room, or adds it to the backlog.
+    ///
+    /// - Returns: False if the packet is a message for which the backlog has no room.
     private func send(
-        _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], atOnce: Bool
-    ) throws(MessagePortError) {
+        _ frame: Frame, _ body: RawSpan, in bytes: [UInt8]? = nil, _ descriptors: [CInt], atOnce: Bool
+    ) throws(MessagePortError) -> Bool {
         // The right to reply is used up. If the thread ended in here, the requester would wait for ever.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         if atOnce {
             switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
-            case .sent: return
+            case .sent: return true
             // Out of resources is handled like no room: the loop finds that there is room, tries again, and goes on from there.
             case .wouldBlock, .outOfKernelResources: break
             case .closed: throw .ended
@@ -136,32 +165,37 @@ final class PortConnection: Sendable {
             case .failed(let error): throw .system(error)
             }
         }
-        let reply: BackloggedReply
-        do { reply = try BackloggedReply(frame, body, descriptors) } catch { throw .system(error) }
-        try addToBacklog(reply)
+        let packet: BackloggedPacket
+        do {
+            // Safe: the bytes are copied while the span is valid.
+            let bytes = unsafe bytes ?? body.withUnsafeBytes { body in unsafe Array(body) }
+            packet = try BackloggedPacket(frame, bytes, descriptors)
+        } catch { throw .system(error) }
+        return try addToBacklog(packet)
     }
 
-    private func addToBacklog(_ reply: BackloggedReply) throws(MessagePortError) {
+    private func addToBacklog(_ packet: BackloggedPacket) throws(MessagePortError) -> Bool {
         enum Result { case kept, ended, overflowing }
         let result: Result = outbox.withLock { outbox in
             if outbox.isEnded { return .ended }
             let wasEmpty = outbox.backlog.isEmpty
-            if !outbox.backlog.append(reply) { return .overflowing }
+            if !outbox.backlog.append(packet) { return .overflowing }
             if wasEmpty { awaitRoom(true, &outbox) }
             return .kept
         }
         switch result {
-        case .kept: return
+        case .kept: return true
         case .ended: throw .ended
         case .overflowing:
+            if packet.frame.kind == .message { return false }
             // The loop finds the connection hung up, and removes it.
             if end() { counters.add { $0.unreadPeers += 1 } }
             throw .ended
         }
     }
 
-    /// Makes the set start or stop reporting room for a reply.
-    private func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
+    /// Makes the set start or stop reporting room for a packet.
+    func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)
     }
@@ -169,8 +203,8 @@ final class PortConnection: Sendable {
     /// Sets the events that the set reports.
     ///
     /// This is the one system call that is made under the lock of the outbox. If it was made after unlocking, a thread that
-    /// adds the first reply could ask for `.writing` after the loop has sent that reply and asked for no more events. Or the
-    /// two calls could be made the other way round, and the reply would never be sent.
+    /// adds the first packet could ask for `.writing` after the loop has sent that packet and asked for no more events. Or the
+    /// two calls could be made the other way round, and the packet would never be sent.
     private func watch(_ outbox: inout Outbox) {
         var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
         // The kernel always reports the end. While the connection is not read it would do so in every pass, so then it reports
@@ -183,66 +217,18 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// The result of sending the backlog.
-    enum Resent: Equatable {
-        /// All replies are sent, or they wait for room, which the set reports, or the connection is over.
-        case done
-        /// The kernel was out of resources. Try again.
-        case outOfKernelResources
-        /// The kernel was out of resources for too long, or has refused. The connection is over.
-        case failed
-    }
-
-    /// Sends the replies of the backlog, as far as there is room.
-    ///
-    /// Only the loop that has the port's claim calls this.
-    ///
-    /// - Parameters:
-    ///   - now: The current time.
-    ///   - sent: Called for each reply that was sent.
-    /// - Returns: The result.
-    func sendBacklog(now: Moment, _ sent: () -> Void = {}) -> Resent {
-        while let reply = outbox.withLock({ $0.backlog.first }) {
-            // Only this thread removes replies, so the first one stays the first.
-            let bytes = reply.bytes
-            // Safe: bytes have no padding.
-            let body = unsafe bytes.span.bytes
-            switch socket.sendMakingRoom(reply.frame, body: body, descriptors: reply.descriptors) {
-            case .wouldBlock:
-                outbox.withLock { awaitRoom(true, &$0) }
-                return .done
-            case .outOfKernelResources:
-                let since = unsafe refusedSince ?? now
-                unsafe refusedSince = since
-                if since.advanced(by: PortConnection.patience.nanosecondsRoundedUp) <= now {
-                    _ = end()
-                    return .failed
-                }
-                // There is room, which the set would report in every pass.
-                outbox.withLock { awaitRoom(false, &$0) }
-                return .outOfKernelResources
-            case .closed:
-                _ = end()
-                return .done
-            // A reply that cannot be sent now cannot be sent later. The requester would wait for ever, unless its connection
-            // ends.
-            case .tooLarge, .failed:
-                _ = end()
-                return .failed
-            case .sent:
-                unsafe refusedSince = nil
-                sent()
-                outbox.withLock { outbox in
-                    if outbox.isEnded { return }
-                    outbox.backlog.removeFirst()
-                    if outbox.backlog.isEmpty { awaitRoom(false, &outbox) }
-                }
-            }
-        }
-        return .done
-    }
-
     // MARK: - End
+
+    /// True once the program has closed the connection.
+    var isCutOff: Bool { wasCutOff.load(ordering: .relaxed) }
+
+    /// Ends the connection, of which nothing more is to be read.
+    ///
+    /// The loop finds the connection hung up, and removes it.
+    func cutOff() {
+        wasCutOff.store(true, ordering: .relaxed)
+        _ = end()
+    }
 
     /// Ends the connection for both ends.
     ///
@@ -250,14 +236,14 @@ final class PortConnection: Sendable {
     ///
     /// - Returns: True if the connection was open until now.
     func end() -> Bool {
-        let replies = outbox.withLock { outbox -> (wasOpen: Bool, backlog: ReplyBacklog) in
+        let ended = outbox.withLock { outbox -> (wasOpen: Bool, backlog: PacketBacklog) in
             defer {
                 outbox.isEnded = true
                 _ = outbox.backlog.removeAll()
             }
             return (!outbox.isEnded, outbox.backlog)
         }
-        if replies.wasOpen { socket.shutDown() }
-        return replies.wasOpen
+        if ended.wasOpen { socket.shutDown() }
+        return ended.wasOpen
     }
 }

@@ -57,6 +57,28 @@ final class PortListener: Sendable {
         }
     }
 
+    /// True if the name still leads to the port; false, too, once the name was released.
+    var hasName: Bool {
+        lock.withLock { _ in
+            switch unsafe held {
+            case .some(let held): held.hasName
+            case .none: false
+            }
+        }
+    }
+
+    /// Makes a watch that reports when the name may be lost, or returns nil if it cannot be, or was released.
+    func watchName() throws(SystemError) -> NameWatch? {
+        var watch: NameWatch?
+        try lock.withLock { _ throws(SystemError) in
+            switch unsafe held {
+            case .some(let held): watch = try held.watch()
+            case .none: break
+            }
+        }
+        return watch
+    }
+
     /// Releases the name, and turns away the processes that wait to connect.
     ///
     /// Calling this twice is harmless.

@@ -1,0 +1,49 @@
+internal import Glibc
+internal import RunLoops
+
+/// A descriptor that is readable after something has happened to the files of a name.
+///
+/// The kernel reports changes of exactly these files, so the names of other ports in the same directory wake up nobody.
+struct NameWatch: ~Copyable, Sendable {
+    private let owned: OwnedDescriptor
+
+    /// The descriptor to watch for reading.
+    var descriptor: CInt { owned.descriptor }
+
+    /// Makes a watch of files that exist; one that is missing already is not watched.
+    ///
+    /// - Parameters:
+    ///   - directory: The path of the directory, with a slash at its end.
+    ///   - files: The names of the files in the directory.
+    /// - Throws: `SystemError` if the kernel cannot watch them.
+    init(directory: [UInt8], files: [[UInt8]]) throws(SystemError) {
+        let watch = OwnedDescriptor(
+            try systemCall("inotify_init1") { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
+        // The files are open or bound, so removing one changes its attributes, and deletes it only later.
+        let removal = UInt32(IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+        try NameWatch.add(directory, UInt32(IN_DELETE_SELF | IN_MOVE_SELF), to: watch.descriptor)
+        for file in files {
+            try NameWatch.add(directory + file, removal | UInt32(IN_DONT_FOLLOW), to: watch.descriptor)
+        }
+        owned = watch
+    }
+
+    private static func add(_ path: [UInt8], _ events: UInt32, to watch: CInt) throws(SystemError) {
+        do {
+            // Safe: the kernel reads the string, and no more.
+            _ = try systemCall("inotify_add_watch") {
+                unsafe inotify_add_watch(watch, FileIdentity.path(path), events)
+            }
+        } catch {
+            if error.code != ENOENT { throw error }
+        }
+    }
+
+    /// Discards the reports of the kernel, so that the descriptor is readable only after later changes.
+    borrowing func drain() {
+        // Safe: the kernel fills at most as many bytes as the buffer has.
+        unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
+            while unsafe read(owned.descriptor, buffer.baseAddress, buffer.count) > 0 {}
+        }
+    }
+}

@@ -1,0 +1,171 @@
+internal import DequeModule
+internal import RunLoops
+
+/// The part of a connection that a loop reads, in place of threads that wait for replies.
+///
+/// The socket is in an ``EpollSet`` of its own, behind one descriptor that the loop watches. So any thread may ask for reports of
+/// room, and the connection stays as it is while it is in no loop.
+final class LoopReading: Sendable {
+    /// The tokens that the set reports for the socket and the alarm.
+    static let socketToken: UInt64 = 0
+    static let alarmToken: UInt64 = 1
+
+    let set: EpollSet
+    let origin: SourceLocation
+
+    /// The loop that reads.
+    ///
+    /// Only that loop's thread touches `input`.
+    let claim = SharedClaim()
+
+    /// `nonisolated(unsafe)`: guarded by ``claim``.
+    nonisolated(unsafe) var input: RemotePortInput?
+
+    /// The wait of a sender that found no room.
+    private let room = Guarded(Room())
+
+    private struct Room: Sendable {
+        /// True while a sender is to be told of room.
+        var isAwaited = false
+        /// True while the set reports room.
+        var isWatched = false
+        var backoff = ExponentialBackoff.sending
+    }
+
+    /// Made when the kernel is first out of resources, because it does not report when it has some again.
+    ///
+    /// `nonisolated(unsafe)`: touched under the lock of ``room``, which cannot hold a noncopyable value.
+    nonisolated(unsafe) private var alarm: Alarm?
+
+    init(_ origin: SourceLocation) throws(SystemError) {
+        self.origin = origin
+        set = try EpollSet()
+    }
+
+    // MARK: - The loop
+
+    /// Puts the port into a mode.
+    func join(
+        _ loop: RunLoop, _ mode: RunLoop.Mode, _ port: RemotePort,
+        _ deliver: @escaping (consuming MessagePort.Message) -> Void
+    ) throws(SystemError) {
+        if loop.hasEnded { return }
+        guard claim.take(for: loop) else {
+            misuse(
+                "RunLoop.add(remote port): the port made at \(origin) is in another loop; remove it there first"
+            )
+        }
+        let joined = unsafe input ?? RemotePortInput(port, self, loop)
+        do throws(SystemError) { try joined.input.join(mode, server: joined) } catch {
+            if unsafe input == nil { claim.release() }
+            throw error
+        }
+        unsafe input = joined
+        joined.add(deliver, for: mode)
+        // The connection may have ended, or been let in, while it was in another loop.
+        joined.input.becameReady()
+    }
+
+    /// Removes the port from a mode.
+    func leave(_ mode: RunLoop.Mode) {
+        guard claim.loopHere != nil, let input = unsafe input else { return }
+        let removed = input.removeHandlers(for: mode)
+        input.input.leave(mode)
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Releases the claim, because the port has left its loop.
+    func hasLeft() {
+        unsafe input = nil
+        claim.release()
+    }
+
+    /// Sets a handler.
+    ///
+    /// - Parameters:
+    ///   - member: The public member that was called.
+    ///   - place: The place of the handler.
+    ///   - handler: The handler.
+    ///   - hasEnded: True if the connection has ended, so that the port may have left the loop by itself.
+    func setHandler<Handler>(
+        _ member: StaticString, _ place: ReferenceWritableKeyPath<RemotePortInput, Handler?>,
+        _ handler: Handler,
+        hasEnded: Bool
+    ) {
+        guard claim.loopHere != nil, let input = unsafe input else {
+            if hasEnded || RunLoop.existing?.hasEnded == true { return }
+            misuse(
+                "\(member): the port made at \(origin) is not in this thread's loop; add it to the loop first, and call this on the loop's thread"
+            )
+        }
+        let replaced = input[keyPath: place]
+        input[keyPath: place] = handler
+        // The event may have come already.
+        input.input.becameReady()
+        // Released after the change, because its captures may call this again when they are destroyed.
+        withExtendedLifetime(replaced) {}
+    }
+
+    // MARK: - Room
+
+    /// Makes the set report room in a socket, which a sender has not found.
+    ///
+    /// Before the port has let this process in, the socket has room, which the set would report in every pass. So then the
+    /// report waits for ``admitted(_:)``.
+    ///
+    /// The set is changed under the lock, though that is a system call. If two threads did so, the last one to change the state
+    /// has to be the last to call the kernel.
+    func awaitRoom(in socket: borrowing PacketSocket, isAdmitted: Bool) {
+        let descriptor = socket.descriptor
+        room.withLock { room in
+            room.isAwaited = true
+            if isAdmitted { watchRoom(&room, descriptor) }
+        }
+    }
+
+    /// Records that the port has let this process in.
+    func admitted(_ socket: borrowing PacketSocket) {
+        let descriptor = socket.descriptor
+        room.withLock { if $0.isAwaited { watchRoom(&$0, descriptor) } }
+    }
+
+    private func watchRoom(_ room: inout Room, _ descriptor: CInt) {
+        if room.isWatched { return }
+        room.isWatched = true
+        change(descriptor, [.reading, .writing])
+    }
+
+    /// Makes the set report room after a pause, because the kernel is out of resources.
+    func awaitResources() throws(SystemError) {
+        try room.withLock { room throws(SystemError) in
+            if unsafe alarm == nil {
+                let alarm = try Alarm()
+                try set.add(alarm.descriptor, [.reading, .edge], token: LoopReading.alarmToken)
+                unsafe self.alarm = consume alarm
+            }
+            let pause = room.backoff.begin().nanosecondsRoundedUp
+            _ = unsafe alarm?.set(Moment.now().advanced(by: pause))
+        }
+    }
+
+    /// Records a report of room.
+    func roomCame(in socket: borrowing PacketSocket) {
+        let descriptor = socket.descriptor
+        room.withLock { room in
+            (room.isAwaited, room.isWatched) = (false, false)
+            change(descriptor, .reading)
+        }
+    }
+
+    /// Records that the pause is over.
+    func alarmFired() { room.withLock { _ in unsafe alarm?.hasFired() } }
+
+    /// Makes the next pause short again.
+    func hasSent() { room.withLock { $0.backoff.reset() } }
+
+    private func change(_ descriptor: CInt, _ interest: EpollSet.Interest) {
+        do { try set.change(descriptor, interest, token: LoopReading.socketToken) } catch {
+            preconditionFailure("the interest of a watched descriptor can be changed: \(error)")
+        }
+    }
+}

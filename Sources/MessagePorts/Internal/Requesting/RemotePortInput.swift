@@ -1,0 +1,120 @@
+internal import DequeModule
+internal import RunLoops
+
+/// A remote port in one loop, with its handlers.
+///
+/// The loop watches the set of the connection. When something in it is ready, the port waits in line with the other ports and is
+/// served in the same step.
+///
+/// > Thread safety: the loop's own thread only.
+final class RemotePortInput: InputServer {
+    /// The port, which lives as long as it is in a loop.
+    private let port: RemotePort
+    private let reading: LoopReading
+    let input: ServedInput
+    /// Read for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    private let handlers = ExclusivityUnchecked(ModeHandlers<MessagePortInput.Handler>())
+    /// The handler to call once, when the connection is complete.
+    var connected: (() -> Void)?
+    /// The handler to call when there is room, each time after there was none.
+    var hasRoom: (() -> Void)?
+    /// The handler to call once, when the connection has ended.
+    var ended: ((MessagePortError) -> Void)?
+
+    init(_ port: RemotePort, _ reading: LoopReading, _ loop: RunLoop) {
+        self.port = port
+        self.reading = reading
+        input = ServedInput(reading.set.descriptor, reading.origin, in: loop)
+    }
+
+    /// Stores a handler for a mode, or for the common modes, unless the mode has one.
+    func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
+        handlers.value.add(MessagePortInput.Handler(mode: mode, deliver: deliver))
+    }
+
+    /// Removes the handlers for a mode.
+    ///
+    /// - Returns: The handlers, which the caller releases when its own change is complete.
+    func removeHandlers(for mode: RunLoop.Mode) -> [MessagePortInput.Handler] {
+        handlers.value.remove(for: mode, whereCommon: input.commonModes)
+    }
+
+    private var connection: RemoteConnection { port.connection }
+
+    var parts: [InspectedPart] {
+        [
+            InspectedPart(
+                "remote port", madeAt: reading.origin,
+                [.init("connections", connection.ending == nil ? 1 : 0)])
+        ]
+    }
+
+    func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
+        var served = Served()
+        var reports: Deque<EpollSet.Report> = []
+        reading.set.report(to: &reports)
+        for report in reports {
+            if report.token == LoopReading.alarmToken {
+                reading.alarmFired()
+                callRoom(&served)
+            } else if report.readiness.contains(.writing) {
+                reading.roomCame(in: connection.socket)
+                callRoom(&served)
+            }
+        }
+        // A handler may remove the port, or change its modes, or run the loop, which serves on.
+        while input.isServed(in: mode) {
+            if connection.wasAdmitted, let handler = connected.take() { call(&served, handler) }
+            if !input.isServed(in: mode) { break }
+            if let reason = connection.ending {
+                leave(because: reason, &served)
+                break
+            }
+            if !budget.spend() {
+                served.hasMore = true
+                break
+            }
+            switch connection.read() {
+            case .message(let packet): deliver(packet, in: mode, &served)
+            case .handled: continue
+            case .nothing: if connection.ending == nil { return served }
+            }
+        }
+        return served
+    }
+
+    private func deliver(_ packet: Packet, in mode: RunLoop.Mode, _ served: inout Served) {
+        guard let handler = handlers.value.handler(for: mode) else {
+            preconditionFailure("a port has a handler for each mode it is in")
+        }
+        input.countMessage()
+        call(&served) { handler.deliver(connection.message(packet)) }
+    }
+
+    private func callRoom(_ served: inout Served) {
+        if let hasRoom, input.isInLoop { call(&served, hasRoom) }
+    }
+
+    private func call(_ served: inout Served, _ handler: () -> Void) {
+        served.calledHandler = true
+        input.callHandler(reading.origin, handler)
+    }
+
+    /// Leaves the loop, because the connection has ended, and calls the handler for that.
+    private func leave(because reason: MessagePortError, _ served: inout Served) {
+        let handler = ended
+        // The loop holds the port, and with it the connection, until it has left.
+        withExtendedLifetime(port) {
+            input.leave()
+            if let handler { call(&served) { handler(reason.about(port.origin)) } }
+        }
+    }
+
+    func didLeaveLoop() {
+        let released = (connected, hasRoom, ended)
+        (connected, hasRoom, ended) = (nil, nil, nil)
+        reading.hasLeft()
+        // The handlers may hold the last references to the user's objects, so they are released when the change is complete.
+        withExtendedLifetime(released) {}
+    }
+}

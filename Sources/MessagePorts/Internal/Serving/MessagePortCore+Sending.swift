@@ -1,0 +1,29 @@
+internal import CThreads
+internal import RunLoops
+
+// Messages to peers, from any thread.
+
+extension MessagePortCore {
+    /// The connection of a peer of this port, or nil if it has ended.
+    func connection(of peer: MessagePort.Peer) -> PortConnection? {
+        // A peer of another port may have the same number.
+        guard let connection = connection(peer.connection), connection.peer == peer else { return nil }
+        return connection
+    }
+
+    /// Sends a message to a peer.
+    ///
+    /// - Returns: False if the peer has no room, and as much is kept for it as may be.
+    func send(
+        _ body: RawSpan, in bytes: [UInt8]?, id: UInt32, _ descriptors: [CInt], to peer: MessagePort.Peer
+    ) throws(MessagePortError) -> Bool {
+        Fork.check("MessagePort.send")
+        // If the thread ended in here, a packet would be neither sent nor kept, and its duplicates would stay open.
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
+        do throws(MessagePortError) {
+            guard let connection = connection(of: peer) else { throw .ended }
+            return try connection.push(Frame(kind: .message, id: id), body, in: bytes, descriptors)
+        } catch { throw error.about(.receiver(peer.credentials)) }
+    }
+}

@@ -1,0 +1,155 @@
+internal import DequeModule
+internal import Glibc
+internal import RunLoops
+
+/// The packets that a peer has no room for yet, oldest first: replies, and messages that the program sends to the peer.
+///
+/// Both are in one line, so that they arrive in the order in which they were given. Each of the two has limits of its own,
+/// because they end differently: too many replies end the connection, and a message too many is not accepted.
+struct PacketBacklog: Sendable {
+    /// What the port may keep for one peer.
+    struct Limits: Sendable {
+        let replyBytes: Int
+        let messageCount: Int
+        let messageBytes: Int
+
+        init(_ limits: MessagePort.Limits) {
+            replyBytes = limits.keptReplies
+            messageCount = limits.keptMessages
+            messageBytes = limits.keptMessageBytes
+        }
+    }
+
+    /// The packets of one of the two kinds.
+    private struct Share: Sendable {
+        var count = 0
+        var size = 0
+        var descriptorCount = 0
+
+        mutating func add(_ packet: BackloggedPacket, sign: Int = 1) {
+            count += sign
+            size += sign * packet.size
+            descriptorCount += sign * packet.descriptors.count
+        }
+    }
+
+    private var packets: Deque<BackloggedPacket> = []
+    private let limits: Limits
+    private var replies = Share()
+    private var messages = Share()
+    /// True from the message that was not accepted until the program may be told that there is room.
+    private var hasRefused = false
+
+    /// The largest number of descriptors that are kept for one peer in replies, and the same again in messages.
+    ///
+    /// It is the number that one packet may carry. It is small because all peers share the descriptor limit of the process.
+    static let descriptorLimit = 253
+
+    init(_ limits: Limits) { self.limits = limits }
+
+    var isEmpty: Bool { packets.isEmpty }
+    var first: BackloggedPacket? { packets.first }
+
+    /// Adds a packet.
+    ///
+    /// - Returns: False if there is no room for the packet, which was not added then.
+    mutating func append(_ packet: BackloggedPacket) -> Bool {
+        let isMessage = packet.frame.kind == .message
+        guard
+            isMessage
+                ? hasRoom(forMessageOf: packet.size, packet.descriptors.count) : hasRoom(forReply: packet)
+        else { return false }
+        if isMessage { messages.add(packet) } else { replies.add(packet) }
+        packets.append(packet)
+        return true
+    }
+
+    /// Returns true if there is room for a message, and otherwise notes that one was not accepted.
+    ///
+    /// The first message always has room. So a message is refused only while others wait, whose departure can be reported.
+    mutating func hasRoom(forMessageOf size: Int, _ descriptorCount: Int) -> Bool {
+        if messages.count == 0 { return true }
+        let fits =
+            messages.count < limits.messageCount && messages.size + size <= limits.messageBytes
+            && messages.descriptorCount + descriptorCount <= PacketBacklog.descriptorLimit
+        if !fits { hasRefused = true }
+        return fits
+    }
+
+    private func hasRoom(forReply reply: BackloggedPacket) -> Bool {
+        replies.size + reply.size <= limits.replyBytes
+            && replies.descriptorCount + reply.descriptors.count <= PacketBacklog.descriptorLimit
+    }
+
+    /// Removes the first packet, which was sent.
+    mutating func removeFirst() {
+        let first = packets.removeFirst()
+        if first.frame.kind == .message {
+            messages.add(first, sign: -1)
+        } else {
+            replies.add(first, sign: -1)
+        }
+    }
+
+    /// Returns true, once, if a message was not accepted and at most half of the messages that may be kept is left.
+    mutating func takeRoomNotice() -> Bool {
+        if !hasRefused || messages.count > limits.messageCount / 2 || messages.size > limits.messageBytes / 2
+        {
+            return false
+        }
+        hasRefused = false
+        return true
+    }
+
+    /// Removes all packets, because no peer will read them any more.
+    ///
+    /// - Returns: The packets, for the caller to destroy once it holds no lock.
+    mutating func removeAll() -> Deque<BackloggedPacket> {
+        defer {
+            packets = []
+            replies = Share()
+            messages = Share()
+            hasRefused = false
+        }
+        return packets
+    }
+}
+
+/// A packet that waits until its peer has room.
+final class BackloggedPacket: Sendable {
+    /// The number of bytes that a packet costs beside its own: here, and in the kernel later.
+    static let overhead = 128
+
+    let frame: Frame
+    let bytes: [UInt8]
+    /// Duplicates, owned by this object.
+    ///
+    /// The program may have received the descriptors from another process, so closing them may take time.
+    let descriptors: [CInt]
+
+    /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller may close its own.
+    init(_ frame: Frame, _ bytes: [UInt8], _ descriptors: [CInt]) throws(SystemError) {
+        self.frame = frame
+        self.bytes = bytes
+        var copies = OwnedDescriptors()
+        for descriptor in descriptors {
+            // The numbers are the caller's. The kernel refuses one that is no descriptor, as it does when a packet is sent at
+            // once.
+            copies.append(
+                OwnedDescriptor(try systemCall("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
+        }
+        self.descriptors = copies.release()
+    }
+
+    deinit {
+        if descriptors.isEmpty { return }
+        DescriptorCloser.close(descriptors, for: DescriptorQuota(of: nil), wereCounted: false)
+    }
+
+    /// The number of bytes that count against the limits.
+    var size: Int { BackloggedPacket.size(of: bytes.count, descriptors.count) }
+
+    static func size(of byteCount: Int, _ descriptorCount: Int) -> Int {
+        overhead * (1 + descriptorCount) + byteCount
+    }
+}

@@ -1,0 +1,68 @@
+internal import CThreads
+internal import RunLoops
+
+// Sending what a peer had no room for, on the thread of the loop that has the port's claim.
+
+extension PortConnection {
+    /// The result of sending the backlog.
+    enum Resent: Equatable {
+        /// All packets are sent, or they wait for room, which the set reports, or the connection is over.
+        case done
+        /// The kernel was out of resources. Try again.
+        case outOfKernelResources
+        /// The kernel was out of resources for too long, or has refused. The connection is over.
+        case failed
+    }
+
+    /// Sends the packets of the backlog, as far as there is room.
+    ///
+    /// Only the loop that has the port's claim calls this.
+    ///
+    /// - Parameters:
+    ///   - now: The current time.
+    ///   - sent: Called for each packet that was sent.
+    /// - Returns: The result.
+    func sendBacklog(now: Moment, _ sent: () -> Void = {}) -> Resent {
+        while let packet = outbox.withLock({ $0.backlog.first }) {
+            // Only this thread removes packets, so the first one stays the first.
+            let bytes = packet.bytes
+            // Safe: bytes have no padding.
+            let body = unsafe bytes.span.bytes
+            switch socket.sendMakingRoom(packet.frame, body: body, descriptors: packet.descriptors) {
+            case .wouldBlock:
+                outbox.withLock { awaitRoom(true, &$0) }
+                return .done
+            case .outOfKernelResources:
+                let since = unsafe refusedSince ?? now
+                unsafe refusedSince = since
+                if since.advanced(by: PortConnection.patience.nanosecondsRoundedUp) <= now {
+                    _ = end()
+                    return .failed
+                }
+                // There is room, which the set would report in every pass.
+                outbox.withLock { awaitRoom(false, &$0) }
+                return .outOfKernelResources
+            case .closed:
+                _ = end()
+                return .done
+            // A packet that cannot be sent now cannot be sent later. A requester would wait for ever, unless its connection
+            // ends.
+            case .tooLarge, .failed:
+                _ = end()
+                return .failed
+            case .sent:
+                unsafe refusedSince = nil
+                sent()
+                outbox.withLock { outbox in
+                    if outbox.isEnded { return }
+                    outbox.backlog.removeFirst()
+                    if outbox.backlog.isEmpty { awaitRoom(false, &outbox) }
+                }
+            }
+        }
+        return .done
+    }
+
+    /// Returns true, once, if a message was not accepted and there is room again.
+    func takeRoomNotice() -> Bool { outbox.withLock { $0.backlog.takeRoomNotice() } }
+}

@@ -1,0 +1,180 @@
+public import RunLoops
+
+// Remote ports on loops.
+
+extension RunLoop {
+    /// Adds a remote port to a mode, with a handler for the messages that the port sends to it.
+    ///
+    /// The loop connects, reads messages and replies, and calls the port's handlers, while it runs in one of the port's modes.
+    /// Until then messages wait, in the kernel and at the other end. The loop holds the port until it is removed from its last
+    /// mode, the connection ends, or the loop ends. If the port was added to the mode before, it keeps the handler that it has
+    /// there. Another mode may have another handler. A handler may run the loop, which then delivers the next messages inside
+    /// it.
+    ///
+    /// ```swift
+    /// let remote = try RemotePort(connectingTo: PortName("org.example.news"))
+    /// try RunLoop.current.add(remote, forMode: .common) { message in print("news:", message.byteCount, "bytes") }
+    /// remote.onConnection { print("connected to", remote.peer) }
+    /// remote.onEnd { error in print("no more news:", error) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - port: The port, which was made with
+    ///     ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` and is in no other loop. A port that
+    ///     has ended is added, too: the loop calls its handler for the end.
+    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, now and later.
+    ///   - handler: Called on the loop's thread with each message, which the handler owns.
+    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the port. The port is unchanged.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func add(
+        _ port: RemotePort, forMode mode: Mode, handler: @escaping (consuming MessagePort.Message) -> Void
+    ) throws(SystemError) {
+        requireOwnThread("RunLoop.add(remote port)", "perform a block on the loop and add the port there")
+        do { try port.reading("RunLoop.add(remote port)").join(self, mode, port, handler) } catch {
+            throw error.about(port.origin)
+        }
+    }
+
+    /// Removes a remote port from a mode.
+    ///
+    /// Messages and replies wait until the port is in a loop again. When the port leaves its last mode, the loop releases its
+    /// handlers.
+    ///
+    /// - Parameters:
+    ///   - port: The port. If it is not in the mode, nothing happens.
+    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes.
+    ///
+    /// > Thread safety: the loop's own thread only.
+    public func remove(_ port: RemotePort, forMode mode: Mode) {
+        requireOwnThread(
+            "RunLoop.remove(remote port)", "perform a block on the loop and remove the port there")
+        port.reading("RunLoop.remove(remote port)").leave(mode)
+    }
+}
+
+extension RemotePort {
+    /// True once the port has let this process in, even if the connection has ended since.
+    ///
+    /// > Thread safety: any thread.
+    public var isConnected: Bool { connection.wasAdmitted }
+
+    /// Sends a message if there is room for it now, without ever blocking.
+    ///
+    /// It is sent whole or not at all. If this returns true, the kernel has the message. That does not mean that the port has
+    /// read it. If it returns false, nothing was sent, because the port has no room, or the kernel is out of resources, or the
+    /// connection is not complete yet. If the port is one that a loop reads, the handler of ``onRoom(_:)`` is called when there
+    /// may be room.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes of the message.
+    ///   - id: A number that the message carries. Its meaning is up to the two programs.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    /// - Returns: False if there is no room. Nothing was sent then.
+    /// - Throws: ``MessagePortError``. Nothing was sent then.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func trySend(
+        _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = []
+    ) throws(MessagePortError) -> Bool {
+        // Safe: bytes have no padding.
+        try unsafe trySend(bytes.span.bytes, id: id, descriptors: descriptors)
+    }
+
+    /// Sends bytes in place if there is room for them now, without ever blocking.
+    ///
+    /// Otherwise the same as ``trySend(_:id:descriptors:)-([UInt8],_,_)``.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes of the message.
+    ///   - id: A number that the message carries. Its meaning is up to the two programs.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    /// - Returns: False if there is no room. Nothing was sent then.
+    /// - Throws: ``MessagePortError``. Nothing was sent then.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    public func trySend(
+        _ bytes: RawSpan, id: UInt32 = 0, descriptors: [CInt] = []
+    ) throws(MessagePortError) -> Bool {
+        Fork.check("RemotePort.trySend")
+        // If the thread ended here, the loop might never be asked to report room.
+        let cancellation = ThreadCancellation.disable()
+        defer { cancellation.restore() }
+        do { return try connection.trySend(Frame(kind: .message, id: id), bytes, descriptors) } catch {
+            throw error.about(origin)
+        }
+    }
+
+    /// Sets the handler that is called when the port has let this process in.
+    ///
+    /// It is called once. If the port has let this process in already, it is called soon. Calling this again replaces the
+    /// handler. When the port leaves its loop, the loop releases the handler.
+    ///
+    /// - Parameter handler: Called on the thread of the loop that the port is in.
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left it because the connection
+    ///   or the loop has ended, this does nothing and releases the handler.
+    ///
+    /// > Thread safety: the thread of the loop that the port is in.
+    public func onConnection(_ handler: @escaping () -> Void) {
+        setHandler("RemotePort.onConnection", \.connected, handler)
+    }
+
+    /// Sets the handler that is called when there may be room for a message again.
+    ///
+    /// It is called once for each time that there was no room for ``trySend(_:id:descriptors:)-([UInt8],_,_)``, from any thread.
+    /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler.
+    ///
+    /// - Parameter handler: Called on the thread of the loop that the port is in.
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left it because the connection
+    ///   or the loop has ended, this does nothing and releases the handler.
+    ///
+    /// > Thread safety: the thread of the loop that the port is in.
+    public func onRoom(_ handler: @escaping () -> Void) {
+        setHandler("RemotePort.onRoom", \.hasRoom, handler)
+    }
+
+    /// Sets the handler that is called when the connection has ended, with the reason.
+    ///
+    /// It is called once, behind all messages that arrived before, when the port has left the loop:
+    /// ``MessagePortError/notAdmitted`` if the filter of the other port has rejected this process,
+    /// ``MessagePortError/ended`` if the port or its process has ended, or this end has, and others. Calling this again replaces
+    /// the handler. If the port is removed from its loop, the loop releases the handler without calling it.
+    ///
+    /// - Parameter handler: Called on the thread of the loop that the port was in, with the reason.
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left it because the connection
+    ///   or the loop has ended, this does nothing and releases the handler.
+    ///
+    /// > Thread safety: the thread of the loop that the port is in.
+    public func onEnd(_ handler: @escaping (MessagePortError) -> Void) {
+        setHandler("RemotePort.onEnd", \.ended, handler)
+    }
+
+    /// The number of messages that the other end has sent to a port that no loop reads.
+    ///
+    /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks
+    /// that wait for replies, and has no handler for messages. They were discarded.
+    ///
+    /// > Thread safety: any thread. It may change at any moment.
+    public var discardedMessageCount: Int { connection.discardedMessageCount }
+
+    private func setHandler<Handler>(
+        _ member: StaticString, _ place: ReferenceWritableKeyPath<RemotePortInput, Handler?>,
+        _ handler: Handler
+    ) {
+        reading(member).setHandler(member, place, handler, hasEnded: connection.isEnded)
+    }
+
+    /// Returns the part of the connection that a loop reads.
+    ///
+    /// - Parameter member: The public member that was called.
+    /// - Returns: The part.
+    fileprivate func reading(_ member: StaticString) -> LoopReading {
+        Fork.check(member)
+        guard let reading = connection.reading else {
+            misuse(
+                "\(member): the port made at \(connection.origin) is read by the threads that send requests; make it with RemotePort(connectingTo:) to have a loop read it"
+            )
+        }
+        return reading
+    }
+}

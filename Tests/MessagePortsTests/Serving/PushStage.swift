@@ -1,0 +1,125 @@
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import MessagePorts
+@testable import RunLoops
+
+/// A port that knows the senders of its messages, for tests that send messages to them.
+final class PushStage: Sendable {
+    let server: PortServer
+    /// The peers that have sent a message, in the order in which each sent its first one.
+    let peers = Log<MessagePort.Peer>()
+    /// The numbers of the messages that peers have sent.
+    let received = Log<UInt32>()
+    /// The connections of the peers that have room again, and of those that have ended.
+    let room = Log<UInt64>()
+    let ended = Log<UInt64>()
+
+    init(_ limits: MessagePort.Limits = MessagePort.Limits()) throws {
+        let (peers, received) = (self.peers, self.received)
+        server = try PortServer(limits: limits) { message in
+            received.add(message.id)
+            if !peers.entries.contains(message.sender) { peers.add(message.sender) }
+            let answer = message.id
+            if message.isRequest { do { try message.reply(id: answer) } catch { Issue.record(error) } }
+        }
+        let (room, ended) = (self.room, self.ended)
+        try server.onThread { [port = server.port] _ in
+            port.onPeerRoom { room.add($0.connection) }
+            port.onPeerEnd { ended.add($0.connection) }
+        }
+    }
+
+    var port: MessagePort { server.port }
+
+    /// The peer of a connection that has sent a message.
+    func peer(_ index: Int = 0) throws -> MessagePort.Peer {
+        waitUntil("peer \(index) has sent") { peers.entries.count > index }
+        return try #require(peers.entries.dropFirst(index).first)
+    }
+
+    /// Makes a client of which nothing is read yet, and that is known to the port.
+    func silentClient() throws -> PushClient {
+        let known = peers.entries.count
+        let client = try PushClient(server)
+        try client.send()
+        _ = try peer(known)
+        return client
+    }
+
+    /// Sends until the port keeps as much as it may for a peer.
+    ///
+    /// - Returns: The number of messages that it has accepted, numbered from 0 on.
+    func fill(_ peer: MessagePort.Peer, bytes: [UInt8] = []) throws -> UInt32 {
+        var count: UInt32 = 0
+        while try port.send(bytes, id: count, to: peer) { count += 1 }
+        return count
+    }
+}
+
+/// A remote port in the loop of a thread of its own.
+final class PushClient: Sendable {
+    let thread: RunLoopThread
+    let remote: RemotePort
+    /// The numbers of the messages that have arrived.
+    let log = Log<UInt32>()
+    let connected = Gate()
+    let room = Shared()
+    let ended = Log<MessagePortError>()
+    let hasEnded = Gate()
+
+    /// Connects, and waits until the port has let the client in.
+    ///
+    /// From then on nothing is read until ``read(_:)``.
+    init(_ server: PortServer) throws {
+        thread = try RunLoopThread(name: "client")
+        let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
+        self.remote = remote
+        try add(to: .common) { _ in }
+        #expect(connected.wait())
+        try onThread { loop in loop.remove(remote, forMode: .common) }
+    }
+
+    deinit { thread.stop() }
+
+    func onThread<Result: Sendable>(_ body: @escaping @Sendable (RunLoop) throws -> Result) throws -> Result {
+        try thread.runLoop.performAndWait { try body(RunLoop.current) }
+    }
+
+    private func add(
+        to mode: RunLoop.Mode, _ handler: @escaping @Sendable (borrowing MessagePort.Message) -> Void
+    ) throws {
+        let (remote, log, connected, room) = (remote, log, connected, room)
+        let (ended, hasEnded) = (ended, hasEnded)
+        try onThread { loop in
+            try loop.add(remote, forMode: mode) { message in
+                log.add(message.id)
+                handler(message)
+            }
+            remote.onConnection { connected.open() }
+            remote.onRoom { room.increment() }
+            remote.onEnd { error in
+                ended.add(error)
+                hasEnded.open()
+            }
+        }
+    }
+
+    /// Reads from now on.
+    func read(_ handler: @escaping @Sendable (borrowing MessagePort.Message) -> Void = { _ in }) throws {
+        try add(to: .common, handler)
+    }
+
+    /// Sends a message, when there is room.
+    func send(id: UInt32 = 0) throws { try remote.send(id: id, before: .hang) }
+}
+
+extension RunLoop {
+    /// Runs in a mode until a remote port of the loop is connected.
+    func connect(_ remote: RemotePort, in mode: RunLoop.Mode) {
+        var isConnected = false
+        remote.onConnection { isConnected = true }
+        while !isConnected { _ = run(mode: mode, before: .hang) }
+    }
+}
