@@ -1,4 +1,4 @@
-/// A block that a loop runs after a delay, and that you can cancel until then.
+/// The handle of a block that a loop runs after a delay, with which you can cancel the block before it starts.
 ///
 /// ``RunLoop/perform(after:inModes:fileID:line:_:)`` returns it.
 ///
@@ -19,7 +19,7 @@ public final class DelayedPerform: Sendable {
     }
 
     private enum State {
-        /// The block waits.
+        /// The block has not started.
         case pending(@Sendable () -> Void)
         /// The block is on the stack of the loop's thread.
         case running
@@ -34,8 +34,9 @@ public final class DelayedPerform: Sendable {
     private let state: Guarded<State>
     private let loop: RunLoop
     private let modes: [RunLoop.Mode]
-    /// Weak, because the timer's handler holds this object: the loop keeps the timer, and releases both, and the block with
-    /// them, when it ends.
+    /// Weak, because the timer's handler holds this object.
+    ///
+    /// The loop holds the timer; when the loop ends, it releases the timer, this object and the block.
     ///
     /// `nonisolated(unsafe)`: only the loop's thread uses it.
     nonisolated(unsafe) private weak var timer: Timer?
@@ -59,13 +60,14 @@ public final class DelayedPerform: Sendable {
 
     /// Cancels the block, if it has not started.
     ///
-    /// - Returns: The state that the call found. After `cancelled` the block does not start, and has been released. Calling it
-    ///   again returns `cancelled` again.
+    /// - Returns: The state in which the call found the block. If it is `cancelled`, the block has been released and never
+    ///   starts, and a further call returns `cancelled`, too.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
     public func cancel() -> Cancellation {
-        // Taken out under the lock and released after it: destroying an object that the block holds may call anything.
+        // The block is taken out under the lock and released after it, because destroying an object that the block holds may
+        // run any code.
         let (result, block): (Cancellation, (@Sendable () -> Void)?) = state.withLock { state in
             switch state {
             case .pending(let block):
@@ -95,7 +97,7 @@ public final class DelayedPerform: Sendable {
 
     /// Sets the timer.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may call this.
     func schedule(at date: Moment, _ ticket: Ticket, _ fileID: StaticString, _ line: Int) {
         guard isPending else { return }
         let timer = Timer(fireAt: date.instant, interval: .zero, repeats: false, fileID: fileID, line: line) {
@@ -114,7 +116,7 @@ public final class DelayedPerform: Sendable {
     }
 
     private func abandon() {
-        // Released after the lock: destroying an object that the block holds may call anything.
+        // Released after the lock, because destroying an object that the block holds may run any code.
         let block: (@Sendable () -> Void)? = state.withLock { state in
             guard case .pending(let block) = state else { return nil }
             state = .loopEnded

@@ -43,8 +43,8 @@ extension DescriptorSource {
     public enum Trigger: Hashable, Sendable {
         /// The handler is called in each pass in which the descriptor is ready.
         case level
-        /// The handler is called when the kernel reports new readiness, or watches the source again after a run in a mode
-        /// without it.
+        /// The handler is called when the kernel reports new readiness, and when the loop watches the descriptor again after a
+        /// run in a mode that the source is not in.
         case edge
     }
 }

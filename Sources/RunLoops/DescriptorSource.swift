@@ -17,13 +17,13 @@ internal import Glibc
 /// trigger for each descriptor.
 ///
 /// The reported readiness is the kernel's answer in the same pass. If another handler of the pass has emptied the descriptor
-/// since, a read answers `EAGAIN`. If several sources of the loop watch the descriptor, the kernel is asked again before each
-/// handler, so what one of them has read is not reported to the others. While the handler runs, a run inside it does not call it
-/// again.
+/// since, a read answers `EAGAIN`. If several sources of the loop watch the descriptor, the loop asks the kernel again before
+/// it calls each handler, so bytes that one of them has read are not reported to the others. A run of the loop inside the
+/// handler does not call the handler again.
 ///
-/// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
-/// descriptor is closed: if the loop comes across a descriptor that was closed, it ends the program, because the number may be
-/// another file's by then.
+/// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before*
+/// the descriptor is closed: if the loop finds that a descriptor was closed, it ends the program, because the number may stand
+/// for another file by then.
 ///
 /// <doc:Descriptors> shows a connection.
 ///
@@ -34,10 +34,10 @@ public final class DescriptorSource {
 
     /// The events that the source watches the descriptor for; at least one.
     ///
-    /// You may change it at any time, also in the handler and while the source is in no loop. The kernel gets the change before
-    /// the loop next asks it for what is ready: only the last one of several counts, and setting the same interest again costs
-    /// nothing. Readiness that the source is not interested in any more is not reported, also if the kernel has reported it
-    /// before. An edge-triggered source reports once more what is ready after a change.
+    /// You may change it at any time, even in the handler and while the source is in no loop. The loop passes the change to
+    /// the kernel before it next polls the kernel: of several changes only the last one counts, and setting the same interest
+    /// again costs nothing. Readiness that the source is no longer interested in is not reported, even if the kernel has
+    /// reported it before. After a change, an edge-triggered source reports once more everything that is ready.
     ///
     /// If the kernel refuses the change, ``onWatchRefused`` is called. Setting the interest of an invalid source does nothing.
     ///
@@ -68,11 +68,11 @@ public final class DescriptorSource {
     /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode, or to
     /// watch it for another ``interest``.
     ///
-    /// The kernel refuses if it has no memory (`ENOMEM`), or if its user has too many descriptors watched (`ENOSPC`). While a
-    /// mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second. Nothing is lost: the
-    /// readiness of the descriptor is reported when it is watched again. The handler is called once for each time that the loop
-    /// begins to watch the source and is refused; it may invalidate the source. Without a handler, ``RunLoopDiagnostics``
-    /// reports the refusal.
+    /// The kernel refuses if it has no memory (`ENOMEM`), or if the user of the process watches too many descriptors
+    /// (`ENOSPC`). While a mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second.
+    /// Nothing is lost: the readiness of the descriptor is reported when it is watched again. The handler is called once each
+    /// time that the loop begins to watch the source and the kernel refuses; it may invalidate the source. Without a handler,
+    /// ``RunLoopDiagnostics`` reports the refusal.
     ///
     /// When you add the source, a refusal is an error of ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` instead.
     ///
@@ -83,7 +83,7 @@ public final class DescriptorSource {
     /// Serves the source, and returns true if there was anything to serve.
     private(set) var handler: ((DescriptorSource, Readiness) -> Bool)?
     let origin: SourceLocation
-    /// Called once this source is invalid, for a source that it represents in the loop.
+    /// Called once this source is invalid, for the source that this one represents in the loop.
     var onInvalidation: (() -> Void)?
     /// Called instead of the handler, for an input that looks at its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
@@ -132,8 +132,8 @@ public final class DescriptorSource {
     ///   - interest: The events to watch it for.
     ///   - watchesSet: True if the descriptor is an epoll set.
     ///   - origin: The place where the other input was made.
-    ///   - handler: Serves that input, and returns true if there was anything to serve: the event that made the descriptor
-    ///     ready may be over.
+    ///   - handler: Serves that input, and returns true if there was anything to serve. There may be nothing, because the
+    ///     event that made the descriptor ready may be over.
     package init(
         _ descriptor: CInt, interest: Interest, watchesSet: Bool = false, origin: SourceLocation,
         handler: @escaping (DescriptorSource, Readiness) -> Bool
@@ -169,7 +169,8 @@ public final class DescriptorSource {
 
     /// Removes the source from its loop for good, and releases its handler.
     ///
-    /// No handler of it starts afterwards. If the source owns its descriptor, it closes it. Calling it again does nothing.
+    /// The handler does not start afterwards. If the source owns its descriptor, the descriptor is closed. Calling it again
+    /// does nothing.
     public func invalidate() {
         if !isValid { return }
         let loop = membership.loop?.requireCurrent("DescriptorSource.invalidate")
@@ -182,7 +183,8 @@ public final class DescriptorSource {
         let onInvalidation = onInvalidation
         self.onInvalidation = nil
         onInvalidation?()
-        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
+        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
+        // destroyed.
         withExtendedLifetime(released) {}
     }
 }

@@ -3,8 +3,8 @@
 /// An error carries its origin so that its description can name it, as in `port made at Server/Orders.swift:12: the port has
 /// ended`. The text is built only when you ask for it.
 ///
-/// Origins do not tell errors apart: all origins are equal. So errors are equal if they have the same reason, and `error ==
-/// .timedOut` and `catch RequestError.timedOut` need no origin.
+/// All origins are equal. So two errors are equal if they have the same reason, and `error == .timedOut` and `catch
+/// RequestError.timedOut` need no origin.
 ///
 /// > Thread safety: a value.
 public struct ErrorOrigin: Sendable {
@@ -53,10 +53,10 @@ public struct ErrorOrigin: Sendable {
 
     package static func file(_ path: String) -> ErrorOrigin { ErrorOrigin(.file(path)) }
 
-    /// The origin of an error that is about a thing of another module, which has a name.
+    /// The origin of an error about an object of another module that has a name.
     ///
     /// - Parameters:
-    ///   - kind: The kind of thing, such as "notification".
+    ///   - kind: The kind of the object, such as "notification".
     ///   - name: Its name.
     ///   - place: The place where it was made.
     /// - Returns: The origin.
@@ -64,11 +64,11 @@ public struct ErrorOrigin: Sendable {
         ErrorOrigin(.named(kind, name, place))
     }
 
-    /// The origin of an error that is about a thing of another module, which describes itself.
+    /// The origin of an error about an object of another module that describes itself.
     ///
     /// - Parameters:
-    ///   - relation: Its relation to the error, such as "request of".
-    ///   - thing: The thing.
+    ///   - relation: The object's relation to the error, such as "request of".
+    ///   - thing: The object.
     /// - Returns: The origin.
     package static func unnamed(
         _ relation: StaticString, _ thing: some CustomStringConvertible & Sendable
@@ -84,7 +84,7 @@ public struct ErrorOrigin: Sendable {
 }
 
 extension ErrorOrigin: Hashable {
-    /// Returns true, because origins do not tell errors apart.
+    /// Returns true, because all origins are equal.
     ///
     /// - Parameters:
     ///   - left: An origin.

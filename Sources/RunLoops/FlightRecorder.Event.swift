@@ -15,7 +15,7 @@ extension FlightRecorder {
             /// A run of a loop; the result is nil while it is under way, and if there was nothing to run for. The place is the
             /// mode.
             case run(RunLoop.RunResult?)
-            /// A sleep of a loop, and what has ended it.
+            /// A sleep of a loop, with the reasons for which it has ended.
             case sleep(WakeReasons)
             /// Messages that the thread has sent together. The place is that of the block, or of the port.
             case post(count: Int)
@@ -23,9 +23,9 @@ extension FlightRecorder {
             case fullPort
             /// A wait for another thread: for room in a port, for a reply, for a block.
             case wait(isRefused: Bool)
-            /// A mark of the program's. The place is its text.
+            /// A mark that the program has recorded. The place is the text of the mark.
             case mark
-            /// An interval of the program's. The place is its text.
+            /// An interval that the program has recorded. The place is the text of the interval.
             case interval
             /// A notification that the thread has posted. The place is its name.
             case notification(observers: Int)
@@ -61,7 +61,7 @@ extension FlightRecorder {
         public let start: ContinuousClock.Instant
         /// The time that it took; zero for an event that takes none, and nil while it is under way.
         public let duration: Duration?
-        /// The place in the source, as file identifier and line, or the text that the kind says.
+        /// The place in the source, as file identifier and line, or the text that is described at the kind.
         public let place: String
         /// The number of recorded slices of the thread around this one.
         public let depth: Int
@@ -100,7 +100,7 @@ extension FlightRecorder.Event {
             flow = identity
         case .block, .job, .port, .delivery:
             let ticks = MessageStamp.ticks(from: event.stamp, to: event.start)
-            // A stamp from before the recording was left in the node by an earlier one.
+            // A stamp that is older than this recording was left in the node by an earlier recording.
             let isFromHere = event.stamp != 0 && ticks <= event.start &- reading.began
             wait = isFromHere ? .nanoseconds(reading.scale.nanoseconds(ticks)) : nil
             flow = isFromHere ? identity : nil

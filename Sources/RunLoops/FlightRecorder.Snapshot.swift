@@ -53,7 +53,8 @@ extension FlightRecorder {
     public func snapshot() -> Snapshot {
         let taken = Recording.read(session.generation) { session, rings, unrecorded in
             let copies = rings.map { ring in
-                // The slices under way come first: one that ends in between is then in the events as well, and is removed below.
+                // The slices under way are copied first: a slice that ends in between is then among the events as well, and is
+                // removed below.
                 (ring: ring.thread, hasEnded: ring.hasEnded, open: ring.copyOpen(), copy: ring.copyEvents())
             }
             let now = session.clock.reading()
@@ -87,6 +88,18 @@ extension FlightRecorder.Snapshot.Thread {
         recorded.map { FlightRecorder.Event($0, isOpen: false, reading) }
     }
 
+    /// The events that ended after a time.
+    ///
+    /// - Parameter ticks: The time, from ``lastTicks`` of an earlier snapshot of the same recorder. Dates would not do: two
+    ///   snapshots may differ by some nanoseconds in the date of one event.
+    /// - Returns: The events, in the order in which they ended.
+    package func events(after ticks: UInt64) -> [FlightRecorder.Event] {
+        recorded.filter { $0.end > ticks }.map { FlightRecorder.Event($0, isOpen: false, reading) }
+    }
+
+    /// The time at which the last event ended, in ticks of the recorder's clock; nil if there is none.
+    package var lastTicks: UInt64? { recorded.last?.end }
+
     /// The slices that are under way, outermost first: what the thread is doing, and since when.
     ///
     /// A run, handler or sleep that began before the recording is not among them, nor are more than the 16 outermost ones.
@@ -96,6 +109,6 @@ extension FlightRecorder.Snapshot.Thread {
 }
 
 extension RecordedEvent {
-    /// A value that the event has in common with the slice that it was while it was under way.
+    /// A value that an event shares with the slice under way that it was before it ended.
     fileprivate var identity: [UInt64] { [start, UInt64(place), UInt64(kind.rawValue), UInt64(depth)] }
 }

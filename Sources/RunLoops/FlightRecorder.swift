@@ -3,7 +3,7 @@ internal import Synchronization
 /// Records what the threads of the process do with their loops, so that a program can look back at the last seconds.
 ///
 /// A recorder answers questions that come too late for a log: which handler blocked a loop, how long a message waited and
-/// which line sent it, what woke a loop, who waits for room in a port. It is made to be always on.
+/// which line sent it, what woke a loop, which thread waits for room in a port. It is made to be always on.
 ///
 /// ```swift
 /// let recorder = try FlightRecorder()
@@ -18,8 +18,8 @@ internal import Synchronization
 /// waits that were refused; notifications; and the program's own marks and intervals. It holds places, and never the contents
 /// of messages.
 ///
-/// A process has one recorder at a time. While there is none, loops have no cost for it. A forked child records nothing until it
-/// makes a recorder of its own.
+/// A process has one recorder at a time. Without a recorder, recording costs the loops nothing. A forked child records nothing
+/// until it makes a recorder of its own.
 ///
 /// In a simulation of `RunLoopsTesting` a recorder that is made by a simulated thread records all simulated threads on the
 /// simulation's clock, and no others. So one seed gives one recording.
@@ -32,10 +32,10 @@ public final class FlightRecorder: Sendable {
     public enum Detail: Hashable, Sendable {
         /// Handlers of timers, sources and observers, runs, sleeps and waits are recorded each.
         ///
-        /// Of the handlers of messages, which are blocks, jobs, port messages and deliveries, a loop records up to eight within
-        /// 50 µs one by one. If handlers beyond those take more than 500 µs together, they are recorded as one
-        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records the messages that it sends to an idle receiver,
-        /// and each 64th other one, at most once in 10 µs.
+        /// Messages are blocks, jobs, port messages and deliveries. Of their handlers, a loop records up to eight within 50 µs
+        /// one by one. If handlers beyond those take more than 500 µs together, they are recorded as one
+        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records the messages that it sends to an idle receiver, and
+        /// every 64th other message, at most once in 10 µs.
         case sampled
         /// Every handler and every message that is sent is recorded, for tests and experiments.
         case everything
@@ -57,7 +57,7 @@ public final class FlightRecorder: Sendable {
         }
     }
 
-    /// The time for which the events of a snapshot go back at most.
+    /// The longest time that the events of a snapshot go back.
     public let window: Duration
 
     let session: Recording.Session
@@ -66,7 +66,7 @@ public final class FlightRecorder: Sendable {
     /// Begins to record.
     ///
     /// - Parameters:
-    ///   - window: The time for which a snapshot goes back at most; more than zero.
+    ///   - window: The longest time that a snapshot goes back; more than zero.
     ///   - byteLimit: The memory for the events of all threads, in bytes. It is divided among 32 threads, each of which has at
     ///     least 256 events of 24 bytes; memory is taken as it is first written. A thread that ends leaves its events until a
     ///     new thread needs their place. Threads beyond 32 that live at once are counted, and not recorded.
@@ -98,13 +98,13 @@ public final class FlightRecorder: Sendable {
     /// The most threads that are recorded at once.
     static let mostThreads = 32
 
-    /// The largest power of two of events that fit, and at least 256.
+    /// Returns the largest power of two of events that fit into that many bytes, and at least 256.
     static func eventCount(bytes: Int) -> Int {
         let most = max(256, bytes / EventRing.bytes(1))
         return 1 << (Int.bitWidth - 1 - most.leadingZeroBitCount)
     }
 
-    /// Ends the recording and discards its events, as does the end of the recorder's last reference.
+    /// Ends the recording and discards its events, as releasing the last reference to the recorder does.
     ///
     /// Later snapshots are empty. Calling it again does nothing.
     public func stop() {
@@ -138,7 +138,7 @@ public final class FlightRecorder: Sendable {
 
     // MARK: - Slow handlers
 
-    /// Calls a handler with a snapshot when a handler of any loop has returned that took longer than a time.
+    /// Calls a handler with a snapshot after a handler of any loop has returned and took longer than a given time.
     ///
     /// A ``RunLoopWatchdog`` finds the slow handlers, with its limits: it looks four times within the threshold, and each call
     /// of a handler then costs its loop a few plain stores.

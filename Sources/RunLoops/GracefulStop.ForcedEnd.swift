@@ -3,7 +3,7 @@ extension GracefulStop {
     ///
     /// > Thread safety: a value.
     public enum ForcedEnd: Hashable, Sendable {
-        /// A further signal has come: its number.
+        /// A further signal has come; this is its number.
         case signal(CInt)
         /// The deadline has passed.
         case deadlinePassed

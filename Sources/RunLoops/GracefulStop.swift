@@ -17,7 +17,7 @@ internal import Glibc
 /// presses Ctrl-C twice does not wait for the work.
 ///
 /// The stop owns its signals, as a ``SignalSource`` does, from the moment it is made until it is finished, invalidated or
-/// destroyed. Then they do again what they did before, which is to end the program, unless that was changed.
+/// destroyed. After that, the signals have their previous effect again: they end the program, unless that was changed.
 ///
 /// All handlers are called on the loop's thread. So while a handler of the loop blocks, neither the second signal nor the
 /// deadline ends the program.
@@ -35,9 +35,9 @@ public final class GracefulStop {
 
     /// The handler that ends the program if the stop takes too long.
     ///
-    /// It is called when the deadline passes, and for each signal after the first, until the stop is finished. At first it is a
-    /// handler that ends the process at once with ``ForcedEnd/exitStatus``, without running what was registered with `atexit`.
-    /// If your handler returns, the stop goes on. Setting it on an invalid stop does nothing.
+    /// It is called when the deadline passes, and for each signal after the first, until the stop is finished. At first it is
+    /// a handler that ends the process at once with ``ForcedEnd/exitStatus``, without running the functions that were
+    /// registered with `atexit`. If your handler returns, the stop goes on. Setting it on an invalid stop does nothing.
     public var onForcedEnd: (ForcedEnd) -> Void {
         get { forcedEndHandler ?? { _ in } }
         set { if isValid { forcedEndHandler = newValue } }
@@ -100,7 +100,8 @@ public final class GracefulStop {
 
     /// Begins the stop, as the first signal does.
     ///
-    /// For a program that can also be asked to end in another way. If the stop has begun, or is invalid, nothing happens.
+    /// Use this in a program that can also be asked to end in another way. If the stop has begun, or is invalid, nothing
+    /// happens.
     public func begin() {
         requireCurrent("GracefulStop.begin")
         guard isValid, !isStopping else { return }
@@ -113,8 +114,8 @@ public final class GracefulStop {
 
     /// Ends the stop, because the work is done: gives the signals back, and stops the run of the loop.
     ///
-    /// It is the innermost run that ends, after the pass that is under way. Call this when all work is done, also before the
-    /// stop has begun. If the stop is invalid, nothing happens.
+    /// The innermost run ends, after the pass that is under way. Call this when all work is done, also before the stop has
+    /// begun. If the stop is invalid, nothing happens.
     public func finish() {
         requireCurrent("GracefulStop.finish")
         guard isValid else { return }
@@ -125,7 +126,7 @@ public final class GracefulStop {
 
     /// Removes the stop from its loop for good, gives the signals back, and releases the handlers.
     ///
-    /// No handler of it starts any more. Calling it again does nothing.
+    /// None of its handlers starts afterwards. Calling it again does nothing.
     public func invalidate() {
         requireCurrent("GracefulStop.invalidate")
         isValid = false
@@ -138,7 +139,8 @@ public final class GracefulStop {
         timer?.invalidate()
         timer = nil
         for source in ended { source.invalidate() }
-        // Released last, when all state is in order: an object that the handlers hold may call back while it is destroyed.
+        // Released last, once all state is consistent: an object that the handlers hold may call back while that object is
+        // destroyed.
         withExtendedLifetime(released) {}
     }
 
@@ -173,7 +175,7 @@ extension GracefulStop {
             throw error
         }
         loop.add(timer, forMode: mode)
-        // A loop that has ended takes no source.
+        // A loop that has ended accepts no source.
         if sources.first?.watch?.membership.loop != nil { link?.held = self }
     }
 
@@ -206,7 +208,7 @@ extension RunLoop {
 
     /// Removes a graceful stop from a mode.
     ///
-    /// The stop still owns its signals, and keeps those that come.
+    /// The stop still owns its signals, and keeps the signals that arrive.
     ///
     /// - Parameters:
     ///   - stop: The stop. If it is not in the mode, nothing happens.

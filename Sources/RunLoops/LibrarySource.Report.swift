@@ -9,8 +9,8 @@ extension LibrarySource {
         /// The operations that it is ready for, as the kernel said in this pass.
         ///
         /// Of reading and writing, only what the descriptor is watched for. ``DescriptorSource/Readiness/hangUp`` and
-        /// ``DescriptorSource/Readiness/error`` come in addition, or alone: many libraries want to be told that the descriptor
-        /// is readable then.
+        /// ``DescriptorSource/Readiness/error`` may be reported in addition, or alone. For these, many libraries expect a call
+        /// that says that the descriptor is readable.
         public let readiness: DescriptorSource.Readiness
 
         init(descriptor: CInt, readiness: DescriptorSource.Readiness) {

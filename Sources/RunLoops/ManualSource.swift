@@ -1,9 +1,9 @@
 /// Calls a handler on its loop's thread after any thread has signalled it.
 ///
-/// Signals merge: the handler is called once for all signals that come before the call, and once more for those that come while
-/// it runs. A signal is kept while the source's modes do not run, and while it is in no loop. Unlike in Core Foundation,
-/// signalling wakes the loop. While the handler runs, a run inside it does not call it again, unless the source was removed and
-/// added again meanwhile.
+/// Signals merge: the handler is called once for all signals that come before the call, and once more for those that come
+/// while it runs. A signal is kept while the source's modes do not run, and while it is in no loop. Unlike in Core Foundation,
+/// signalling wakes the loop. A run of the loop inside the handler does not call the handler again, unless the source was
+/// removed and added again meanwhile.
 ///
 /// ```swift
 /// let source = ManualSource { flush() }
@@ -16,8 +16,8 @@ public final class ManualSource: Sendable {
     private let bell = Doorbell()
     private let claim = Claim()
 
-    /// `nonisolated(unsafe)`, these two: only the thread that makes the source touches them, before other threads have the
-    /// source, and then the thread whose loop holds the claim.
+    /// Both properties are `nonisolated(unsafe)`: before other threads have the source, only the thread that makes it touches
+    /// them; after that, only the thread whose loop holds the claim does.
     nonisolated(unsafe) private var handler: (() -> Void)?
     nonisolated(unsafe) private var input: ManualInput?
     let origin: SourceLocation
@@ -58,7 +58,8 @@ public final class ManualSource: Sendable {
         let released = unsafe handler
         unsafe handler = nil
         if let loop, let input = unsafe input { loop.remove(input) }
-        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
+        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
+        // destroyed.
         withExtendedLifetime(released) {}
     }
 
@@ -87,7 +88,7 @@ public final class ManualSource: Sendable {
 
     /// The part of the source that is in one loop.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may use it.
     final class ManualInput: ManuallySignalledInput {
         var membership = Membership()
         fileprivate let source: ManualSource

@@ -86,7 +86,7 @@ extension Port {
     /// > change, and which awaits `send` instead.
     @available(*, noasync, message: "the thread may change at any await; await send instead")
     public func onRoom(fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void) {
-        core.onRoom(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
+        core.onRoom(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 
@@ -157,6 +157,6 @@ extension SendRight {
     /// > change.
     @available(*, noasync, message: "the thread may change at any await; await send instead")
     public func onRoom(fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void) {
-        share.core.onRoom(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
+        share.core.onRoom(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }

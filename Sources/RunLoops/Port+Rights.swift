@@ -68,7 +68,7 @@ extension Port {
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) {
-        core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
+        core.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

@@ -68,7 +68,8 @@ public final class ProcessSource {
         process = nil
         let released = handler
         handler = nil
-        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
+        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
+        // destroyed.
         withExtendedLifetime(released) {}
     }
 

@@ -158,8 +158,8 @@ extension RunLoop {
 
     /// Adds the source of a library's descriptors to a mode.
     ///
-    /// What is ready already is served, too, and so is a deadline that has passed. The loop holds the source until it is removed
-    /// from its last mode or becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
+    /// Descriptors that are ready already are reported, too, and so is a deadline that has passed. The loop holds the source until
+    /// it is removed from its last mode or becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
     ///
     /// - Parameters:
     ///   - source: The source. It must be in no other loop.

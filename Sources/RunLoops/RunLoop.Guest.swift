@@ -1,3 +1,5 @@
+internal import CEventBase
+
 extension RunLoop {
     /// A loop that another main loop of its thread serves, such as GLib's, or an epoll loop of your own.
     ///
@@ -79,6 +81,16 @@ extension RunLoop {
         /// Work that does not fit into the budget of a pass waits for the next call; ``prepare()`` returns true until then.
         public func serve() {
             core("RunLoop.Guest.serve").serveGuest(in: mode, servesIdleWork: servesIdleWork)
+        }
+
+        /// Finds the host's epoll set, which watches the guest's descriptor at the time of the call.
+        ///
+        /// For a host that does not tell it. If several sets do, any of them is found.
+        ///
+        /// - Returns: The set, which belongs to the host.
+        /// - Throws: ``SystemError`` if there is none, or `/proc/self/fdinfo` cannot be read.
+        package func findHostSet() throws(SystemError) -> CInt {
+            try systemCall("open /proc/self/fdinfo") { runloops_find_epoll_set(descriptor, descriptor) }
         }
 
         private func core(_ member: StaticString) -> LoopCore {

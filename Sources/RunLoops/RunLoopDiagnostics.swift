@@ -34,12 +34,20 @@ public enum RunLoopDiagnostics: Sendable {
     public static var handler: (@Sendable (_ line: String) -> Void)? {
         get {
             Fork.check("RunLoopDiagnostics.handler")
-            return DiagnosticQueue.process.handler
+            guard let handler = DiagnosticQueue.process.handler else { return nil }
+            return { line in handler(DiagnosticReport(line)) }
         }
         set {
-            Fork.check("RunLoopDiagnostics.handler")
-            DiagnosticQueue.process.handler = newValue
+            if let newValue { setHandler { newValue($0.line) } } else { setHandler(nil) }
         }
+    }
+
+    /// Sets a handler of the reports that takes their details, too.
+    ///
+    /// It takes the place of ``handler``.
+    package static func setHandler(_ handler: (@Sendable (DiagnosticReport) -> Void)?) {
+        Fork.check("RunLoopDiagnostics.handler")
+        DiagnosticQueue.process.handler = handler
     }
 
     /// The number of lines that were dropped since the process started: the queue was full, or standard error refused them.
@@ -53,7 +61,11 @@ public enum RunLoopDiagnostics: Sendable {
     /// Reports a line, without blocking.
     ///
     /// In a forked child it does nothing, because the thread that writes the lines belongs to its parent.
-    package static func report(_ line: String) {
-        DiagnosticQueue.report(line)
+    ///
+    /// - Parameters:
+    ///   - line: The line, which says everything.
+    ///   - details: Parts of the line by name, for logs that keep them apart.
+    package static func report(_ line: String, _ details: [String: String] = [:]) {
+        DiagnosticQueue.report(line, details)
     }
 }

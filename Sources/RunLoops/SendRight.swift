@@ -92,7 +92,7 @@ public struct SendRight<Message: Sendable>: Sendable {
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) {
-        share.core.onInvalidation(EndWatcher(RunLoop.current, SourceLocation(fileID, line), handler))
+        share.core.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

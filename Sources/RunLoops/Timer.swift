@@ -182,7 +182,8 @@ public final class Timer {
         handler = nil
         loop?.remove(self)
         unsafe dated?.loopHasEnded()
-        // Released last, when all state is in order: an object that the handler holds may call back while it is destroyed.
+        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
+        // destroyed.
         withExtendedLifetime(released) {}
     }
 }
@@ -249,7 +250,7 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// Sets if the timer keeps its modes alive.
+    /// Makes the timer keep its modes alive, or not.
     func setKeepsModesAlive(_ keeps: Bool) {
         if keeps == keepsModeAlive { return }
         keepsModeAlive = keeps
@@ -271,7 +272,7 @@ extension Timer: LoopInput {
     ///
     /// - Parameters:
     ///   - handlers: The handlers of the loop that the timer is in; nil if it is in none.
-    ///   - planned: The planned fire that this is, so that a repeating timer goes on to its next date; nil for an extra one.
+    ///   - planned: The date of the planned fire, from which a repeating timer computes its next date; nil for an extra fire.
     private func callHandler(_ handlers: HandlerCaller?, planned: Moment? = nil) {
         guard let handler else { return }
         isFiring = true

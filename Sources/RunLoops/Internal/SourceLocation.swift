@@ -26,7 +26,7 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
 
     package var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
 
-    /// The first byte of the file's name; 0 if it is no string in memory but a character.
+    /// The address of the first byte of the file's name; 0 if the name is a single character, which has no address.
     var address: UInt {
         // Safe: the address is only kept.
         fileID.hasPointerRepresentation ? unsafe UInt(bitPattern: fileID.utf8Start) : 0

@@ -18,8 +18,8 @@ extension Schedule {
         return ThreadDriver(
             name: name, now: { self.now },
             wait: { deadline, _, isOver in
-                // The turn in which the thread began to wait has done something. A later turn that finds that the wait is not
-                // over has not.
+                // The turn in which the thread begins to wait counts as work. A later turn that only finds that the wait is not
+                // over does not.
                 var answer = SimulatedThread.Answer.worked
                 while !isOver() && self.now < deadline {
                     thread.giveBack(answer)

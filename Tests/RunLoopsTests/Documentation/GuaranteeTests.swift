@@ -35,8 +35,10 @@ import Testing
     /// The sentences under "Guaranteed", in the order of the articles.
     private func sentences() throws -> [Sentence] {
         let modules = [
-            "FoundationRunLoops", "HTTPClients", "Inspection", "MessagePorts", "Notifications", "RunLoops",
-            "RunLoopsTesting", "Streams",
+            "DistributedNotifications", "FoundationRunLoops", "HTTPClients", "HTTPServers", "Inspection",
+            "MessagePorts", "Notifications", "RedisNotifications", "RunLoops", "RunLoopsLifecycle",
+            "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsTesting", "RunLoopsTracing", "Streams",
+            "TLSStreams",
         ]
         return try modules.flatMap { module in
             try Documentation.articles(of: module).flatMap { page in

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The five bullets of the README: a test for each promise; the rules behind them have tests of their own.
+/// The bullets of the README: a test for each promise; the rules behind them have tests of their own.
 ///
 /// The modules Notifications and MessagePorts test the promises about notifications and about ports between processes.
 /// The bullet "Tests and diagnosis" is tested by `SimulatedTimeTests`, `SimulatedThreadsTests` and ``WatchdogTests``.

@@ -16,6 +16,11 @@ final class HandlerCaller {
     /// The recorder sets it to false for the rest of a step if there are too many of them to record each.
     var notesMessages = false
 
+    /// True while a period of busy time is counted.
+    ///
+    /// The period may outlast ``notes`` until the loop waits.
+    private var isCountedAsBusy = false
+
     /// True if handlers are timed.
     var measures = false {
         didSet {
@@ -32,18 +37,13 @@ final class HandlerCaller {
 
     /// Checks whether handlers are to be timed, watched or recorded from now on.
     ///
-    /// The loop does this when a pass begins, when it wakes, and when mail arrives.
+    /// The loop does this when a pass begins, when it wakes, and when mail arrives. It only stores: a call from here would
+    /// retain this object in every pass.
     @inline(__always)
     func lookAgain() {
         let isWanted = handle.handlers.isWanted
-        if notes != isWanted { interestDidChange(isWanted) }
-        notesMessages = isWanted
-    }
-
-    @inline(never)
-    private func interestDidChange(_ isWanted: Bool) {
         notes = isWanted
-        if !isWanted { endBusyTime() }
+        notesMessages = isWanted
     }
 
     /// Begins to count the time as busy, if handlers are timed, watched or recorded.
@@ -54,13 +54,19 @@ final class HandlerCaller {
 
     /// Ends to count the time as busy, because the loop is about to wait, or the outermost run returns.
     @inline(__always)
-    func noteIdle() { if notes { endBusyTime() } }
+    func noteIdle() { if isCountedAsBusy { endBusyTime() } }
 
     @inline(never)
-    private func beginBusyTime() { handle.counters.busyTime.begin(at: Moment.now()) }
+    private func beginBusyTime() {
+        isCountedAsBusy = true
+        handle.counters.busyTime.begin(at: Moment.now())
+    }
 
     @inline(never)
-    private func endBusyTime() { handle.counters.busyTime.end(at: Moment.now()) }
+    private func endBusyTime() {
+        isCountedAsBusy = false
+        handle.counters.busyTime.end(at: Moment.now())
+    }
 
     /// Calls user code, and times, watches or records the call if that was asked for.
     ///

@@ -128,7 +128,9 @@ extension LibrarySource {
         state.value.timer?.setKeepsModesAlive(keeps)
     }
 
-    /// Sets the timer to the earlier of the deadline, unless that has come, and the moment of the next retry.
+    /// Sets the timer to the deadline or the moment of the next retry, whichever is earlier.
+    ///
+    /// A deadline that has come does not count.
     private func keepDates(in timer: Timer) {
         var next = state.value.retry
         if let deadline = state.value.deadline, !state.value.isDue { next = min(next, Moment(deadline)) }

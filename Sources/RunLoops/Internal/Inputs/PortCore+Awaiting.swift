@@ -120,12 +120,12 @@ extension PortCore {
     }
 
     /// Makes a loop call a handler once a message could be sent without waiting, or once the port has ended.
-    func onRoom(_ watcher: EndWatcher) {
+    func onRoom(_ callback: LoopCallback) {
         Fork.check("Port.onRoom")
         // Without a limit there is always room.
-        if queue.limit == 0 || isSignalPort { return watcher.tell() }
-        let sender = WaitingSenders.Sender(nil) { _ in watcher.tell() }
-        if joinLine(sender) { queue.lookForRoomAgain() } else { watcher.tell() }
+        if queue.limit == 0 || isSignalPort { return callback.schedule() }
+        let sender = WaitingSenders.Sender(nil) { _ in callback.schedule() }
+        if joinLine(sender) { queue.lookForRoomAgain() } else { callback.schedule() }
     }
 
     /// Puts a sender at the end of the wait queue.

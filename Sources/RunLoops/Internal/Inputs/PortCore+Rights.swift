@@ -123,22 +123,22 @@ extension PortCore {
     /// Makes a loop call a handler when the port ends.
     ///
     /// If the port has already ended, the call is scheduled at once.
-    func onInvalidation(_ watcher: EndWatcher) {
+    func onInvalidation(_ callback: LoopCallback) {
         let isNow = rightsRecord.withLock { record in
-            if !record.rights.hasEnded { record.watchers.add(watcher) }
+            if !record.rights.hasEnded { record.endCallbacks.add(callback) }
             return record.rights.hasEnded
         }
-        if isNow { watcher.tell() }
+        if isNow { callback.schedule() }
     }
 
     /// Ends the notices about rights, and schedules the calls of the handlers for the port's end.
     func endRights() {
-        let watchers = rightsRecord.withLock { record in
+        let endCallbacks = rightsRecord.withLock { record in
             record.rights.end()
-            defer { record.watchers = EndWatchers() }
-            return record.watchers
+            defer { record.endCallbacks = LoopCallbacks() }
+            return record.endCallbacks
         }
-        watchers.tell()
+        endCallbacks.schedule()
     }
 
     /// Destroys a standalone node and the message in it.

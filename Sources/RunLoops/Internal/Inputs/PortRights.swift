@@ -137,5 +137,5 @@ struct PortRights: Sendable {
 struct RightsRecord: Sendable {
     var rights = PortRights()
     /// The handlers of loops that are called when the port ends.
-    var watchers = EndWatchers()
+    var endCallbacks = LoopCallbacks()
 }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// The end of a loop's sleep at a moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
 ///
-/// The kernel is set only when necessary: to a moment earlier than the one it is set to, or to the next moment once that one
-/// has passed. A moment that moves later is not passed on: one surplus wake-up costs less than a system call for every timer
-/// that is cancelled in time.
+/// The kernel's timer is set only when necessary: to a moment earlier than the one it is set to, or to the next moment once
+/// that one has passed. A moment that moves later is not passed on: one surplus wake-up costs less than a system call for every
+/// timer that is cancelled in time.
 package struct Alarm: ~Copyable {
     /// The descriptor of the timer; -1 once the alarm has ended.
     package private(set) var descriptor: CInt

@@ -19,8 +19,8 @@ struct CaughtSignal: ~Copyable {
     /// Takes a signal.
     ///
     /// - Parameters:
-    /// - number: The number of the signal.
-    /// - origin: The place where the source is made.
+    ///   - number: The number of the signal.
+    ///   - origin: The place where the source is made.
     /// - Throws: `SignalSourceError` if the signal cannot be taken; the call then changes nothing.
     init(_ number: CInt, for origin: SourceLocation) throws(SignalSourceError) {
         let owner = CaughtSignal.owners.withLock { owners in

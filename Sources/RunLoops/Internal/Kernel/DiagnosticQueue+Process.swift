@@ -6,7 +6,7 @@ extension DiagnosticQueue {
 
     /// The queue of the process.
     static let process = {
-        // If that is refused, lines that are still waiting at exit are lost.
+        // If the registration fails, lines that are still waiting at exit are lost.
         _ = atexit { DiagnosticQueue.drainProcess(until: .now + .seconds(1)) }
         return DiagnosticQueue(capacity: processCapacity)
     }()
@@ -19,7 +19,7 @@ extension DiagnosticQueue {
     /// Reports a line, without blocking.
     ///
     /// In a forked child it does nothing, because the writing thread exists only in the parent.
-    static func report(_ line: String) {
-        if !Fork.isChild { process.append(line) }
+    static func report(_ line: String, _ details: [String: String] = [:]) {
+        if !Fork.isChild { process.append(DiagnosticReport(line, details)) }
     }
 }

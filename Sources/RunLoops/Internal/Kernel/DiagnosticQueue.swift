@@ -1,6 +1,17 @@
 internal import CThreads
 internal import DequeModule
 
+/// One line for an operator, and its details under names of their own, for logs with separate fields.
+package struct DiagnosticReport: Sendable {
+    package let line: String
+    package let details: [String: String]
+
+    init(_ line: String, _ details: [String: String] = [:]) {
+        self.line = line
+        self.details = details
+    }
+}
+
 /// The lines that wait to be written to standard error, and the thread that writes them.
 ///
 /// The queue needs a thread, because a write that never blocks is not possible. Non-blocking mode is a property of the open
@@ -11,10 +22,10 @@ internal import DequeModule
 ///
 /// > Thread safety: any thread.
 final class DiagnosticQueue: Sendable {
-    typealias Handler = @Sendable (String) -> Void
+    typealias Handler = @Sendable (DiagnosticReport) -> Void
 
     private struct State: Sendable {
-        var waiting: Deque<String> = []
+        var waiting: Deque<DiagnosticReport> = []
         var handler: Handler?
         /// The number of lines dropped since the queue was last empty.
         var unreportedDrops = 0
@@ -45,17 +56,17 @@ final class DiagnosticQueue: Sendable {
 
     var droppedCount: Int { state.withLock { $0.dropped } }
 
-    /// Adds a line, or counts it as dropped if the queue is full.
+    /// Adds a report, or counts it as dropped if the queue is full.
     ///
     /// After a line is dropped, all further lines are dropped until the queue is empty. One line then reports the number of
     /// dropped lines.
-    func append(_ line: String) {
+    func append(_ report: DiagnosticReport) {
         let startsThread = state.withLock { state in
             if state.waiting.count >= capacity || state.unreportedDrops > 0 {
                 state.dropped += 1
                 state.unreportedDrops += 1
             } else {
-                state.waiting.append(line)
+                state.waiting.append(report)
             }
             if state.hasThread { return false }
             state.hasThread = true
@@ -91,19 +102,21 @@ final class DiagnosticQueue: Sendable {
     /// Writes lines until none is waiting.
     private func run() {
         state.withLock { $0.thread = UInt(runloops_thread_number()) }
-        while let (line, handler) = takeNext() {
-            if let handler { handler(line) } else if !StandardError.write(line) { countDropped() }
+        while let (report, handler) = takeNext() {
+            if let handler { handler(report) } else if !StandardError.write(report.line) { countDropped() }
         }
     }
 
-    /// - Returns: The next line and its handler; nil if the thread ends.
-    private func takeNext() -> (line: String, handler: Handler?)? {
+    /// Removes the next report from the queue.
+    ///
+    /// - Returns: The report and its handler; nil if there is none, and the thread ends.
+    private func takeNext() -> (report: DiagnosticReport, handler: Handler?)? {
         var drained: [ThreadGate] = []
-        let next: (String, Handler?)? = state.withLock { state in
-            if let line = state.waiting.popFirst() { return (line, state.handler) }
+        let next: (DiagnosticReport, Handler?)? = state.withLock { state in
+            if let report = state.waiting.popFirst() { return (report, state.handler) }
             if state.unreportedDrops > 0 {
                 defer { state.unreportedDrops = 0 }
-                return (DiagnosticQueue.notice(state.unreportedDrops), state.handler)
+                return (DiagnosticReport(DiagnosticQueue.notice(state.unreportedDrops)), state.handler)
             }
             swap(&drained, &state.drained)
             state.hasThread = false

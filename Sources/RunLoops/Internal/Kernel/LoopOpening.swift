@@ -6,12 +6,12 @@ internal import Synchronization
 ///
 /// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough
 /// descriptors are free, and no thread opens the descriptors of another loop between the check and the base. Other code of the
-/// process still may. Then `runloops_make_event_base` abandons libevent's call in the middle, and making the loop fails with an
-/// error, as if the kernel had refused.
+/// process may still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call in the
+/// middle, and making the loop fails with an error, as if the kernel had refused.
 ///
 /// This leaks an epoll set and some memory of libevent's, because only libevent knows the descriptor number of the set. Each
-/// leak doubles the number of descriptors that must be free beyond those that are needed. So the leaks in the life of a process
-/// are at most two more than its descriptor limit has bits.
+/// leak doubles the number of descriptors that must be free beyond those that are needed, until the check always fails. So the
+/// number of leaks in the life of a process is at most the number of bits of its descriptor limit, plus two.
 ///
 /// > Thread safety: any thread.
 enum LoopOpening {

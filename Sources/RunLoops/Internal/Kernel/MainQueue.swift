@@ -70,7 +70,7 @@ final class MainQueue {
 
     /// Returns true if a loop that is not sleeping must poll the kernel now.
     ///
-    /// If so, the caller must poll, because the next poll is put off as if it had.
+    /// If so, the caller must poll, because this call has already postponed the next poll.
     func isDue(at now: Moment) -> Bool {
         if now < nextLook { return false }
         kernelWasAsked(at: now)
@@ -113,8 +113,8 @@ extension MainQueue {
     /// Makes the main loop run on the main thread forever, from the moment at which an asynchronous main suspends.
     ///
     /// - Parameter run: Runs the loop; it never returns.
-    /// - Throws: `SystemError` if this Swift runtime or libdispatch offers no way to (`ENOTSUP`), or if other code has taken
-    ///   it (`EBUSY`).
+    /// - Throws: `SystemError` if this Swift runtime or libdispatch offers no way to do this (`ENOTSUP`), or if other code
+    ///   already uses that way (`EBUSY`).
     static func keepMainThread(_ run: @convention(c) () -> Void) throws(SystemError) {
         let code = runloops_keep_main_thread(run)
         if code != 0 { throw SystemError(call: "swift_task_asyncMainDrainQueue_hook", code: code) }

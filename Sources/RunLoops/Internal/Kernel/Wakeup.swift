@@ -4,10 +4,10 @@ internal import Synchronization
 
 /// The end of a loop's sleep by any thread: an eventfd that is written, and read only if it is full.
 ///
-/// The loop polls ``descriptor`` edge-triggered: every write is an edge of its own, and an edge before the poll is kept for it,
-/// so there is nothing to read back. The descriptor is closed when the loop's thread ends, or with this value if there was no
-/// such thread. A sender counts itself before it writes, and the end waits for the counted senders. So no sender writes to a
-/// descriptor number that is in use again for another file.
+/// The loop polls ``descriptor`` edge-triggered: every write is an edge of its own, and the kernel keeps an edge from before
+/// the poll, so nothing has to be read back. The descriptor is closed when the loop's thread ends, or with this value if there
+/// was no such thread. A sender counts itself before it writes, and the end waits for the counted senders. So no sender writes
+/// to a descriptor number that is in use again for another file.
 ///
 /// > Thread safety: any thread.
 struct Wakeup: ~Copyable, Sendable {
@@ -60,8 +60,8 @@ struct Wakeup: ~Copyable, Sendable {
     private func writeAnyhow() {
         if write() { return }
         if errno == EAGAIN {
-            // The counter is full, after 2⁶⁴ − 1 writes or because of other code. Emptied by this sender or another one, it
-            // takes the next write, which is an edge again.
+            // The counter is full, after 2⁶⁴ − 1 writes or because of other code. Once this sender or another one has emptied
+            // it, it accepts the next write, which is an edge again.
             var count: eventfd_t = 0
             // Safe: the kernel fills our own value.
             _ = unsafe eventfd_read(descriptor, &count)

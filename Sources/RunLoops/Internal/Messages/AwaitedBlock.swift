@@ -11,7 +11,7 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     ///
     /// - Parameters:
     ///   - stack: The waits on the stack of the loop that runs the block. If the loop's thread ends in the middle of the block,
-    ///     it ends them.
+    ///     this stack ends its waits.
     ///   - block: The block.
     func run(on stack: WaitStack? = nil, _ block: () throws -> Result) {
         if !result.claim() { return }
@@ -49,8 +49,8 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// - Parameters:
     ///   - deadline: The time at which the block is cancelled, unless it has started.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Gives the block to the loop. Called once, when the task waits already; not called if the task has been
-    ///     cancelled before.
+    ///   - begin: Gives the block to the loop. Called once, after the task has begun to wait; not called if the task was
+    ///     cancelled before that.
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
     func outcome(

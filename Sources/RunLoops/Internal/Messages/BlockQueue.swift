@@ -41,7 +41,7 @@ struct BlockQueue {
     /// Removes and returns the node with the next block for a mode.
     ///
     /// - Parameters:
-    ///   - mode: The mode. Read only if a block names its modes: to copy a name costs some 50 instructions.
+    ///   - mode: The mode. Read only if a block names its modes, because copying a name costs some 50 instructions.
     ///   - isCommon: True if the mode is common.
     ///   - end: The count at which the sweep ends.
     /// - Returns: The node; nil if there is none before `end`.
@@ -60,7 +60,7 @@ struct BlockQueue {
 
     /// Returns the node with the next job, for any mode.
     ///
-    /// For a loop that ends. The blocks before the job are set aside.
+    /// Called when the loop ends. The blocks before the job are set aside.
     mutating func nextJob() -> Node? {
         while let node = queued.popFirst() {
             examined += 1

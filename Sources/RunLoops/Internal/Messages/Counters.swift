@@ -14,7 +14,7 @@ struct Counters: ~Copyable, Sendable {
     let timerFires = Counter()
     /// Nodes that the loop has taken out of its mailbox.
     let takenNodes = Counter()
-    /// Blocks, parcels and jobs that the loop has in line or has had, and those of them that have been run.
+    /// Blocks, parcels and jobs that the loop has put in line; the next counter counts those of them that have been run.
     let takenBlocks = Counter()
     let blocks = Counter()
     let busyTime = BusyTime()

@@ -58,7 +58,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// Answers a ring, or arms a quiet bell, whose next ring then returns the node.
     ///
-    /// The receiver then sees the stores that earlier rings came after.
+    /// After that, the receiver sees all stores that senders made before they rang.
     ///
     /// - Returns: True if there was a ring to answer.
     @discardableResult

@@ -11,8 +11,9 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     /// The bits of the ``Call`` that is going on, or 0.
     ///
-    /// Its number makes it differ from every other call. The loop stores the other members before it, and only while it is 0.
-    /// So a reader that finds it unchanged after it has read the others has read members of one call.
+    /// The bits contain the call's number, so they differ from those of every other call. The loop stores the other members
+    /// before this one, and only while this one is 0. So if a reader reads the other members and then finds this one unchanged,
+    /// all that it has read belongs to one call.
     private let call = Atomic<UInt64>(0)
     /// The first byte of the name of the file in which the handler was made, or 0.
     private let file = Atomic<UInt>(0)
@@ -98,7 +99,7 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     /// Reads the call that is going on.
     ///
-    /// - Parameter midway: A closure of a test, between the two loads of the call.
+    /// - Parameter midway: A closure of a test, called between the two loads of the call.
     /// - Returns: Nil if no call is going on, or another one has just begun.
     func look(midway: () -> Void = {}) -> Look? {
         let call = Call(bits: call.load(ordering: .acquiring))

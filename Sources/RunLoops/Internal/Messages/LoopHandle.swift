@@ -18,7 +18,7 @@ final class LoopHandle: Sendable {
     /// The measurement of a wake-up: 1 if the loop asks for one, then the moment of the sender's write; otherwise 0.
     let wakeStamp = Atomic<Int64>(0)
 
-    /// It is placed here because senders read it.
+    /// The descriptor that wakes the loop, placed here because senders read it.
     let wakeup: Wakeup
 
     /// Padding that keeps the loop's own data off the cache lines that senders write.
@@ -57,8 +57,8 @@ final class LoopHandle: Sendable {
     /// Pushes nodes, and wakes the loop if it sleeps.
     ///
     /// - Parameters:
-    /// - chain: The nodes.
-    /// - member: The public member that was called, for the message in a forked child.
+    ///   - chain: The nodes.
+    ///   - member: The public member that was called, for the message in a forked child.
     /// - Returns: False if the loop has ended. The caller then still owns the nodes.
     @inline(__always)
     func send(_ chain: Mailbox.Chain, for member: StaticString = "RunLoop") -> Bool {

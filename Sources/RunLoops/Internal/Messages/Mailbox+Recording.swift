@@ -1,17 +1,18 @@
-// Messages that the flight recorder sees being sent.
+// The flight recorder's record of messages that are sent.
 
 extension Mailbox {
-    /// The shortest time between two stamps of one sender, in microseconds; shorter ones say nothing that is worth their cost.
+    /// The shortest time between two stamps of one sender, in microseconds; stamps at shorter times would not be worth their
+    /// cost.
     private static let stampInterval: UInt64 = 10
 
-    /// Stamps the oldest of some messages that are about to be sent, and records that they are.
+    /// Stamps the oldest of the messages that are about to be sent, and records that they are sent.
     ///
-    /// The receiver takes the oldest message of several first, so its wait is the one that matters. A sender stamps when its
-    /// message may be the one that wakes the receiver, or is the first that the receiver takes next, and each 64th message.
+    /// The receiver takes the oldest message of several first, so its wait is the one that matters. A sender stamps a message
+    /// that may wake the receiver, a message that is the first that the receiver takes next, and each 64th message.
     ///
     /// - Parameters:
     ///   - chain: The messages.
-    ///   - place: The place that the handler of the oldest will be recorded with; nil if they have no handler.
+    ///   - place: The place with which the handler of the oldest message will be recorded; nil if the messages have no handler.
     @inline(__always)
     func noteSend(_ chain: Chain, _ place: @autoclosure () -> SourceLocation?) {
         chain.clearStamps()

@@ -49,8 +49,8 @@ extension Node {
     /// Puts the next messages into a node of the calling thread: as many as fit and have room.
     ///
     /// - Parameters:
-    /// - messages: The messages. Those that are not put in are left.
-    /// - room: The number of messages that have room. It is reduced by the number of messages put in.
+    ///   - messages: The messages. Those that are not put in are left.
+    ///   - room: The number of messages that have room. It is reduced by the number of messages put in.
     /// - Returns: The node, or nil if there is no room, or no message left.
     @inlinable @inline(__always)
     static func packing<Message>(

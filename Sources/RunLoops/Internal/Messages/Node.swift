@@ -61,8 +61,8 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Sets the link, and writes only if it changes: the node of a signal, sent again and again, stays in every processor's
-    /// cache.
+    /// Sets the link, and writes only if it changes, so that the node of a signal, which is sent again and again, stays in
+    /// every processor's cache.
     func link(to node: Node?) { if next != node { next = node } }
 
     var kind: Kind {

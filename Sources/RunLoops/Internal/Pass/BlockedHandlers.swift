@@ -1,7 +1,7 @@
 /// The handlers that block their loops, found by inspecting all loops at intervals.
 ///
 /// A call that two inspections see has gone on for at least the time between them. A late inspection counts as if it were on
-/// time, because the machine was asleep, or the whole process was halted together with the handler.
+/// time, because its delay means that the machine was asleep, or that the whole process was halted, and the handler with it.
 struct BlockedHandlers<Key: Hashable> {
     /// A call to report.
     struct Finding: Equatable {

@@ -40,7 +40,8 @@ extension LoopCore {
     func runLastJobs() { blocks.runLastJobs { takeMail() } }
 
     private func discardDeferredWork(_ takeCompanions: () -> [AnyObject]) {
-        // Removed first, because releasing it may destroy the user's objects, which may ask the loop for the same again.
+        // Removed from the list before it is released, because the release may destroy objects of the user's that call the loop
+        // again.
         let works = deferredWork.removeAll()
         let companions = takeCompanions()
         for work in works { work.discardWork() }
@@ -55,8 +56,8 @@ extension LoopCore {
 
     /// Closes the descriptors that the loop has opened, after its last handler has returned and its last input has left.
     ///
-    /// The end of the thread closes them, and not the last reference to the loop: a joined ``RunLoopThread`` still holds the
-    /// loop, and the stack of a thread that was cancelled, or that a handler has ended, holds it for ever.
+    /// They are closed at the end of the thread, and not with the last reference to the loop: a joined ``RunLoopThread`` still
+    /// holds the loop, and the stack of a thread that was cancelled, or that a handler has ended, holds it for ever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

@@ -1,4 +1,4 @@
-// A guest: a loop that is served by another main loop of its thread, which does the waiting.
+// A guest is a loop that another main loop of its thread serves. That main loop waits for both.
 
 extension LoopCore {
     /// Makes one pass, without waiting.

@@ -13,13 +13,13 @@ extension LoopCore {
         let deadline: Moment
         let options: Options
 
-        /// The ways in which a run differs from one that waits, and serves all that comes.
+        /// The ways in which a run differs from one that waits and serves everything.
         struct Options: OptionSet {
             let rawValue: UInt8
 
             /// The run ends after a pass in which a source was served.
             static let returnsAfterSource = Options(rawValue: 1)
-            /// The run is one pass, and does not wait, because another main loop does.
+            /// The run is one pass that does not wait, because another main loop of the thread waits instead.
             static let isGuest = Options(rawValue: 2)
             /// The run does no idle work, which waits for a later run.
             static let leavesIdleWork = Options(rawValue: 4)
@@ -62,7 +62,8 @@ extension LoopCore {
         defer { if stopsOuterRun { runs.requests.insert(.stop) } }
         if isFinished && runs.requests.isDisjoint(with: [.stop, .end]) { return nil }
 
-        // Discarded after the exit observers, because a stop that was sent up to here was for this run, whatever ended it.
+        // Discarded after the exit observers, because every stop that was sent up to here was for this run, even if something
+        // else ended the run.
         defer { discardStop() }
         observers.notify(.entry)
         defer { observers.notify(.exit) }
@@ -98,7 +99,8 @@ extension LoopCore {
         if handledSource { performBlocks(&blockBudget) }
 
         let willSleep = !handledSource && isQuiet(until: activation.deadline)
-        // Checked again only if a call comes in between. If other threads send meanwhile, arming the mailbox fails.
+        // Checked again below only if deferred work is called in between. If other threads send meanwhile, arming the mailbox
+        // fails.
         let callsAtPassEnd = deferredWork.asksAtPassEnd
         deferredWork.performAtPassEnd()
         if willSleep && (!callsAtPassEnd || isQuiet(until: activation.deadline)) {

@@ -119,7 +119,7 @@ extension LoopCore {
 
     /// Watches the mailbox for a while without being armed, so that senders make no system call.
     ///
-    /// The spin ends as soon as the loop was preempted, and does not begin during a pause.
+    /// The spin ends as soon as the loop notices that it was preempted, and does not begin during a pause.
     ///
     /// - Returns: True if there is work.
     private func spin(until wake: Moment) -> Bool {
@@ -150,7 +150,7 @@ extension LoopCore {
                 }
                 runloops_pause()
             }
-            // In a long spin, the mail may have come while the loop was preempted; in a short one a reading of the clock is not
+            // In a long spin, the mail may have come while the loop was preempted; in a short one, reading the clock is not
             // worth its cost.
             if found && now.nanoseconds - start.nanoseconds <= waiting.longestGap { break }
             let last = now

@@ -1,8 +1,8 @@
 /// The pass of a loop, and the parts that it serves in turn.
 ///
-/// Each part owns its lists and is the only one to touch them. The pass asks a part for its step: `LoopCore+Pass` is the order
-/// of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An input talks to the
-/// part that it belongs to, and knows nothing of the pass.
+/// Each part owns its lists and is the only one to touch them. The pass asks each part to perform its step. `LoopCore+Pass`
+/// contains the order of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An
+/// input talks to the part that it belongs to, and knows nothing of the pass.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopCore {

@@ -23,10 +23,10 @@ enum LoopRegistry {
         }
     }
 
-    /// Makes all loops record their handlers for the flight recorder, or no longer.
+    /// Makes all loops begin or stop recording their handlers for the flight recorder.
     static func recordingDidChange() {
         contents.withLock { contents in
-            // Read under the lock, so that of two changes the later one is in force.
+            // Read under the lock, so that the later one of two changes takes effect last.
             let isOn = Recorder.isOn
             for loop in contents.loops.keys { loop.handle.handlers.setRecorded(isOn) }
         }

@@ -1,13 +1,13 @@
 /// The time for which a loop does not spin after it was preempted in a spin.
 ///
-/// A spin reads the clock all the time. If two readings lie far apart, the loop had no processor in between: another thread
-/// wants it, and a loop that spins uses up its own share of the processor's time, and is then kept waiting with work at hand. A
-/// loop that sleeps instead gets a processor soon after it is woken.
+/// A spin reads the clock all the time. If two readings lie far apart, the loop had no processor in between, because another
+/// thread wants it. A loop that spins uses up its own share of the processor's time, and then has to wait for a processor when
+/// it has work. A loop that sleeps instead gets a processor soon after it is woken.
 ///
 /// A pause is a hundred times as long as the loop was away. So a loop that goes on being preempted loses about a hundredth of
-/// its time by spinning, whatever the kernel gives to others in one go.
+/// its time by spinning, however long the kernel lets other threads run at a time.
 struct SpinPause {
-    /// A longer time between two readings of the clock says that the loop was preempted, in nanoseconds.
+    /// The longest time between two readings of the clock that does not count as a preemption, in nanoseconds.
     ///
     /// This gap is about a hundred times the usual one, and a fraction of the time for which the kernel gives a processor to
     /// another thread.

@@ -8,7 +8,7 @@ final class ThreadStart: Sendable {
     private let priority: RunLoopThread.Priority?
     private let body: (@Sendable (RunLoop) -> Void)?
 
-    /// The loop, once it runs, or the error because of which the thread has none.
+    /// The loop, once it runs, or the error that left the thread without one.
     private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
     /// The driver of the new thread, if the starting thread has one.
@@ -20,12 +20,12 @@ final class ThreadStart: Sendable {
     /// Prepares the start of a thread.
     ///
     /// - Parameters:
-    /// - name: The name of the thread and its loop.
-    /// - processors: The processors that the thread may use; nil for those of the starting thread.
-    /// - priority: The scheduling of the thread; nil for that of the starting thread.
-    /// - servesProcess: True if the thread belongs to the whole process. Then it has no driver, even if the starting thread has
+    ///   - name: The name of the thread and its loop.
+    ///   - processors: The processors that the thread may use; nil for those of the starting thread.
+    ///   - priority: The scheduling of the thread; nil for that of the starting thread.
+    ///   - servesProcess: True if the thread belongs to the whole process. Then it has no driver, even if the starting thread has
     ///     one.
-    /// - body: Called on the thread with its loop; nil to run the loop until it is asked to end.
+    ///   - body: Called on the thread with its loop; nil to run the loop until it is asked to end.
     init(
         name: String, processors: Set<Int>?, priority: RunLoopThread.Priority?, servesProcess: Bool,
         body: (@Sendable (RunLoop) -> Void)?

@@ -14,9 +14,9 @@ internal import Synchronization
 struct EventRing: Equatable, @unchecked Sendable {
     private let storage: UnsafeMutablePointer<Storage>
 
-    /// The slices that can be under way at once; those further in are recorded only when they end.
+    /// The most slices that can be under way at once; slices that are nested deeper are recorded only when they end.
     static let deepest = 16
-    /// The events that the writer announces at once.
+    /// The number of events that the writer announces at once.
     private static let announced: UInt64 = 64
 
     @safe private struct Storage: ~Copyable {
@@ -32,7 +32,7 @@ struct EventRing: Equatable, @unchecked Sendable {
         let open = OpenSlices()
         /// True once the thread has ended.
         let hasEnded = Atomic(false)
-        /// What only the thread itself uses.
+        /// The part that only the thread itself uses.
         var own = Own()
     }
 
@@ -102,7 +102,7 @@ struct EventRing: Equatable, @unchecked Sendable {
         unsafe storage.deallocate()
     }
 
-    /// Gives the memory of the events back, while the thread may still write: it is then zero, which is no event.
+    /// Gives the memory of the events back while the thread may still write; the memory then reads as zero, which is no event.
     func giveBackEvents() {
         if let words = unsafe storage.pointee.words {
             unsafe madvise(words, EventRing.bytes(capacity), MADV_DONTNEED)
@@ -182,7 +182,7 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// Copies the events that are whole, oldest first.
     ///
-    /// - Parameter midway: A closure of a test, between the copy and the check.
+    /// - Parameter midway: A closure of a test, called between the copy and the check.
     /// - Returns: The events, and true if older ones were overwritten.
     func copyEvents(midway: () -> Void = {}) -> (events: [RecordedEvent], lostOlder: Bool) {
         guard let words = unsafe storage.pointee.words else { return ([], false) }

@@ -40,7 +40,7 @@ struct OpenSlices: ~Copyable, Sendable {
             words[place + 2].load(ordering: .relaxed))
     }
 
-    /// Gives the innermost slice another place, which one store does.
+    /// Gives the innermost slice another place, with one store.
     func renameInnermost(_ place: UInt32) {
         guard var slice = innermost else { return }
         slice.place = place
@@ -51,7 +51,7 @@ struct OpenSlices: ~Copyable, Sendable {
 
     /// Reads the slices.
     ///
-    /// - Parameter midway: A closure of a test, between the two loads of `changes`.
+    /// - Parameter midway: A closure of a test, called between the two loads of `changes`.
     /// - Returns: The slices; an empty list if the thread pushed some during each of many attempts.
     func copy(midway: () -> Void = {}) -> [RecordedEvent] {
         for _ in 0..<1_000 {

@@ -67,7 +67,7 @@ struct RecordedEvent: Hashable, Sendable {
 
 /// The time at which a message was sent, in the four bytes that a node has for it.
 ///
-/// It counts 64 ticks as one, so that it goes round after some 100 seconds. 0 stands for none.
+/// It counts 64 ticks as one, so that it wraps around after some 100 seconds. 0 stands for none.
 enum MessageStamp {
     static func at(_ ticks: UInt64) -> UInt32 { max(1, UInt32(truncatingIfNeeded: ticks >> 6)) }
 

@@ -21,10 +21,10 @@ enum RecordedPlaces {
 
     static let most = 1 << 16
 
-    /// Of the values that a forked child may use, as the recording itself is.
+    /// One of the values that a forked child may use, like the recording itself.
     private static let table = ForkSafe(Table())
 
-    /// The number of a place, which is new if the place is.
+    /// Returns the number of a place; a new place gets a new number.
     static func number(of place: Place) -> UInt32 {
         table.withLock { table in
             if let known = table.numbers[place] { return known }

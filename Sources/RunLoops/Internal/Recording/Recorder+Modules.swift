@@ -1,4 +1,4 @@
-// What the other modules of the package tell the flight recorder. They ask ``Recorder/isOn`` first.
+// The events that the other modules of the package report to the flight recorder. They check ``Recorder/isOn`` first.
 
 extension Recorder {
     /// The shortest time between two notifications of one thread that are recorded, in microseconds.
@@ -31,7 +31,7 @@ extension Recorder {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Gives the delivery that the thread is making the place where its notification was made.
+    /// Sets the place of the delivery that the thread is making to the place where its notification was made.
     @inline(never)
     package static func nameDelivery(_ origin: SourceLocation) {
         guard let ring, ring.innermost?.kind == .delivery else { return }

@@ -1,10 +1,10 @@
 internal import CThreads
 internal import Synchronization
 
-/// What the other parts of the package tell the flight recorder.
+/// The events that the other parts of the package report to the flight recorder.
 ///
-/// Every member may be called at any time, and does nothing while nothing is recorded. The paths that messages take call none
-/// before they have found ``mayRecord``, which is the load of the byte that tells of a fork as well.
+/// Every member may be called at any time, and does nothing while nothing is recorded. The paths that messages take call a
+/// member only after they have found that ``mayRecord`` is true. That check loads the same byte as the check for a fork.
 ///
 /// > Thread safety: any thread; an event belongs to the thread that calls.
 package enum Recorder {
@@ -16,7 +16,7 @@ package enum Recorder {
     @inline(__always)
     package static var isOn: Bool { runloops_records() }
 
-    /// True if every handler and post is.
+    /// True if every handler and post is recorded.
     @inline(__always)
     static var recordsEverything: Bool { runloops_records_everything() }
 
@@ -102,7 +102,7 @@ package enum Recorder {
     static func lateness(_ due: Moment) -> UInt32 {
         guard let ring else { return 0 }
         let (late, overflow) = Moment.now().nanoseconds.subtractingReportingOverflow(due.nanoseconds)
-        // A date may be as old as numbers go.
+        // A date may be so old that the subtraction overflows.
         let microseconds = overflow ? .max : UInt64(max(0, late)) / 1_000
         let (ticks, isLong) = microseconds.multipliedReportingOverflow(by: ring.microsecond)
         return isLong ? .max : UInt32(clamping: ticks >> 6)

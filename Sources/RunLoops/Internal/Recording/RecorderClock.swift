@@ -8,7 +8,7 @@ enum RecorderClock: Sendable {
     case cycles
     case nanoseconds
 
-    /// The best one for a recording that begins on this thread.
+    /// The best clock for a recording that begins on this thread.
     static var best: RecorderClock {
         !ThreadDriver.isPresent && runloops_cycles_are_steady() ? .cycles : .nanoseconds
     }
@@ -29,7 +29,7 @@ enum RecorderClock: Sendable {
             return Reading(ticks: UInt64(bitPattern: now.nanoseconds), moment: now)
         }
         var best: (width: UInt64, reading: Reading)?
-        // The thread may be preempted between the two, so the closest of some pairs is taken.
+        // The thread may be preempted between the two readings, so the closest of several pairs is taken.
         for _ in 0..<8 {
             let before = ticks
             let moment = Moment.now()
@@ -49,7 +49,7 @@ enum RecorderClock: Sendable {
     }
 }
 
-/// Tells the moment of a tick, between two readings of both clocks.
+/// A scale that converts ticks to moments, from two readings of both clocks.
 struct TickScale: Sendable {
     private let first: RecorderClock.Reading
     private let nanosecondsPerTick: Double

@@ -12,13 +12,13 @@ enum Recording {
         let generation: UInt32
         let clock: RecorderClock
         let began: RecorderClock.Reading
-        /// True if the recording is one of a simulation, whose threads it records, and no others.
+        /// True if the recording belongs to a simulation and records only the threads of that simulation.
         let isSimulated: Bool
         /// The number of events of a ring.
         let capacity: Int
         let mostRings: Int
         let recordsEverything: Bool
-        /// The process that has begun it, which is not a child that was forked later.
+        /// The process that has begun the recording, and not a child that was forked later.
         let process: pid_t
         /// The ticks of a microsecond.
         let microsecond: UInt64
@@ -37,7 +37,7 @@ enum Recording {
         var condemned: [EventRing] = []
     }
 
-    /// Of the values that a forked child may use, because a child without loops may begin a recording of its own.
+    /// One of the values that a forked child may use, because a child without loops may begin a recording of its own.
     private static let state = ForkSafe(State())
 
     /// The number of the present recording; 0 for none.
@@ -88,7 +88,7 @@ enum Recording {
 
     /// Ends the recording with this number, and frees what it holds.
     ///
-    /// A thread that is writing at this moment goes on to write where no thread reads.
+    /// A thread that is writing at this moment continues, in memory that no thread reads.
     static func end(_ ended: UInt32) {
         state.withLock { state in
             guard let session = state.session, session.generation == ended, session.process == getpid() else {
@@ -179,7 +179,7 @@ enum Recording {
 
     // MARK: - Reading
 
-    /// Calls a body with the rings of a recording, oldest first, none of which is destroyed meanwhile.
+    /// Calls a body with the rings of a recording, oldest first, and keeps all rings from being destroyed meanwhile.
     ///
     /// - Returns: The result of the body; nil if the recording has ended.
     /// - Throws: The error of the body.

@@ -1,6 +1,7 @@
 /// Closes descriptors in place of their owners.
 ///
-/// For descriptors that must not be closed by the thread that destroys their owner, such as those that another process has sent.
+/// It serves descriptors that must not be closed by the thread that destroys their owner, such as those that another process
+/// has sent.
 ///
 /// > Thread safety: any thread.
 package protocol DescriptorClosing: AnyObject, Sendable {

@@ -2,17 +2,17 @@ internal import Synchronization
 
 // Loops and waits as the inspector sees them.
 
-/// A loop as another thread sees it, also while the loop is blocked.
+/// A loop as another thread sees it, even while the loop is blocked.
 package struct LoopLook: Sendable {
     /// The handler that the loop is calling.
     package struct Call: Hashable, Sendable {
         package let kind: RunLoop.HandlerKind
         package let madeAt: String
-        /// A number that tells the call from all others of the loop.
+        /// A number that no other call of the loop has.
         package let identity: UInt64
     }
 
-    /// The call of a handler that goes on; nil if there is none, or if it runs the loop.
+    /// The call of a handler that is going on; nil if there is none, or if the handler runs the loop.
     ///
     /// Known only while a watchdog or an inspector watches.
     package let call: Call?
@@ -22,12 +22,12 @@ package struct LoopLook: Sendable {
 
 /// A loop as its own thread sees it.
 package struct LoopDetails: Sendable {
-    /// The mode of the innermost run around the block that has looked; nil between runs.
+    /// The mode of the innermost run around the block that collects the details; nil between runs.
     package let mode: String?
     /// The number of runs on the stack.
     package let depth: Int
     package let commonModes: [String]
-    package let inputs: [Input]
+    package fileprivate(set) var inputs: [Input]
 
     /// An input of the loop.
     package struct Input: Sendable {
@@ -37,17 +37,17 @@ package struct LoopDetails: Sendable {
         package let modes: [String]
     }
 
-    /// The kind of an input, with what is special about it.
+    /// The kind of an input, with the details that only this kind has.
     package enum Kind: Sendable {
-        /// The date is nil if none is planned.
+        /// A timer, whose date is nil if no fire is planned.
         case timer(date: Moment?, interval: Duration, missed: Int)
-        /// A limit of 0 is none.
+        /// A port, for which a limit of 0 means no limit.
         case port(count: Int, limit: Int, waitingSenders: Int, carriesSignals: Bool)
         case descriptor(CInt)
         case manualSource
         case observer
-        /// An input of another module: a listener, a connection, a port between processes.
-        case served
+        /// An object of another module.
+        case other(String, [InspectedPart.Count])
     }
 }
 
@@ -78,14 +78,15 @@ extension RunLoop {
     /// Starts to note the handlers of all loops, for ``look`` and the busy time.
     package static func beginLooking() { LoopRegistry.beginWatching() }
 
-    /// Ends it.
+    /// Ends the noting of handlers for one caller that began it.
     package static func endLooking() { LoopRegistry.endWatching() }
 
     /// Asks the loop for its details, which it gives as soon as it serves blocks, in any mode.
     ///
-    /// One block waits in the loop, however often it is asked while it is blocked.
+    /// However often the loop is asked while it is blocked, only one block waits in it.
     ///
-    /// - Parameter answer: Called on the loop's thread, unless the loop ends first, or seven others have asked since.
+    /// - Parameter answer: Called on the loop's thread, unless the loop ends first, or eight later calls ask before the loop
+    ///   answers.
     package func askForDetails(_ answer: @escaping @Sendable (LoopDetails) -> Void) {
         let isFirst = objects.questions.withLock { questions in
             questions.append(answer)
@@ -105,7 +106,11 @@ extension RunLoop {
     }
 
     /// The details of the loop, if it is the calling thread's.
-    package var detailsHere: LoopDetails? { coreIfCurrent?.details }
+    package var detailsHere: LoopDetails? {
+        guard var details = coreIfCurrent?.details else { return nil }
+        details.inputs += objects.inspectedParts.map { LoopDetails.Input($0, modes: []) }
+        return details
+    }
 
     /// The waits of threads that other threads may be waiting for.
     package static var waits: [WaitLook] {
@@ -124,12 +129,21 @@ extension LoopCore {
         LoopDetails(
             mode: members.currentMode?.label, depth: runs.depth,
             commonModes: members.modes.common.map(\.label),
-            inputs: members.inputs.compactMap { input in
-                // A timer or source that stands for another input says nothing more.
-                guard let (kind, origin) = LoopDetails.Kind.of(input) else { return nil }
-                return LoopDetails.Input(
-                    kind: kind, madeAt: origin.description, modes: input.membership.modes.map(\.label))
+            inputs: members.inputs.flatMap { input in
+                let modes = input.membership.modes.map(\.label)
+                if let served = input as? ServedInput {
+                    return served.parts.map { LoopDetails.Input($0, modes: modes) }
+                }
+                // A timer or source that represents another input is left out, because it adds nothing.
+                guard let (kind, origin) = LoopDetails.Kind.of(input) else { return [] }
+                return [LoopDetails.Input(kind: kind, madeAt: origin.description, modes: modes)]
             })
+    }
+}
+
+extension LoopDetails.Input {
+    fileprivate init(_ part: InspectedPart, modes: [String]) {
+        self.init(kind: .other(part.kind, part.counts), madeAt: part.madeAt, modes: modes)
     }
 }
 
@@ -150,7 +164,6 @@ extension LoopDetails.Kind {
             return (kind, core.origin)
         case let source as DescriptorSource: return (.descriptor(source.descriptor), source.origin)
         case let observer as RunLoop.Observer: return (.observer, observer.origin)
-        case let served as ServedInput: return (.served, served.watch.origin)
         case let manual as any ManuallySignalledInput: return (.manualSource, manual.origin)
         default: return nil
         }
@@ -158,6 +171,6 @@ extension LoopDetails.Kind {
 }
 
 extension RunLoop.Mode {
-    /// The name for people to read: that of the default mode is long, for the sake of moved code.
+    /// The name for people to read; the raw value of the default mode is long, for the sake of moved code.
     fileprivate var label: String { self == .default ? "default" : rawValue }
 }

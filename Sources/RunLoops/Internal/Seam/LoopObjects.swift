@@ -47,7 +47,18 @@ final class LoopObjects: @unchecked Sendable {
         }
     }
 
-    /// Keeps an object until ``end()``; after that, does not keep it.
+    /// The parts of the objects of all threads that describe themselves.
+    ///
+    /// The loop's thread only.
+    var inspectedParts: [InspectedPart] {
+        // Asked outside the lock, because an object may take locks of its own.
+        let objects = sharedObjects.withLock { objects in
+            objects.values.compactMap { unsafe $0.object as? any Inspected }
+        }
+        return objects.flatMap(\.parts)
+    }
+
+    /// Keeps an object until ``end()``; does nothing after that.
     func keepToTheEnd(_ object: any AnyObject & Sendable) { keptToTheEnd.withLock { $0?.append(object) } }
 
     /// Releases the kept objects, because the loop has ended and holds nothing any more.

@@ -103,7 +103,7 @@ package final class ServedInput: SignalledInput {
 /// The part of an input that its own module implements.
 ///
 /// > Thread safety: the thread of the input's loop only.
-package protocol InputServer: AnyObject {
+package protocol InputServer: Inspected {
     /// Serves the messages or descriptors that are ready.
     ///
     /// - Parameters:
@@ -124,6 +124,9 @@ extension ServedInput {
         @inline(__always) _read { yield state.value.membership }
         @inline(__always) _modify { yield &state.value.membership }
     }
+
+    /// The parts of the module's input.
+    var parts: [InspectedPart] { state.value.server?.parts ?? [] }
 
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }

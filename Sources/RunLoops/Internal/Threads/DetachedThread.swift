@@ -56,7 +56,7 @@ package enum DetachedThread {
         return body()
     }
 
-    /// The longest beginning of a name that the system takes: at most 15 bytes, in whole characters.
+    /// Returns the longest prefix of a name that the system accepts: at most 15 bytes, in whole characters.
     static func systemName(_ name: String) -> String {
         var kept = ""
         for character in name {
@@ -77,7 +77,7 @@ package enum DetachedThread {
         }
 
         func run() {
-            // A name that the system refuses is not worth failing for.
+            // An error is ignored, because a thread can do without its name.
             _ = unsafe runloops_name_thread(name)
             body()
         }
@@ -86,8 +86,8 @@ package enum DetachedThread {
 
 /// The entry of every thread that the package starts.
 ///
-/// A function of its own: a closure written in code that is isolated to an actor would be checked for that actor on the new
-/// thread.
+/// It is a separate function, because a closure written in code that is isolated to an actor would be checked for that actor on
+/// the new thread.
 private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
     // Safe: takes back the reference of `start`.

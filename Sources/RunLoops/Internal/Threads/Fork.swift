@@ -4,9 +4,9 @@ internal import CThreads
 ///
 /// The child has one thread only, the one that forked. So no loop's thread serves anything there, and a lock that another
 /// thread held is never unlocked. Worse, the kernel's objects are shared with the parent: an event that the child takes out of
-/// them is lost to the parent. So every way to a loop checks here first. The check costs one load of a byte that in the
-/// parent is written only when a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a ``ForkSafe`` value need not
-/// check.
+/// them is lost to the parent. So every way to a loop checks here first. The check costs one load of a byte, which the parent
+/// writes only when a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a
+/// ``ForkSafe`` value need not check.
 package enum Fork {
     /// Marks the children that this process forks from now on.
     ///
@@ -20,13 +20,14 @@ package enum Fork {
     /// True if this process is a child that was forked by a process with loops.
     package static var isChild: Bool { runloops_was_forked() }
 
-    /// Ends the program with a message if this process is such a child.
+    /// Ends the program with a message if this process is a child that was forked by a process with loops.
     @inline(__always)
     package static func check(_ member: StaticString) {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Ends the program with a message if this process is such a child, and not only one that records.
+    /// Ends the program with a message if this process is a child that was forked by a process with loops, and not only a
+    /// process that records.
     @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 

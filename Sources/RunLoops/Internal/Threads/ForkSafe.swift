@@ -2,9 +2,9 @@ internal import CThreads
 
 /// A value behind a lock that is free in a forked child, where the value is consistent.
 ///
-/// For the few values that a child may use. The child has one thread, and a lock that another thread of the parent held at the
-/// fork would never be unlocked there. Every fork takes these locks first. All values share a few of them, which lie on cache
-/// lines of their own; a value that is locked often, or for long, uses ``Guarded`` instead.
+/// It is for the few values that a child may use. The child has one thread, and a lock that another thread of the parent held
+/// at the fork would never be unlocked there. So every fork takes these locks first. All values share a few of them, which lie
+/// on cache lines of their own; a value that is locked often, or for long, uses ``Guarded`` instead.
 ///
 /// The body of ``withLock(_:)`` uses no other ``ForkSafe`` value, which may have the same lock. So it calls no code of the
 /// user's, and destroys no object of the user's.

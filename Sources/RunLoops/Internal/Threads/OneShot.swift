@@ -110,16 +110,16 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// Suspends the task until the value is decided, and takes it.
     ///
     /// The isolation is the caller's. It is a parameter because each closure below is isolated only to what it captures:
-    /// without the capture they would begin on threads of the default executor. On the way back, every continuation goes
-    /// through those.
+    /// without the capture they would begin on threads of the default executor. On the way back, every continuation passes
+    /// through these closures.
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
     ///   - timedOut: The value that is decided at the deadline, unless the value is decided or the decision claimed by then.
     ///   - cancelled: The value that is decided if the task is cancelled, under the same condition.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Starts the work that decides the value. Called once, when the task waits already; not called if the task has
-    ///     been cancelled before. A value that `begin` decides is returned even if the deadline has passed.
+    ///   - begin: Starts the work that decides the value. Called once, after the task has begun to wait; not called if the task
+    ///     was cancelled before that. A value that `begin` decides is returned even if the deadline has passed.
     /// - Returns: The value.
     package func value(
         before deadline: Moment, timedOut: Value, cancelled: Value,

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// The kernel counts it, so it costs the thread nothing.
 struct ProcessorTime: ~Copyable, Sendable {
-    /// The system's ID of the thread; 0 before the first ``begin()``.
+    /// The system's ID of the thread; 0 before the first call of `begin()`.
     let thread = Atomic<Int32>(0)
     /// The nanoseconds of the thread at its end; -1 while it lives.
     private let final = Atomic<Int64>(-1)
@@ -15,10 +15,10 @@ struct ProcessorTime: ~Copyable, Sendable {
     /// Begins to count for the calling thread.
     func begin() { thread.store(runloops_thread_id(), ordering: .relaxed) }
 
-    /// Keeps the time of the calling thread, because its ID may be another thread's soon.
+    /// Keeps the time of the calling thread, because its ID may soon belong to another thread.
     func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
 
-    /// The nanoseconds until now, or until ``end()``; 0 if no thread was ever named.
+    /// The nanoseconds until now, or until ``end()``; 0 before the first call of `begin()`.
     var nanoseconds: Int64 {
         let final = final.load(ordering: .relaxed)
         if final >= 0 { return final }

@@ -30,7 +30,9 @@ package final class ThreadDriver: Sendable {
     ///
     /// Blocks until the thread may continue.
     let threadBegins: @Sendable () -> Void
-    /// Called when the thread has its loop, as ``RunLoop/existing``, which does not run yet.
+    /// Called on the thread when its loop exists, before the loop first runs.
+    ///
+    /// ``RunLoop/existing`` returns the loop.
     let loopBegins: @Sendable () -> Void
     /// Called when the thread ends, or could not be started.
     let threadEnds: @Sendable () -> Void

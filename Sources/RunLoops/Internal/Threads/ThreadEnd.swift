@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The work at the end of each thread for which the package keeps something.
 ///
-/// The parts of the package that keep something are in rooms above this one. Each of them registers the function that releases
-/// it, and this type knows only their order.
+/// The parts of the package that keep something are in folders above this one. Each part registers the function that releases
+/// what the part keeps, and this type knows only the order of the parts.
 enum ThreadEnd {
     /// A part of the package that keeps something for a thread, in the order in which the parts release it.
     enum Part: CaseIterable {
@@ -24,7 +24,7 @@ enum ThreadEnd {
 
     /// Releases what a part keeps for the calling thread.
     ///
-    /// It returns the function to call once all parts have released theirs, or nil for none.
+    /// It returns a function to call once all parts have released what they keep, or nil for none.
     typealias Release = @Sendable () -> (() -> Void)?
 
     private static let releases = ForkSafe<[Part: Release]>([:])
@@ -38,8 +38,8 @@ enum ThreadEnd {
     ///   - release: Releases it, for this and every other thread.
     static func watch(_ part: Part, _ release: @escaping Release) {
         releases.withLock { releases in if releases[part] == nil { releases[part] = release } }
-        // Any value but null makes the destructor run. A destructor of other code's may use a loop after ours ran: that
-        // watches again, and the system goes round once more (four rounds at most).
+        // Any value but null makes the destructor run. A destructor of other code may use a loop after ours has run. That use
+        // calls this function again, and the system runs the destructors once more (in at most four rounds).
         _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
     }
 
@@ -53,7 +53,7 @@ enum ThreadEnd {
 
     /// Releases all that the package keeps for the calling thread, and then calls the functions that wait for that.
     static func run() {
-        // The things of a forked child are its parent's, and other threads' locks may be held there for ever.
+        // In a forked child, these things belong to the parent, and locks that other threads held may stay locked for ever.
         if Fork.isChild { return }
         var followers: [() -> Void] = []
         for part in Part.allCases {

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The threads that serve port sets, for the search for circles of waits.
 ///
-/// A thread that waits elsewhere serves no set meanwhile, so threads that wait for a port of its sets wait for it.
+/// While a thread waits for something else, it serves no set, so threads that wait for a port of its sets wait for that thread.
 enum PortSetServers {
     /// The identifier of the serving thread of each set.
     private static let servers = Guarded<[UInt: UInt]>([:])
@@ -17,15 +17,15 @@ enum PortSetServers {
     /// Records that a thread serves a set from now on.
     ///
     /// - Parameters:
-    /// - set: The identity of the set.
-    /// - server: The set's own record of its thread. It is changed in here, under the lock: of two threads that serve the set
-    ///     in turn, the same one is the last in both records.
-    /// - new: The identifier of the thread; 0 for none.
-    /// - midway: Called by a test between the change of the set's record and that of the table.
+    ///   - set: The identity of the set.
+    ///   - server: The set's own record of its thread. This function changes it under the lock, so that when two threads serve
+    ///     the set in turn, both records end with the same thread.
+    ///   - new: The identifier of the thread; 0 for none.
+    ///   - midway: Called by a test between the change of the set's record and that of the table.
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
-        // From now on the end of the thread is noticed; a thread that has ended serves no set.
+        // Removes the thread's sets when the thread ends, because a thread that has ended serves no set.
         if new != 0 {
             ThreadEnd.watch(.portSets) {
                 PortSetServers.endCurrent()

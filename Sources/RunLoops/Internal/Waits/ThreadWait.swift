@@ -25,20 +25,20 @@ package final class ThreadWait: Sendable {
 
     /// All waits of the process.
     ///
-    /// Its lock is taken by threads that are about to block, and when they go on; never by the threads that serve them.
+    /// Threads take its lock when they are about to block and when they continue. The threads that serve them never take it.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
     ///
     /// - Parameters:
-    /// - operation: The public member that the thread has called, as `Type.member`.
-    /// - fileID: The file of the call.
-    /// - line: The line of the call.
-    /// - endsByItself: True if there is a deadline after which the thread goes on in any case.
-    /// - refuse: Ends the wait with an error, if it is not over. Returns true if it did; then the wait has no targets any more.
+    ///   - operation: The public member that the thread has called, as `Type.member`.
+    ///   - fileID: The file of the call.
+    ///   - line: The line of the call.
+    ///   - endsByItself: True if there is a deadline after which the thread goes on in any case.
+    ///   - refuse: Ends the wait with an error, if it is not over. Returns true if it did; then the wait has no targets any more.
     ///     Called on another thread.
-    /// - targets: Returns the targets that the thread still waits for. Called under the lock of all waits, so it takes only
-    ///     locks that no thread holds while it begins or ends a wait, and calls no code of the user's.
+    ///   - targets: Returns the targets that the thread still waits for. Called under the lock of all waits, so this function
+    ///     takes only locks that no thread holds while that thread begins or ends a wait, and calls no code of the user's.
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },

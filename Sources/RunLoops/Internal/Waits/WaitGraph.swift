@@ -1,10 +1,10 @@
 /// The graph of waits among the threads that block in this library.
 ///
-/// A thread that is about to block checks whether a thread that it would wait for waits for it already, directly or through
-/// others, and enters its wait under the same lock. So if several threads close one circle at the same moment, the last one to
-/// enter finds it, and the graph has no circle.
+/// A thread that is about to block checks for a circle: a thread that it would wait for may already wait for it, directly or
+/// through others. It enters its own wait under the same lock. So if several threads close one circle at the same moment, the
+/// last one to enter finds it, and the graph has no circle.
 ///
-/// A value without side effects: ``ThreadWait`` keeps the one of the process behind a lock.
+/// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
     /// The entered waits, by the targets that their threads hold meanwhile.
     private var waits: [WaitTarget: [ThreadWait]] = [:]

@@ -4,12 +4,12 @@ package enum WaitTarget: Hashable, Sendable {
     ///
     /// Only the thread of the loop can do that.
     ///
-    /// Named by the identity of the loop's handle, because that is what a port knows of its receiver.
+    /// The number is the identity of the loop's handle, because a port knows its receiver by that identity only.
     case loop(UInt)
 
     /// A thread, by its number, serves the port sets that it has served last.
     ///
-    /// Not the sets themselves: another thread can take over a set during the wait.
+    /// The target is the thread and not its sets, because another thread can take over a set during the wait.
     case thread(UInt)
 
     /// The main loop serves the waiting thread's request, or ends.
@@ -19,9 +19,9 @@ package enum WaitTarget: Hashable, Sendable {
 
     /// A call of an observation returns.
     ///
-    /// Only the threads that run one can do that.
+    /// Only the threads that run such a call can return from it.
     ///
-    /// Named by the identity of the observation.
+    /// The number is the identity of the observation.
     case call(UInt)
 
     /// Returns the target of a wait until calls of an observation have returned.
@@ -35,7 +35,7 @@ package enum WaitTarget: Hashable, Sendable {
 
 /// A source of the targets that the calling thread holds.
 ///
-/// A type of its own: a function in an optional is wrapped once more each time it is read behind a lock.
+/// It is a separate type, because an optional function is wrapped once more each time it is read behind a lock.
 package struct WaitTargetSource: Sendable {
     let targets: @Sendable () -> [WaitTarget]
 

@@ -2,7 +2,7 @@
 ///
 /// The handler stays with its loop, so it may hold objects that are confined to the loop's thread. Other threads hold only the
 /// handler's identifier.
-package struct EndWatcher: Sendable {
+package struct LoopCallback: Sendable {
     /// A weak reference: when a thread has ended, its loop is destroyed, and the handler with it.
     private let loop: WeakReference
     private let number: Int
@@ -14,7 +14,7 @@ package struct EndWatcher: Sendable {
     package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
         self.loop = WeakReference(loop)
         self.origin = origin
-        number = EndWatcher.handlers(of: loop).add(handler)
+        number = LoopCallback.handlers(of: loop).add(handler)
     }
 
     /// True if the loop was destroyed, so the handler can no longer be called.
@@ -23,11 +23,11 @@ package struct EndWatcher: Sendable {
     /// Schedules the call of the handler on its loop.
     ///
     /// Any thread may call this. If the loop has ended, or ends before it has called the handler, the handler is not called.
-    package func tell() {
+    package func schedule() {
         guard let loop = loop.object(as: RunLoop.self) else { return }
         let number = number
         loop.perform(fileID: origin.fileID, line: Int(origin.line)) {
-            EndWatcher.handlers(of: loop).take(number)?()
+            LoopCallback.handlers(of: loop).take(number)?()
         }
     }
 
@@ -52,24 +52,26 @@ package struct EndWatcher: Sendable {
     }
 }
 
-/// The watchers of the end of one object; some of their loops may be destroyed before that end.
-package struct EndWatchers: Sendable {
-    private var watchers: [EndWatcher] = []
-    /// The number of watchers at which the next addition first removes those of destroyed loops.
+/// The callbacks for one event, such as the end of a port.
+///
+/// Some of their loops may be destroyed before the event.
+package struct LoopCallbacks: Sendable {
+    private var callbacks: [LoopCallback] = []
+    /// The number of callbacks at which the next addition first removes those of destroyed loops.
     private var limit = 8
 
     package init() {}
 
-    package mutating func add(_ watcher: EndWatcher) {
-        if watchers.count >= limit {
-            watchers.removeAll { $0.isGone }
-            limit = max(8, 2 * watchers.count)
+    package mutating func add(_ callback: LoopCallback) {
+        if callbacks.count >= limit {
+            callbacks.removeAll { $0.isGone }
+            limit = max(8, 2 * callbacks.count)
         }
-        watchers.append(watcher)
+        callbacks.append(callback)
     }
 
-    package var isEmpty: Bool { watchers.isEmpty }
+    package var isEmpty: Bool { callbacks.isEmpty }
 
-    /// Schedules the calls of all handlers, in the order in which the watchers were added.
-    package func tell() { for watcher in watchers { watcher.tell() } }
+    /// Schedules the calls of all handlers, in the order in which the callbacks were added.
+    package func schedule() { for callback in callbacks { callback.schedule() } }
 }

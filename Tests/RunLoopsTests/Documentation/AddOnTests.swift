@@ -1,0 +1,49 @@
+import TestSupport
+import Testing
+
+/// The pages of the add-ons, whose tests are a package of their own, and what their modules say without their traits.
+@Suite struct AddOnTests {
+    private static let modules = [
+        "RunLoopsLifecycle", "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsTracing",
+    ]
+
+    private static func pages() throws -> [String] {
+        try modules.flatMap { try Documentation.articles(of: $0) }
+    }
+
+    @Test(arguments: try pages())
+    func `every block of Swift stands in a snippet that compiles`(page: String) throws {
+        for block in try Documentation.blocks(of: page, missingIn: "AddOns/AddOnTests") {
+            Issue.record("\(page) has a block that no snippet has:\n\(block)")
+        }
+    }
+
+    @Test(arguments: try pages())
+    func `a block of code says which language it is in`(page: String) throws {
+        #expect(try Documentation.strayMarkers(of: page).isEmpty)
+    }
+
+    @Test(arguments: try pages())
+    func `every link to a file of the package leads to one`(page: String) throws {
+        #expect(try Documentation.brokenLinks(of: page).isEmpty)
+    }
+
+    @Test(
+        .enabled(if: TypeChecker.isAvailable),
+        arguments: [
+            ("Lifecycle", "func serve(_ service: ListenerService) {}"),
+            ("Logging", "let log: Void = RunLoopDiagnostics.log(to: 1)"),
+            ("Logging", "func watch() throws { _ = try RunLoopWatchdog(threshold: .seconds(1), logger: 1) }"),
+            (
+                "Logging",
+                "func note(_ recorder: FlightRecorder) { recorder.logSlowHandlers(over: .seconds(1), to: 1) }"
+            ),
+            ("Metrics", "func measure(_ metrics: LoopMetrics) {}"),
+            ("Tracing", "func trace() { RunLoop.current.perform(propagating: nil) {} }"),
+        ])
+    func `without its trait, a module says which trait it needs`(trait: String, code: String) throws {
+        let errors = try TypeChecker.errors(in: "import RunLoops\nimport RunLoops\(trait)\n\(code)")
+        #expect(errors.count == 1)
+        #expect(errors.first?.contains("traits: [\"\(trait)\"]") == true, "\(errors)")
+    }
+}
