@@ -32,7 +32,7 @@ extension Connection {
     private func setReceiver(_ member: StaticString, _ receiver: Receiver, framing: Framing?) {
         requireOwnThread(member)
         if !isOpen { return }
-        // A task that reads sees that it does not any more.
+        // A task that was reading finds that another receiver has replaced it.
         wakeReader()
         handlers.receiver = receiver
         state.receiverVersion &+= 1
@@ -42,7 +42,8 @@ extension Connection {
 
     /// Sets the handler that is called when the connection is made.
     ///
-    /// The handler is not called for a connection that was created from an accepted or connected socket.
+    /// With TLS, this is the end of the hand-shake. Without TLS, the handler is not called for a connection that was created
+    /// from an accepted or connected socket.
     ///
     /// - Parameter handler: Called once.
     public func onConnect(_ handler: @escaping (Connection) -> Void) {

@@ -25,7 +25,7 @@ extension Connection {
     /// Returns the bytes that are received, piece by piece as they arrive, for a task that runs on the thread of the
     /// connection's loop.
     ///
-    /// Apart from the cutting into frames, behaves like ``frames(_:)``.
+    /// Except that it does not cut the bytes into frames, this method behaves like ``frames(_:)``.
     ///
     /// - Returns: The pieces, none of them empty.
     public func pieces() -> Frames { Frames(self, reader(nil)) }

@@ -22,7 +22,7 @@ extension Connection {
 
     /// Writes bytes, which are copied.
     ///
-    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
+    /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter bytes: The bytes, such as those that a handler was given.
     /// - Returns: False if a writer should wait, or the bytes were discarded.
@@ -35,7 +35,7 @@ extension Connection {
 
     /// Writes a string literal, in UTF-8.
     ///
-    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
+    /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
     /// - Returns: False if a writer should wait, or the text was discarded.
@@ -48,7 +48,7 @@ extension Connection {
 
     /// Writes a string, in UTF-8.
     ///
-    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
+    /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
     /// - Returns: False if a writer should wait, or the text was discarded.
@@ -92,9 +92,9 @@ extension Connection {
 
     /// Closes the connection after all that was written has been sent.
     ///
-    /// From now on no handler but ``onEnd(_:)`` is called: with ``EndReason/closed``, or with another reason if the connection
-    /// fails, times out or loses its loop before everything is sent. When everything is sent, the connection waits at most
-    /// ``Options/lingerTimeout`` for the peer to close its side. It discards whatever it receives in the meantime.
+    /// After this call, only the handler of ``onEnd(_:)`` is called: with ``EndReason/closed``, or with another reason if the
+    /// connection fails, times out or loses its loop before everything is sent. When everything is sent, the connection waits
+    /// at most ``Options/lingerTimeout`` for the peer to close its side. It discards whatever it receives in the meantime.
     public func closeAfterWriting() {
         requireOwnThread("Connection.closeAfterWriting")
         state.machine.close(afterWriting: .closed)

@@ -23,6 +23,8 @@ extension Connection {
         /// A write found that the unsent bytes had reached ``Connection/Options/outputLimit``, which is given, because the peer
         /// reads too slowly.
         case outputLimit(Int)
+        /// TLS could not be established, or was broken; only connections of the product TLSStreams end so.
+        case tls(TLSError)
         /// The host's name could not be resolved.
         case unresolved(ResolutionError)
         /// The kernel reported another error, such as `ECONNREFUSED` while the connection was made.
@@ -35,7 +37,7 @@ extension Connection {
 
     /// A time-out of a connection.
     public enum Timeout: Hashable, Sendable {
-        /// No connection was made within ``Connection/Options/connectTimeout``.
+        /// No connection was made, or the hand-shake of TLS was not finished, within ``Connection/Options/connectTimeout``.
         case connect
         /// No byte was sent or received for ``Connection/Options/idleTimeout``.
         case idle
@@ -77,6 +79,7 @@ extension Connection.EndReason: CustomStringConvertible {
         case .frameTooLong(let limit): "a frame of more than \(limit) bytes"
         case .inputLimit(let limit): "more than \(limit) bytes that were not consumed"
         case .outputLimit(let limit): "more than \(limit) bytes that the peer has not read"
+        case .tls(let error): error.description
         case .unresolved(let error): error.description
         case .failed(let error): error.description
         case .loopEnded: "the thread of the loop has ended"

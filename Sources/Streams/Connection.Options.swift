@@ -9,7 +9,8 @@ extension Connection {
         /// The time within which the connection must be made, counted from when it is first added to a loop; 10 seconds by
         /// default, nil for no limit.
         ///
-        /// The time includes the resolution of the name and the attempts at all addresses.
+        /// The time includes the resolution of the name, the attempts at all addresses, and the hand-shake of TLS. For an
+        /// accepted connection with TLS, it is the time of the hand-shake.
         public var connectTimeout: Duration? = .seconds(10)
 
         /// The time after which the connection ends if the kernel accepts no unsent byte; 30 seconds by default, nil for no

@@ -22,9 +22,11 @@ extension Listener {
         /// At the limit, the listener accepts no more until one of its connections ends. Other connections wait in the backlog.
         public var connectionLimit: Int?
 
-        /// The most connections that one IP address may have open at a time; nil, the default, for any number.
+        /// The most connections that one peer may have open at a time; nil, the default, for any number.
         ///
-        /// A connection beyond the limit is reset at once. The limit does not apply to Unix sockets.
+        /// A peer is an IPv4 address, or the /64 network of an IPv6 address, because one host may use any address of its network.
+        /// Link-local addresses count one by one. A connection beyond the limit is reset at once. The limit does not apply to Unix
+        /// sockets.
         public var connectionLimitOfPeer: Int?
 
         /// True if Nagle's algorithm is off for accepted TCP connections, so that small writes are sent at once; true by

@@ -152,6 +152,14 @@ public final class Listener {
         end()
     }
 
+    /// Closes the socket as ``invalidate()`` does, and calls a function when no connection of the listener is left.
+    ///
+    /// - Parameter body: Called once, at once or on the thread that ends the last connection.
+    package func invalidate(whenDrained body: @escaping @Sendable () -> Void) {
+        invalidate()
+        limits.whenEmpty(body)
+    }
+
     /// Closes the socket, and releases the handlers.
     func end() {
         if let descriptor { places.leaveAll(descriptor) }

@@ -103,12 +103,27 @@ public struct SocketAddress: Hashable, Sendable {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// The bytes that identify a peer: its IP address, without the port.
+    /// The bytes that identify a peer: its IPv4 address, or the /64 network of its IPv6 address.
     ///
     /// Nil for Unix sockets, because all their peers are on this machine.
     var peerKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: 16)
         return unsafe runloops_peer_key(bytes, UInt32(bytes.count), &key) ? key : nil
+    }
+}
+
+extension SocketAddress {
+    /// The address of the peer of a socket; nil if it is not connected.
+    ///
+    /// - Parameter socket: The descriptor of the socket.
+    package init?(peerOf socket: CInt) {
+        let bytes = unsafe SocketAddress.filled { address in
+            var length: UInt32 = 0
+            // Safe: C fills our own values.
+            return unsafe runloops_peer_address(socket, address, &length) == 0 ? length : 0
+        }
+        guard let bytes else { return nil }
+        self.init(kernel: bytes)
     }
 }
 

@@ -119,6 +119,46 @@ import Testing
         }
     }
 
+    @Test func `of several listeners that replace the same file, one succeeds, and clients reach it`() throws
+    {
+        let scratch = try ScratchDirectory()
+        for round in 0..<200 {
+            let path = scratch.path + "/\(round)"
+            do {
+                let ended = try Listener(.unix(path: path))
+                // The copy keeps the file, as the kill of a process does.
+                _ = try ended.duplicateSocket()
+                ended.invalidate()
+            }
+            let start = Gate()
+            let sockets = Guarded<[CInt]>([])
+            let threads = try Threads(3) { _ in
+                try #require(start.wait())
+                let listener: Listener
+                do { listener = try Listener(.unix(path: path)) } catch {
+                    try #require((error as? SystemError)?.code == EADDRINUSE)
+                    return
+                }
+                // The copy listens on until all threads have tried.
+                let socket = try listener.duplicateSocket().release()
+                sockets.withLock { $0.append(socket) }
+            }
+            start.open()
+            try threads.join()
+            let listening = sockets.withLock { $0 }
+            #expect(listening.count == 1, "round \(round)")
+            try onLoopThread { loop in
+                let client = Connection.connect(to: .unix(path: path))
+                var isConnected = false
+                client.onConnect { _ in isConnected = true }
+                try loop.add(client, forMode: .default)
+                loop.run(until: "the client is connected") { isConnected }
+                client.close()
+            }
+            for socket in listening { close(socket) }
+        }
+    }
+
     @Test func `a file that is no socket is left where it is`() throws {
         let path = try ScratchDirectory().path + "/data"
         let file = unsafe open(path, O_CREAT | O_WRONLY, 0o600)

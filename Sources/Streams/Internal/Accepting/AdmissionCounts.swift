@@ -8,7 +8,7 @@ final class AdmissionCounts: Sendable {
     private struct State: Sendable {
         var count = 0
         var countsOfPeers: [[UInt8]: Int] = [:]
-        /// Called when a connection ends, once; then removed.
+        /// Called once, when the next connection ends, and then removed.
         var onRoom: (@Sendable () -> Void)?
     }
 
@@ -46,6 +46,13 @@ final class AdmissionCounts: Sendable {
             state.onRoom = onRoom
             return true
         }
+    }
+
+    /// Calls a function when there is no connection, at once or on the thread that ends the last one.
+    ///
+    /// This function replaces one that waits for room.
+    func whenEmpty(_ body: @escaping @Sendable () -> Void) {
+        if !notify(below: 1, { self.whenEmpty(body) }) { body() }
     }
 
     fileprivate func giveBack(_ peer: [UInt8]?) {

@@ -63,6 +63,9 @@ struct ListeningSocket: ~Copyable {
             guard let address = SocketAddress(path: path) else {
                 throw SystemError(call: "bind", code: path.isEmpty ? EINVAL : ENAMETOOLONG)
             }
+            // Without the lock, a listener that finds the path stale could remove the file of another one that has just done so.
+            let lock = unsafe runloops_lock_directory_of(path)
+            defer { if lock != -1 { close(lock) } }
             let socket: OwnedDescriptor
             do throws(SystemError) { socket = try listen(address, options) } catch {
                 guard error.code == EADDRINUSE,

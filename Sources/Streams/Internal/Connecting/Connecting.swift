@@ -128,7 +128,7 @@ final class Connecting {
         race?.didFail()
     }
 
-    /// Ends the attempts that have succeeded or failed, also those whose reports the loop has not served yet.
+    /// Ends the attempts that have succeeded or failed, including those whose reports the loop has not served yet.
     func endReadyAttempts(_ connection: Connection, _ now: Moment) {
         for attempt in attempts
         where connection.connecting === self && runloops_is_writable(attempt.descriptor) {
@@ -161,7 +161,9 @@ final class Connecting {
         connection.places.leaveAll(signal)
         connection.places = places
         connection.connecting = nil
-        connection.state.socket = StreamSocket(connected: socket)
+        connection.state.socket.connect(socket)
+        // With a filter, the connection is made once the filter has opened.
+        if connection.state.socket.filter != nil { return }
         connection.state.machine.didConnect()
         connection.state.deadlines.didConnect(at: now)
     }
@@ -183,7 +185,7 @@ final class ConnectionAttempt: StreamMember {
     private var socket: OwnedDescriptor?
     let descriptor: CInt
     /// `unowned` is safe: the connection is in the same groups, and ends the attempt before it leaves them.
-    private unowned let connection: Connection
+    unowned let connection: Connection
 
     init(_ socket: consuming OwnedDescriptor, _ connection: Connection) {
         descriptor = socket.descriptor

@@ -17,7 +17,10 @@ extension Connection: StreamMember {
         if let connecting, !state.machine.isConnected { connecting.goOn(self, now) }
         if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
         if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
-        if !readiness.isDisjoint(with: .received) && receive(readiness, loop) { handled = true }
+        if !readiness.isDisjoint(with: .received) || state.socket.holdsInput {
+            if receive(readiness, loop) { handled = true }
+        }
+        if !state.machine.isConnected { openFilter(now) }
         // An error counts after the bytes that came before it.
         if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
@@ -32,7 +35,7 @@ extension Connection: StreamMember {
     func loopEnds() {
         places.forget()
         connecting?.loopEnds()
-        // If a handler has ended the thread, it never returns.
+        // A handler that has ended the thread never returns, so its call ends here.
         if state.machine.isCalling { state.machine.endCall() }
         state.machine.end(.loopEnded)
         _ = settle(.now())
@@ -41,20 +44,28 @@ extension Connection: StreamMember {
     private func noteError() {
         if !isOpen || connecting != nil { return }
         let code = state.socket.takeError()
-        if code != 0 { state.machine.end(Connection.reason(code)) }
+        if code != 0 { state.machine.end(Connection.reason(code, "recv")) }
     }
 
     /// Records the end of the peer's stream if no receiver is set, because then no receive would notice it.
     private func noteEnd() {
         guard case .none = handlers.receiver else { return }
-        if !state.machine.isConnected || state.machine.isPaused || !state.socket.isAtEnd {
+        if !state.machine.isConnected || state.machine.isPaused || state.socket.holdsInput
+            || !state.socket.isAtEnd
+        {
             return
         }
-        state.machine.didEndInput(isComplete: true)
+        // A filter, if there is one, knows if the stream has ended in order. It has no bytes left to deliver.
+        var rest: [UInt8] = [0]
+        switch state.socket.receive(into: &rest) {
+        case .end: state.machine.didEndInput(isComplete: true)
+        case .failed(let reason): state.machine.end(reason)
+        case .bytes, .nothing: break
+        }
     }
 
-    /// Returns the reason of an end that the kernel's error code means.
-    static func reason(_ code: CInt, _ call: String = "recv") -> EndReason {
+    /// Returns the end reason that a kernel error code stands for.
+    package static func reason(_ code: CInt, _ call: String) -> EndReason {
         switch code {
         case ECONNRESET, EPIPE, ENOTCONN: .reset
         case ETIMEDOUT where call != "connect": .reset
@@ -102,7 +113,9 @@ extension Connection: StreamMember {
                         state.deadlines.didReceive(at: loop.now)
                     }
                     // A part-filled buffer means that all bytes are read; only a reported end of the stream may be left.
-                    if count < buffer.count && !readiness.contains(.hangUp) { return handled }
+                    if count < buffer.count && !readiness.contains(.hangUp) && !state.socket.holdsInput {
+                        return handled
+                    }
                 case .end:
                     if case .task(let reader) = handlers.receiver, state.machine.closing == nil {
                         readerSeesEnd(reader)
@@ -117,8 +130,8 @@ extension Connection: StreamMember {
                     state.machine.didEndInput(isComplete: state.input.isEmpty)
                     return handled
                 case .nothing: return handled
-                case .failed(let code):
-                    state.machine.end(Connection.reason(code))
+                case .failed(let reason):
+                    state.machine.didFailInput(reason)
                     return handled
                 }
             }
@@ -164,7 +177,7 @@ extension Connection: StreamMember {
         let version = places.version
         while state.machine.delivers && consumed < bytes.byteCount {
             if !isInRunningMode(since: version) {
-                // The handler has left the running mode; the rest is for another one.
+                // The handler has removed the connection from the running mode; the rest is for another mode.
                 places.askToBeServed()
                 return (consumed, handled)
             }

@@ -9,10 +9,14 @@ extension Connection {
     func settle(_ start: Moment) -> Bool {
         var handled = false
         var now = start
+        if !state.machine.isConnected { openFilter(now) }
         send(now)
-        while let step = state.machine.nextStep(hasUnsent: !state.output.isEmpty) {
+        while let step = state.machine.nextStep(hasUnsent: state.hasUnsent) {
             switch step {
-            case .endOutput: state.socket.endOutput()
+            case .endOutput:
+                state.socket.endOutput()
+                // A filter may have a notice of the end to send.
+                send(now)
             case .close: closeSocket()
             case .call(let notice):
                 tell(notice)
@@ -31,6 +35,18 @@ extension Connection {
         return handled
     }
 
+    /// Continues the filter's opening exchange with the peer, once there is a socket.
+    func openFilter(_ now: Moment) {
+        guard state.machine.ended == nil, connecting == nil, let filter = state.socket.filter else { return }
+        switch filter.open() {
+        case .opened:
+            state.machine.didConnect()
+            state.deadlines.didConnect(at: now)
+        case .waits(let isBlocked): state.isBlocked = isBlocked
+        case .failed(let reason): state.machine.end(reason)
+        }
+    }
+
     private func tell(_ notice: ConnectionMachine.Notice) {
         wakeTasks()
         switch notice {
@@ -47,15 +63,15 @@ extension Connection {
 
     private func send(_ now: Moment) {
         guard state.machine.isConnected, state.machine.ended == nil else { return }
-        while !state.output.isEmpty && !state.isBlocked {
+        while state.hasUnsent && !state.isBlocked {
             switch state.send() {
             case .bytes(let count):
                 state.sent += count
-                state.deadlines.didSend(at: now, hasUnsent: !state.output.isEmpty)
+                state.deadlines.didSend(at: now, hasUnsent: state.hasUnsent)
             case .blocked:
                 state.isBlocked = true
                 state.deadlines.isBlocked(at: now)
-            case .failed(let code): return state.machine.end(Connection.reason(code, "send"))
+            case .failed(let reason): return state.machine.end(reason)
             }
         }
         if state.isAboveMark && state.output.count <= options.highWaterMark / 2 {
@@ -75,7 +91,7 @@ extension Connection {
         timer = nil
         places.leaveAll(watched)
         connecting = nil
-        state.socket.close()
+        state.socket.close(isComplete: state.machine.hasEndedInOrder && state.output.isEmpty)
         state.input.removeAll()
         state.output.removeAll()
         admission?.giveBack()
@@ -89,10 +105,17 @@ extension Connection {
         if places.isEmpty || connecting != nil { return }
         var interest = EpollSet.Interest(rawValue: 0)
         let hasReceiver = hasReceiver
-        if state.machine.wantsInput(hasReceiver: hasReceiver) { interest.formUnion(.reading) }
+        if state.machine.wantsInput(hasReceiver: hasReceiver) {
+            interest.formUnion(.reading)
+            // The kernel does not report what a filter holds.
+            if state.socket.holdsInput { places.askToBeServed() }
+        } else if !state.machine.isConnected {
+            // The connection waits for the peer's part of the opening exchange.
+            interest.formUnion(.reading)
+        }
         if state.isBlocked { interest.formUnion(.writing) }
-        // If the connection waits for neither, the end of the stream and an error, which the kernel always reports, are to be
-        // reported only once.
+        // If the connection waits neither to read nor to write, it asks for one report only of the end of the stream and of an
+        // error, because the kernel reports these in any case.
         places.watch(for: interest.isEmpty ? .hangUpOnce : interest, state.socket.descriptor)
     }
 }

@@ -11,8 +11,8 @@ struct ConnectionDeadlines {
     /// The last moment at which a byte was sent or received.
     private var lastActivity: Moment
 
-    /// The moment at which the kernel last accepted a byte while more were unsent, or first accepted none; nil while no time
-    /// for writing runs.
+    /// The moment at which the kernel last accepted a byte while more were unsent, or first accepted none; nil while the write
+    /// time-out is not running.
     private var lastProgress: Moment?
 
     /// The moment at which the connection began to wait for the peer's close.

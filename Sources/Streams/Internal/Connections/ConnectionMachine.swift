@@ -73,6 +73,9 @@ struct ConnectionMachine: Hashable {
     /// True if all is sent, and the connection waits for the peer to close its side.
     var isLingering: Bool { closing != nil && output == .ended && ended == nil }
 
+    /// True if the connection has ended because one of the two sides asked for that, not because of a failure or a limit.
+    var hasEndedInOrder: Bool { ended == .closed || ended == .peerClosed }
+
     /// True if the last step has been returned; no handler is called after that.
     var isOver: Bool { hasToldEnd }
 
@@ -97,6 +100,18 @@ struct ConnectionMachine: Hashable {
             tellsInputEnd = true
         } else {
             close(afterWriting: .peerClosed)
+        }
+    }
+
+    /// Records that receiving has failed.
+    ///
+    /// If a TLS peer closes its socket without notice, that is no failure while the connection is closing anyway, because many
+    /// peers do not answer the notice of the end.
+    mutating func didFailInput(_ reason: Connection.EndReason) {
+        if closing != nil, case .tls(let error) = reason, error.cause == .truncated {
+            didEndInput(isComplete: true)
+        } else {
+            end(reason)
         }
     }
 
@@ -148,7 +163,9 @@ struct ConnectionMachine: Hashable {
             // Handlers are called for all earlier events before the connection ends, because a handler may write, or close in
             // another way.
             if let notice = nextNotice() { return .call(notice) }
-            if output == .ended && input == .ended && !hasNotices { end(closing ?? .peerClosed) }
+            if output == .ended && input == .ended && !hasNotices && !hasUnsent {
+                end(closing ?? .peerClosed)
+            }
         }
         guard let ended else { return nil }
         if !isClosed {

@@ -15,7 +15,7 @@ struct ConnectionState: ~Copyable {
     var isBlocked = false
     /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
     var isAboveMark = false
-    /// True if the connection was to be served without a report during a run inside one of its handlers.
+    /// True if the connection was due to be served without a report during a run inside one of its handlers.
     var wasAsked = false
     /// The number of times that the receiver was set.
     var receiverVersion = 0
@@ -42,5 +42,8 @@ struct ConnectionState: ~Copyable {
     }
 
     /// Sends unsent bytes, as many as one system call accepts.
-    mutating func send() -> StreamSocket.Sent { socket.send(&output) }
+    mutating func send() -> StreamSending { socket.send(&output) }
+
+    /// True if the kernel has not accepted all that was written.
+    var hasUnsent: Bool { !output.isEmpty || socket.holdsOutput }
 }

@@ -3,8 +3,16 @@ internal import Glibc
 internal import RunLoops
 
 /// The owner of a connected, non-blocking stream socket, or of none.
+///
+/// If there is a filter, the connection receives and sends its bytes through the filter.
 struct StreamSocket: ~Copyable {
     private var owned: OwnedDescriptor?
+
+    /// The layer between the connection and the socket; nil if the connection's bytes are those of the socket.
+    private(set) var filter: (any StreamFilter)?
+
+    /// True if the closing of the socket resets the connection.
+    private var isReset = false
 
     /// The descriptor of the socket; -1 if there is none.
     private(set) var descriptor: CInt
@@ -37,24 +45,38 @@ struct StreamSocket: ~Copyable {
         self.init(connected: socket)
     }
 
+    /// Takes over a socket that has been connected meanwhile.
+    mutating func connect(_ socket: consuming OwnedDescriptor) {
+        descriptor = socket.descriptor
+        owned = consume socket
+        filter?.begin(on: descriptor)
+    }
+
+    /// Puts a filter between the connection and the socket.
+    mutating func insert(_ filter: any StreamFilter) {
+        self.filter = filter
+        if descriptor >= 0 { filter.begin(on: descriptor) }
+    }
+
     /// Closes the socket.
-    mutating func close() {
+    ///
+    /// - Parameter isComplete: True if the connection has ended in order, and all that was written was sent.
+    mutating func close(isComplete: Bool) {
+        if descriptor >= 0 { filter?.close(isComplete: isComplete && !isReset) }
         owned = nil
         descriptor = -1
     }
 
-    /// The result of receiving.
-    enum Received {
-        case bytes(Int)
-        /// The peer has ended its stream.
-        case end
-        /// No byte has arrived.
-        case nothing
-        case failed(CInt)
-    }
+    /// True if the filter holds input that the kernel does not report any more.
+    var holdsInput: Bool { filter?.holdsInput ?? false }
+
+    /// True if the filter holds bytes that the kernel has not accepted.
+    var holdsOutput: Bool { filter?.holdsOutput ?? false }
 
     /// Receives bytes, without waiting.
-    func receive(into buffer: inout [UInt8]) -> Received {
+    func receive(into buffer: inout [UInt8]) -> StreamReceipt {
+        // Safe: the filter writes into our own buffer, at most as many bytes as it has room for.
+        if let filter { return unsafe buffer.withUnsafeMutableBytes { unsafe filter.receive(into: $0) } }
         var code: CInt = 0
         // Safe: the kernel writes into our own buffer, at most as many bytes as it has room for.
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -64,23 +86,15 @@ struct StreamSocket: ~Copyable {
         }
         if result > 0 { return .bytes(result) }
         if result == 0 { return .end }
-        return code == EAGAIN ? .nothing : .failed(code)
+        return code == EAGAIN ? .nothing : .failed(Connection.reason(code, "recv"))
     }
 
     /// True if the peer has ended its stream, and nothing is left to receive.
     var isAtEnd: Bool { runloops_is_at_end(descriptor) }
 
-    /// The result of sending.
-    enum Sent {
-        /// The kernel has accepted this number of bytes, and may accept more.
-        case bytes(Int)
-        /// The kernel accepts no more bytes for now.
-        case blocked
-        case failed(CInt)
-    }
-
     /// Sends bytes of a queue, as many as one system call accepts.
-    func send(_ queue: inout OutputQueue) -> Sent {
+    func send(_ queue: inout OutputQueue) -> StreamSending {
+        if let filter { return send(&queue, through: filter) }
         var code: CInt = 0
         let result = unsafe queue.send { parts, count in
             // Safe: the parts live until this returns.
@@ -89,7 +103,32 @@ struct StreamSocket: ~Copyable {
             return sent
         }
         if result > 0 { return .bytes(result) }
-        return result == 0 || code == EAGAIN ? .blocked : .failed(code)
+        return result == 0 || code == EAGAIN ? .blocked : .failed(Connection.reason(code, "send"))
+    }
+
+    private func send(_ queue: inout OutputQueue, through filter: any StreamFilter) -> StreamSending {
+        var taken = 0
+        while !queue.isEmpty {
+            let result = unsafe queue.send { parts, count in
+                var sum = 0
+                for index in 0..<Int(count) {
+                    // Safe: the parts live until this returns.
+                    let part = unsafe UnsafeRawBufferPointer(
+                        start: parts[index].bytes, count: parts[index].count)
+                    let accepted = unsafe filter.take(part)
+                    sum += accepted
+                    if accepted < part.count { break }
+                }
+                return sum
+            }
+            if result == 0 { break }
+            taken += result
+        }
+        switch filter.flush() {
+        case .bytes: return .bytes(taken)
+        case .blocked: return taken > 0 ? .bytes(taken) : .blocked
+        case .failed(let reason): return .failed(reason)
+        }
     }
 
     /// Returns and clears the pending error of the socket; 0 for none.
@@ -98,10 +137,16 @@ struct StreamSocket: ~Copyable {
     /// Ends the stream to the peer.
     ///
     /// An error is ignored: it means that the connection has ended, and the next receive returns the reason.
-    func endOutput() { _ = runloops_end_sending(descriptor) }
+    func endOutput() {
+        if let filter { return filter.endOutput() }
+        _ = runloops_end_sending(descriptor)
+    }
 
     /// Makes the later closing of the socket reset the connection.
-    func resetWhenClosed() { if descriptor >= 0 { runloops_reset_when_closed(descriptor) } }
+    mutating func resetWhenClosed() {
+        isReset = true
+        if descriptor >= 0 { runloops_reset_when_closed(descriptor) }
+    }
 
     /// The address of this end; nil if there is none.
     var localAddress: SocketAddress? { unsafe address(runloops_own_address) }

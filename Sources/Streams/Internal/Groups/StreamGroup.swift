@@ -39,6 +39,9 @@ final class StreamGroup {
         input = ServedInput(set.descriptor, isSet: true, origin, in: streams.loop)
     }
 
+    /// The members as an inspector shows them.
+    var memberParts: [InspectedPart] { lists.value.slots.compactMap { $0.member?.part } }
+
     /// The number of members.
     var count: Int { lists.value.slots.count - lists.value.freeSlots.count }
 
@@ -141,7 +144,7 @@ extension StreamGroup: InputServer {
     }
 
     func didLeaveLoop() {
-        // If the group still has members, it has left because the thread of the loop ends.
+        // If the group still has members, it has left the loop because the loop's thread ends.
         let members = lists.value.slots.compactMap { $0.member }
         lists.value.slots = []
         lists.value.freeSlots = []

@@ -17,6 +17,9 @@ protocol StreamMember: AnyObject {
 
     /// Called when the thread of the loop ends.
     func loopEnds()
+
+    /// The description for an inspector.
+    var part: InspectedPart { get }
 }
 
 /// The places of a member in the groups of its modes, one for each mode.

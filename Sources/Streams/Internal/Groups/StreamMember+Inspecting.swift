@@ -1,0 +1,49 @@
+internal import RunLoops
+
+extension Listener {
+    var part: InspectedPart {
+        InspectedPart(
+            "listener", madeAt: origin,
+            [
+                .init("listeners", 1), .init("open connections", limits.count),
+                .init("accepted", statistics.accepted),
+                .init("refused", statistics.refusedPeers + statistics.refusedForDescriptors),
+                .init("pauses", statistics.pauses),
+            ])
+    }
+}
+
+extension Connection {
+    var part: InspectedPart {
+        InspectedPart(
+            "connection", madeAt: origin,
+            [
+                .init("connections", 1), .init("unsent bytes", unsentByteCount),
+                .init("paused", isReadingPaused ? 1 : 0),
+            ])
+    }
+}
+
+extension ConnectionAttempt {
+    var part: InspectedPart {
+        InspectedPart("connection being made", madeAt: connection.origin, [.init("attempts", 1)])
+    }
+}
+
+extension StreamGroup {
+    /// The members, with those of one kind that were made at one place added up.
+    var parts: [InspectedPart] {
+        var sums: [String: InspectedPart] = [:]
+        var order: [String] = []
+        for part in memberParts {
+            let key = "\(part.kind) \(part.madeAt)"
+            if let sum = sums[key] {
+                sums[key] = sum + part
+            } else {
+                sums[key] = part
+                order.append(key)
+            }
+        }
+        return order.compactMap { sums[$0] }
+    }
+}
