@@ -100,7 +100,9 @@ extension ProcessReport.Input {
             self.descriptor = descriptor
         case .manualSource: kind = "manual source"
         case .observer: kind = "observer"
-        case .served: kind = "served"
+        case .other(let name, let counts):
+            kind = name
+            self.counts = counts.map { ProcessReport.Count(name: $0.name, value: $0.value) }
         }
     }
 }

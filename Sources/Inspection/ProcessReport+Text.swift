@@ -42,7 +42,7 @@ extension ProcessReport {
                 ]
             }, leftAligned: [0, 4])
         let others = loops.flatMap { loop in
-            loop.inputs("descriptor", "manual source", "observer", "served").map { (loop, $0) }
+            loop.inputs("descriptor", "manual source", "observer").map { (loop, $0) }
         }
         page.section(
             "SOURCES", ["LOOP", "KIND", "FD", "MODES", "MADE AT"],
@@ -53,6 +53,15 @@ extension ProcessReport {
                     input.madeAt,
                 ]
             }, leftAligned: [0, 1, 3, 4])
+        let counted = loops.flatMap { loop in
+            (loop.details?.inputs ?? []).compactMap { input in input.counts.map { (loop, input, $0) } }
+        }
+        page.section(
+            "CONNECTIONS, MESSAGE PORTS, OBSERVERS", ["LOOP", "KIND", "COUNTS", "MADE AT"],
+            counted.map { loop, input, counts in
+                let words = counts.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+                return [loop.label, input.kind, words, input.madeAt]
+            }, leftAligned: [0, 1, 2, 3])
         if !waits.isEmpty {
             page.line("")
             page.line("WAITS")

@@ -86,7 +86,7 @@ extension ProcessReport.Place {
 
 extension Duration {
     /// The nanoseconds, without fractions; `Int64.max` from 292 years on.
-    var wholeNanoseconds: Int64 {
+    package var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? .max : whole + attoseconds / 1_000_000_000

@@ -102,10 +102,12 @@ extension ProcessReport {
     ///
     /// > Thread safety: a value.
     public struct Input: Codable, Hashable, Sendable {
-        /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or `served` for a listener, a connection or a
-        /// port between processes.
+        /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or that of another module, such as `listener`,
+        /// `connection`, `message port` and `notification observers`.
         public var kind: String
-        /// The place where it was made.
+        /// The place where it was made; empty for several places.
+        ///
+        /// All listeners that were made at one place are one input, and so are all connections.
         public var madeAt: String
         /// The modes that it is in.
         public var modes: [String]
@@ -123,6 +125,18 @@ extension ProcessReport {
         public var waitingSenders: Int?
         /// For a source, its descriptor.
         public var descriptor: Int32?
+        /// For an input of another module, its counts.
+        public var counts: [Count]?
+    }
+
+    /// A count of an input, with its name.
+    ///
+    /// > Thread safety: a value.
+    public struct Count: Codable, Hashable, Sendable {
+        /// The name, such as `connections` or `dropped`.
+        public var name: String
+        /// The number.
+        public var value: Int
     }
 
     /// A thread that waits for other threads.

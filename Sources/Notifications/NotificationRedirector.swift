@@ -23,6 +23,9 @@ public final class NotificationRedirector: Sendable {
     /// The lanes of the observers, one for each list of modes.
     private let lanes = Guarded<[DeliveryLane]>([])
     private let undelivered = Atomic<Int>(0)
+    /// The number of observers that have not been destroyed, and of notifications that they dropped.
+    let observerCount = Atomic<Int>(0)
+    let dropped = Atomic<Int>(0)
 
     /// Returns the redirector of a loop.
     ///
@@ -67,6 +70,8 @@ public final class NotificationRedirector: Sendable {
     func mayDeliverAtOnce(_ lane: DeliveryLane) -> Bool {
         runLoop.isCurrent && lane.isEmpty && runLoop.isIdleOrRuns(inOneOf: lane.modes)
     }
+
+    func countDropped() { dropped.add(1, ordering: .relaxed) }
 
     func countUndelivered() { undelivered.add(1, ordering: .relaxed) }
 }

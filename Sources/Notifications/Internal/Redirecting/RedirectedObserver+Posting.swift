@@ -74,6 +74,7 @@ extension RedirectedObserver {
 
     private func drop(_ notification: Notification) {
         dropped.add(1, ordering: .relaxed)
+        redirector.countDropped()
         if Recorder.isOn { Recorder.noteDrop(SourceLocation(notification.fileID, notification.line)) }
         finish(notification)
     }

@@ -39,7 +39,10 @@ final class RedirectedObserver: DeliveryTarget {
         lane = redirector.lane(for: modes)
         self.capacity = capacity
         observation = RedirectedObservation(redirector.runLoop, handler)
+        redirector.observerCount.add(1, ordering: .relaxed)
     }
+
+    deinit { redirector.observerCount.subtract(1, ordering: .relaxed) }
 
     var counts: NotificationRedirector.Counts {
         NotificationRedirector.Counts(

@@ -1,0 +1,78 @@
+/// The samples of one metric.
+package struct MetricFamily: Sendable {
+    package enum Kind: Sendable {
+        case counter
+        /// A counter of seconds, whose values are in nanoseconds.
+        case secondsCounter
+        case gauge
+    }
+
+    package struct Label: Hashable, Sendable {
+        package let name: String
+        package let value: String
+
+        init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package struct Sample: Sendable {
+        /// The system's ID of the thread of the loop that the sample is about.
+        package let threadID: Int32
+        package let labels: [Label]
+        package let value: Int64
+    }
+
+    package let name: String
+    let help: String
+    package let kind: Kind
+    /// The samples; several may have the same labels, and stand for their sum.
+    package let samples: [Sample]
+}
+
+extension MetricFamily {
+    /// The sums of the samples with the same labels, in the order of the first of them.
+    package var sums: [(labels: [Label], value: Int64)] {
+        var sums: [[Label]: Int64] = [:]
+        var order: [[Label]] = []
+        for sample in samples {
+            if sums[sample.labels] == nil { order.append(sample.labels) }
+            sums[sample.labels, default: 0] += sample.value
+        }
+        return order.map { ($0, sums[$0] ?? 0) }
+    }
+
+    /// The text form of the metric, as Prometheus reads it.
+    var prometheusText: String {
+        var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind == .gauge ? "gauge" : "counter")\n"
+        for (labels, value) in sums {
+            let list = labels.map { "\($0.name)=\"\($0.value.metricsEscaped)\"" }.joined(separator: ",")
+            text += "\(name){\(list)} \(kind == .secondsCounter ? value.inSeconds : "\(value)")\n"
+        }
+        return text
+    }
+}
+
+extension Int64 {
+    /// Nanoseconds, written as seconds.
+    fileprivate var inSeconds: String {
+        let decimals = String(self % 1_000_000_000)
+        return "\(self / 1_000_000_000)." + String(repeating: "0", count: 9 - decimals.count) + decimals
+    }
+}
+
+extension String {
+    fileprivate var metricsEscaped: String {
+        var escaped = ""
+        for character in self {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}
