@@ -1,0 +1,176 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// TLS of OpenSSL 3 for streams. Its options are macros, and its sockets raise SIGPIPE; neither is of use to Swift.
+
+/// A certificate with its chain and its private key.
+struct runloops_tls_identity;
+/// Certificates that are trusted as issuers.
+struct runloops_tls_trust;
+/// The settings of many streams; safe to use from any thread once it is made.
+struct runloops_tls_context;
+/// One stream; for one thread at a time.
+struct runloops_tls_stream;
+
+/// The reason that an identity, trust or context cannot be made.
+enum runloops_tls_problem {
+    runloops_tls_no_problem,
+    runloops_tls_no_certificate,
+    runloops_tls_no_key,
+    runloops_tls_wrong_passphrase,
+    runloops_tls_mismatch,
+    runloops_tls_weak,
+    runloops_tls_bad_setting,
+    runloops_tls_no_memory,
+};
+
+enum { runloops_tls_text = 256 };
+
+/// Makes an identity of PEM: certificates, the first of which is its own, and a key. Returns NULL, with the problem and the words
+/// of OpenSSL.
+struct runloops_tls_identity *runloops_tls_identity(
+    const void *certificates, size_t certificates_count, const void *key, size_t key_count, const char *passphrase,
+    enum runloops_tls_problem *problem, char words[runloops_tls_text]);
+void runloops_tls_free_identity(struct runloops_tls_identity *identity);
+
+/// Makes a set of trusted certificates of PEM. Returns NULL, with the problem.
+struct runloops_tls_trust *runloops_tls_trust(
+    const void *certificates, size_t count, enum runloops_tls_problem *problem, char words[runloops_tls_text]);
+void runloops_tls_free_trust(struct runloops_tls_trust *trust);
+
+enum runloops_tls_asking { runloops_tls_asks_not, runloops_tls_asks, runloops_tls_requires };
+
+struct runloops_tls_settings {
+    bool is_server;
+    /// At least one of them.
+    bool takes_tls12, takes_tls13;
+    /// May be NULL.
+    const struct runloops_tls_identity *identity;
+    /// NULL for that of the system.
+    const struct runloops_tls_trust *trust;
+    /// The names of protocols, each behind its length.
+    const void *protocols;
+    size_t protocols_count;
+    /// For the server: the client's certificate.
+    enum runloops_tls_asking asking;
+    /// For the server: a client that asks for another name than those added is refused.
+    bool refuses_names;
+    long session_seconds;
+    /// For the server: the number of tickets that a client gets; for the client: 0 if no session is kept.
+    size_t tickets;
+};
+
+/// Makes a context; retains what the settings name. Returns NULL, with the problem.
+struct runloops_tls_context *runloops_tls_context(
+    struct runloops_tls_settings settings, enum runloops_tls_problem *problem, char words[runloops_tls_text]);
+
+/// Adds an identity of a server for a name, which may begin with "*.". Not after the first stream.
+bool runloops_tls_add_name(
+    struct runloops_tls_context *context, const char *name, const struct runloops_tls_identity *identity,
+    enum runloops_tls_problem *problem, char words[runloops_tls_text]);
+
+/// The context must outlive its streams.
+void runloops_tls_free_context(struct runloops_tls_context *context);
+
+/// Makes a stream, without a socket. Returns NULL if there is no memory.
+struct runloops_tls_stream *runloops_tls_stream(struct runloops_tls_context *context);
+void runloops_tls_free_stream(struct runloops_tls_stream *stream);
+
+/// Sets the name that a client asks for, and that the server's certificate must have: of a host, or a numeric address. Returns
+/// false if it can be no name.
+bool runloops_tls_expect(struct runloops_tls_stream *stream, const char *name);
+
+/// Offers a session to resume.
+void runloops_tls_offer_session(struct runloops_tls_stream *stream, void *session);
+/// Takes the latest session that can be resumed; NULL if there is none since the last call.
+void *runloops_tls_take_session(struct runloops_tls_stream *stream);
+void runloops_tls_free_session(void *session);
+bool runloops_tls_is_resumable(const void *session);
+
+void runloops_tls_set_socket(struct runloops_tls_stream *stream, int socket);
+
+enum runloops_tls_status {
+    runloops_tls_done,
+    /// The peer must send first.
+    runloops_tls_waits,
+    /// The peer has ended its stream with a notice.
+    runloops_tls_ended,
+    /// The socket has ended without one.
+    runloops_tls_truncated,
+    /// `runloops_tls_failure` tells.
+    runloops_tls_failed,
+    /// `runloops_tls_error` is the errno.
+    runloops_tls_broken,
+};
+
+/// Goes on with the hand-shake. What is to be sent waits for `runloops_tls_flush`.
+enum runloops_tls_status runloops_tls_shake_hands(struct runloops_tls_stream *stream);
+
+/// Receives bytes until the buffer is full or no more can be had. Sets their number.
+enum runloops_tls_status runloops_tls_receive(
+    struct runloops_tls_stream *stream, void *bytes, size_t capacity, size_t *count);
+
+/// True if records, or parts of one, were read from the socket and not received.
+bool runloops_tls_has_pending(const struct runloops_tls_stream *stream);
+
+/// Encrypts bytes. Returns their number, which is less than given once enough of them wait.
+size_t runloops_tls_send(struct runloops_tls_stream *stream, const void *bytes, size_t count);
+
+/// The number of encrypted bytes that the kernel has not accepted.
+size_t runloops_tls_unsent(const struct runloops_tls_stream *stream);
+
+/// Offers encrypted bytes to the kernel. Returns the number that it has accepted, or -1 with errno.
+long runloops_tls_flush(struct runloops_tls_stream *stream);
+
+/// Discards encrypted bytes that the kernel has not accepted.
+void runloops_tls_discard(struct runloops_tls_stream *stream);
+
+/// Adds the notice of the end to what is to be sent; sending on the socket ends with it.
+void runloops_tls_end(struct runloops_tls_stream *stream);
+
+/// Ends sending on the socket, and discards what has arrived, so that an alert is not lost by a reset.
+void runloops_tls_drain(int socket);
+
+int runloops_tls_error(const struct runloops_tls_stream *stream);
+
+/// The causes of a failure, as Streams tells them.
+enum runloops_tls_cause {
+    runloops_tls_expired,
+    runloops_tls_not_yet_valid,
+    runloops_tls_unknown_issuer,
+    runloops_tls_name_mismatch,
+    runloops_tls_revoked,
+    runloops_tls_no_peer_certificate,
+    runloops_tls_bad_certificate,
+    runloops_tls_version,
+    runloops_tls_no_cipher,
+    runloops_tls_no_protocol,
+    runloops_tls_unknown_name,
+    runloops_tls_not_tls,
+    runloops_tls_other,
+};
+
+struct runloops_tls_failure {
+    enum runloops_tls_cause cause;
+    bool is_from_peer;
+    char words[runloops_tls_text];
+};
+
+/// Returns the failure of a stream.
+struct runloops_tls_failure runloops_tls_failure(const struct runloops_tls_stream *stream);
+
+/// Facts of an open stream. Strings live as long as the stream, and may be NULL.
+bool runloops_tls_is_tls13(const struct runloops_tls_stream *stream);
+const char *runloops_tls_cipher(const struct runloops_tls_stream *stream);
+const char *runloops_tls_server_name(const struct runloops_tls_stream *stream);
+const void *runloops_tls_protocol(const struct runloops_tls_stream *stream, unsigned *count);
+bool runloops_tls_is_resumed(const struct runloops_tls_stream *stream);
+
+/// Returns the certificate of the peer in DER, to be freed with `free`; NULL if there is none.
+void *runloops_tls_peer_certificate(const struct runloops_tls_stream *stream, size_t *count);
+
+/// Returns the common name of a certificate in DER, to be freed with `free`; NULL if there is none.
+char *runloops_tls_common_name(const void *certificate, size_t count);

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "secure_streams.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+struct runloops_tls_identity {
+    X509 *certificate;
+    EVP_PKEY *key;
+    STACK_OF(X509) * chain;
+};
+
+struct runloops_tls_trust {
+    X509_STORE *store;
+};
+
+struct named_context {
+    char *name;
+    SSL_CTX *context;
+};
+
+struct runloops_tls_context {
+    SSL_CTX *context;
+    bool is_server;
+    bool refuses_names;
+    /// For the server, the protocols that it speaks, in the order of its preference.
+    unsigned char *protocols;
+    size_t protocols_count;
+    /// The settings that contexts of further names are made with.
+    struct runloops_tls_settings settings;
+    struct named_context *names;
+    size_t names_count;
+};
+
+struct runloops_tls_stream {
+    SSL *ssl;
+    int socket;
+    /// The encrypted bytes that the kernel has not accepted: `capacity` is that of the memory, `start` what it has accepted.
+    unsigned char *output;
+    size_t start, end, capacity;
+    /// True once the hand-shake is done.
+    bool is_open;
+    /// True once this side has ended its stream: the socket's follows when all is sent.
+    bool ends;
+    /// What reading the socket has met.
+    bool is_at_end;
+    int error;
+    /// The first error of OpenSSL that ended the stream; 0 for none.
+    unsigned long failure;
+    /// The latest session; owned.
+    SSL_SESSION *session;
+};
+
+/// The place of a stream in its SSL.
+struct runloops_tls_stream *runloops_tls_stream_of(const SSL *ssl);
+
+/// Keeps a new session of a client. A callback of OpenSSL.
+int runloops_tls_keep_session(SSL *ssl, SSL_SESSION *session);
+
+/// Copies the words of OpenSSL's first error, and forgets its errors. Returns the error.
+unsigned long runloops_tls_take_words(char words[runloops_tls_text]);

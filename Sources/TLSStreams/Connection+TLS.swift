@@ -1,0 +1,109 @@
+internal import CSecureStreams
+public import RunLoops
+public import Streams
+
+extension Connection {
+    /// Takes over a connection that a listener has accepted, as the server of TLS.
+    ///
+    /// The hand-shake begins when the connection is added to a loop, and is limited by
+    /// ``/Streams/Connection/Options/connectTimeout``. At its end, the handler of ``/Streams/Connection/onConnect(_:)`` is called.
+    ///
+    /// - Parameters:
+    ///   - accepted: The accepted socket.
+    ///   - tls: The identity and settings, as they are now.
+    ///   - options: The limits and time-outs.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    public convenience init(
+        _ accepted: consuming AcceptedSocket, tls: TLSServerContext, options: Options = Options(),
+        fileID: StaticString = #fileID, line: Int = #line
+    ) {
+        self.init(accepted, options: options, fileID: fileID, line: line)
+        insert(TLSFilter(tls.handle))
+    }
+
+    /// Takes over a connected stream socket, as the server of TLS.
+    ///
+    /// Apart from the socket, behaves like ``init(_:tls:options:fileID:line:)-(AcceptedSocket,_,_,_,_)``.
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - tls: The identity and settings, as they are now.
+    ///   - options: The limits and time-outs.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a connected stream socket or is not open. The initializer closes
+    ///   `socket` before it throws.
+    public convenience init(
+        _ socket: consuming OwnedDescriptor, tls: TLSServerContext, options: Options = Options(),
+        fileID: StaticString = #fileID, line: Int = #line
+    ) throws(SystemError) {
+        try self.init(socket, options: options, fileID: fileID, line: line)
+        insert(TLSFilter(tls.handle))
+    }
+
+    /// Takes over a connected stream socket, as the client of TLS.
+    ///
+    /// - Parameters:
+    ///   - socket: The socket, such as one that a proxy has connected.
+    ///   - tls: The settings.
+    ///   - serverName: The name or numeric address that the server's certificate must have. An empty name, or one with a zero
+    ///     byte, ends the program with a message.
+    ///   - options: The limits and time-outs.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a connected stream socket or is not open. The initializer closes
+    ///   `socket` before it throws.
+    public convenience init(
+        _ socket: consuming OwnedDescriptor, tls: TLSClientContext, serverName: String,
+        options: Options = Options(), fileID: StaticString = #fileID, line: Int = #line
+    ) throws(SystemError) {
+        try self.init(socket, options: options, fileID: fileID, line: line)
+        insert(TLSFilter(tls, "Connection.init", serverName))
+    }
+
+    /// Creates a connection to an endpoint, as the client of TLS.
+    ///
+    /// The name is resolved, the connection made, and the hand-shake done, all within
+    /// ``/Streams/Connection/Options/connectTimeout``. Then the handler of ``/Streams/Connection/onConnect(_:)`` is called, and
+    /// what was written before is sent.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The host and port, path or address to connect to.
+    ///   - tls: The settings.
+    ///   - serverName: The name or numeric address that the server's certificate must have; nil for the host of the endpoint. If
+    ///     the endpoint is a Unix socket and this is nil, the program ends with a message.
+    ///   - options: The limits and time-outs.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Returns: The connection.
+    public static func connect(
+        to endpoint: Endpoint, tls: TLSClientContext, serverName: String? = nil, options: Options = Options(),
+        fileID: StaticString = #fileID, line: Int = #line
+    ) -> Connection {
+        guard let name = serverName ?? endpoint.hostName else {
+            misuse(
+                "Connection.connect: no name for the certificate of the server at \(endpoint); pass a serverName"
+            )
+        }
+        let connection = connect(to: endpoint, options: options, fileID: fileID, line: line)
+        connection.insert(TLSFilter(tls, "Connection.connect", name))
+        return connection
+    }
+
+    /// The facts that the hand-shake of TLS has settled; nil before its end, and for connections without TLS.
+    ///
+    /// They stay known when the connection has ended.
+    public var tls: TLSDetails? { (filter as? TLSFilter)?.details }
+}
+
+extension Endpoint {
+    /// The host that a certificate must name; nil for Unix sockets.
+    fileprivate var hostName: String? {
+        switch self {
+        case .tcp(let host, _): host
+        case .address(let address): address.host
+        case .unix: nil
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import CSecureStreams
+internal import RunLoops
+
+/// The settings of streams in OpenSSL, which outlives its streams, because each holds it.
+///
+/// > Thread safety: any thread; nothing changes it once it is made.
+@safe
+final class ContextHandle: Sendable {
+    /// Safe: OpenSSL locks what its contexts share between threads.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    init(server identity: TLSIdentity, _ options: TLSServerContext.Options) throws(TLSSetupError) {
+        var settings = unsafe runloops_tls_settings()
+        unsafe settings.is_server = true
+        unsafe settings.takes_tls12 = options.versions.contains(.tls12)
+        unsafe settings.takes_tls13 = options.versions.contains(.tls13)
+        unsafe settings.identity = identity.handle.pointer
+        unsafe settings.refuses_names = options.refusesUnknownNames
+        unsafe settings.session_seconds = max(0, Int(options.sessionLifetime.components.seconds))
+        unsafe settings.tickets = max(0, options.ticketCount)
+        var trust: TrustHandle?
+        switch options.clientCertificates {
+        case .ignored: unsafe settings.asking = runloops_tls_asks_not
+        case .requested(let trusted):
+            unsafe settings.asking = runloops_tls_asks
+            trust = trusted.handle
+        case .required(let trusted):
+            unsafe settings.asking = runloops_tls_requires
+            trust = trusted.handle
+        }
+        unsafe settings.trust = trust?.pointer
+        let made = unsafe try ContextHandle.make(settings, options.applicationProtocols)
+        unsafe pointer = made
+        for (name, identity) in options.identities.sorted(by: { $0.key < $1.key }) {
+            var report = SetupReport()
+            // Safe: C retains what the identity holds.
+            let isAdded = unsafe runloops_tls_add_name(
+                made, name, identity.handle.pointer, &report.problem, &report.words)
+            if !isAdded { throw report.error(about: "identity of \(name)") }
+        }
+        withExtendedLifetime((identity, options, trust)) {}
+    }
+
+    init(client options: TLSClientContext.Options) throws(TLSSetupError) {
+        var settings = unsafe runloops_tls_settings()
+        unsafe settings.takes_tls12 = options.versions.contains(.tls12)
+        unsafe settings.takes_tls13 = options.versions.contains(.tls13)
+        unsafe settings.identity = options.identity?.handle.pointer
+        unsafe settings.trust = options.trust.handle?.pointer
+        unsafe settings.session_seconds = 7200
+        unsafe settings.tickets = max(0, options.sessionLimit)
+        unsafe pointer = try ContextHandle.make(settings, options.applicationProtocols)
+        withExtendedLifetime(options) {}
+    }
+
+    deinit { unsafe runloops_tls_free_context(pointer) }
+
+    /// Makes a context with a list of protocols.
+    private static func make(
+        _ settings: runloops_tls_settings, _ protocols: [String]
+    ) throws(TLSSetupError) -> OpaquePointer {
+        var wire: [UInt8] = []
+        for name in protocols {
+            guard (1...255).contains(name.utf8.count) else {
+                throw TLSSetupError(
+                    problem: .badProtocolName, source: "application protocol \"\(name)\"", details: "")
+            }
+            wire.append(UInt8(name.utf8.count))
+            wire += Array(name.utf8)
+        }
+        var report = SetupReport()
+        let made = unsafe wire.withUnsafeBytes { bytes in
+            var settings = unsafe settings
+            unsafe settings.protocols = bytes.baseAddress
+            unsafe settings.protocols_count = bytes.count
+            // Safe: C copies the protocols, and retains what the others hold.
+            return unsafe runloops_tls_context(settings, &report.problem, &report.words)
+        }
+        guard let made = unsafe made else { throw report.error(about: "TLS") }
+        return unsafe made
+    }
+}
+
+/// The sessions that a client may resume, by the name of the server.
+///
+/// > Thread safety: any thread.
+final class SessionStore: Sendable {
+    private let limit: Int
+    private let sessions = Guarded<[String: SessionHandle]>([:])
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Takes the session of a server, which is offered once.
+    func take(_ name: String) -> SessionHandle? { sessions.withLock { $0.removeValue(forKey: name) } }
+
+    /// Keeps a session in place of an earlier one of the server; any other one makes room.
+    func keep(_ session: SessionHandle, for name: String) {
+        let released = sessions.withLock { sessions in
+            var released = [sessions.updateValue(session, forKey: name)]
+            while sessions.count > limit,
+                let other = sessions.keys.first(where: { $0 != name }) ?? sessions.keys.first
+            {
+                released.append(sessions.removeValue(forKey: other))
+            }
+            return released
+        }
+        // Outside the lock.
+        withExtendedLifetime(released) {}
+    }
+}

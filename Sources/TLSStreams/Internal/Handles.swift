@@ -1,0 +1,82 @@
+internal import CSecureStreams
+
+// The objects of C, each with one owner that frees it.
+
+/// An identity in OpenSSL.
+///
+/// > Thread safety: any thread; nothing changes it.
+@safe
+final class IdentityHandle: Sendable {
+    /// Safe: OpenSSL counts references to what it holds with atomics, and nothing else changes.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    init(_ certificates: PEM, _ key: PEM, _ passphrase: String?) throws(TLSSetupError) {
+        var report = SetupReport()
+        // Safe: C reads the bytes during the call.
+        let made = unsafe runloops_tls_identity(
+            certificates.bytes, certificates.bytes.count, key.bytes, key.bytes.count, passphrase,
+            &report.problem, &report.words)
+        guard let made = unsafe made else {
+            throw report.error(
+                about: report.problem == runloops_tls_no_certificate ? certificates.source : key.source)
+        }
+        unsafe pointer = made
+    }
+
+    deinit { unsafe runloops_tls_free_identity(pointer) }
+}
+
+/// Trusted certificates in OpenSSL.
+///
+/// > Thread safety: any thread; nothing changes it.
+@safe
+final class TrustHandle: Sendable {
+    /// Safe: OpenSSL locks the store while it verifies.
+    nonisolated(unsafe) let pointer: OpaquePointer
+
+    init(_ pem: PEM) throws(TLSSetupError) {
+        var report = SetupReport()
+        // Safe: C reads the bytes during the call.
+        guard
+            let made = unsafe runloops_tls_trust(pem.bytes, pem.bytes.count, &report.problem, &report.words)
+        else { throw report.error(about: pem.source) }
+        unsafe pointer = made
+    }
+
+    deinit { unsafe runloops_tls_free_trust(pointer) }
+}
+
+/// A session of a client that can be resumed.
+///
+/// > Thread safety: one thread at a time, which has taken it from its store.
+@safe
+final class SessionHandle: Sendable {
+    /// Safe: OpenSSL counts references with atomics; a session is offered by one stream.
+    nonisolated(unsafe) let pointer: UnsafeMutableRawPointer
+
+    init(_ pointer: UnsafeMutableRawPointer) { unsafe self.pointer = pointer }
+
+    deinit { unsafe runloops_tls_free_session(pointer) }
+}
+
+/// The problem that C reports.
+struct SetupReport {
+    var problem = runloops_tls_no_problem
+    var words = [CChar](repeating: 0, count: Int(runloops_tls_text))
+
+    /// The error of a file or setting.
+    func error(about source: String) -> TLSSetupError {
+        let kind: TLSSetupError.Problem =
+            switch problem {
+            case runloops_tls_no_certificate: .noCertificate
+            case runloops_tls_no_key: .noKey
+            case runloops_tls_wrong_passphrase: .wrongPassphrase
+            case runloops_tls_mismatch: .keyMismatch
+            case runloops_tls_weak: .tooWeak
+            case runloops_tls_bad_setting: .badProtocolName
+            default: .failed
+            }
+        let text = words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return TLSSetupError(problem: kind, source: source, details: String(decoding: text, as: UTF8.self))
+    }
+}

@@ -1,0 +1,44 @@
+internal import Glibc
+internal import RunLoops
+
+/// Certificates or a key in text form, and the place that they come from.
+struct PEM {
+    let bytes: [UInt8]
+    /// The path of the file, or the name of a parameter.
+    let source: String
+
+    init(bytes: [UInt8], source: String) {
+        self.bytes = bytes
+        self.source = source
+    }
+
+    /// The size in bytes above which a file holds no certificates.
+    private static let sizeLimit = 16 << 20
+
+    init(file: String) throws(TLSSetupError) {
+        do throws(SystemError) {
+            bytes = try PEM.read(file)
+        } catch {
+            throw TLSSetupError(problem: .unreadable(error), source: file, details: "")
+        }
+        source = file
+    }
+
+    private static func read(_ file: String) throws(SystemError) -> [UInt8] {
+        if file.utf8.contains(0) { throw SystemError(call: "open", code: EINVAL) }
+        // Safe, this and the next calls: the kernel reads the path, and fills our own array.
+        let number = try systemCall("open") { unsafe open(file, O_RDONLY | O_CLOEXEC) }
+        let descriptor = OwnedDescriptor(number)
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe Glibc.read(descriptor.descriptor, &part, part.count)
+            let code = errno
+            if count == 0 { return bytes }
+            if count < 0 && code == EINTR { continue }
+            if count < 0 { throw SystemError(call: "read", code: code) }
+            bytes += part.prefix(count)
+            if bytes.count > sizeLimit { throw SystemError(call: "read", code: EFBIG) }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+internal import CSecureStreams
+internal import Glibc
+internal import RunLoops
+internal import Streams
+
+/// TLS between a connection and its socket.
+///
+/// OpenSSL reads from the socket, and writes into memory, from which all that was encrypted is sent together. It calls nothing of
+/// the connection, and the connection calls its handlers when OpenSSL has returned.
+///
+/// > Thread safety: the thread of the connection only.
+@safe
+final class TLSFilter: StreamFilter {
+    /// Outlives the stream.
+    private let context: ContextHandle
+    /// Nil once the connection has ended.
+    private var stream: OpaquePointer?
+    private var descriptor: CInt = -1
+
+    /// The sessions of a client, and the name of its server.
+    private let resumption: (sessions: SessionStore, name: String)?
+
+    /// The session that a client has offered to resume; nil if there was none.
+    private var offered: SessionHandle?
+
+    /// The facts of the hand-shake; nil before its end.
+    private(set) var details: TLSDetails?
+
+    private(set) var holdsInput = false
+
+    /// The end of the peer's stream, or the failure, that comes after the bytes received so far.
+    private var end: StreamReceipt?
+
+    /// True if this side has ended its stream.
+    private var hasEnded = false
+
+    /// True if an alert may wait to be sent.
+    private var hasFailed = false
+
+    /// Makes a server's filter.
+    init(_ context: ContextHandle) {
+        self.context = context
+        resumption = nil
+        unsafe stream = TLSFilter.makeStream(context)
+    }
+
+    /// Makes a client's filter for a server with a name.
+    init(_ client: TLSClientContext, _ member: StaticString, _ serverName: String) {
+        context = client.handle
+        // A dot at the end is not part of the name in certificates.
+        let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
+        resumption = (client.sessions, name)
+        let stream = unsafe TLSFilter.makeStream(context)
+        unsafe self.stream = stream
+        if unsafe name.utf8.contains(0) || !runloops_tls_expect(stream, name) {
+            misuse(
+                "\(member): \"\(serverName)\" can be no name of a server; pass the name that its certificate has"
+            )
+        }
+        // Safe: OpenSSL retains the session.
+        offered = client.sessions.take(name)
+        if let offered { unsafe runloops_tls_offer_session(stream, offered.pointer) }
+    }
+
+    deinit { unsafe runloops_tls_free_stream(stream) }
+
+    private static func makeStream(_ context: ContextHandle) -> OpaquePointer {
+        guard let stream = unsafe runloops_tls_stream(context.pointer) else {
+            fatalError("no memory for a stream of TLS")
+        }
+        return unsafe stream
+    }
+
+    func begin(on descriptor: CInt) {
+        self.descriptor = descriptor
+        unsafe runloops_tls_set_socket(stream, descriptor)
+    }
+
+    // MARK: - The hand-shake
+
+    func open() -> StreamOpening {
+        guard let stream = unsafe stream else { return .waits(isBlocked: false) }
+        var status = unsafe runloops_tls_shake_hands(stream)
+        if case .failed(let reason) = flush() {
+            // The peer may have sent an alert before it closed its socket.
+            if status == runloops_tls_waits { status = unsafe runloops_tls_shake_hands(stream) }
+            if status == runloops_tls_waits || status == runloops_tls_done { return .failed(reason) }
+        }
+        switch status {
+        case runloops_tls_done:
+            let details = unsafe TLSDetails(stream)
+            self.details = details
+            // With TLS 1.3 a session is resumed once, and the server sends another one.
+            if details.isResumed && details.version == .tls12, let resumption, let offered {
+                resumption.sessions.keep(offered, for: resumption.name)
+            }
+            offered = nil
+            keepSession()
+            holdsInput = unsafe runloops_tls_has_pending(stream)
+            return .opened
+        case runloops_tls_waits: return .waits(isBlocked: holdsOutput)
+        default: return .failed(failure(status))
+        }
+    }
+
+    /// The reason of an end that a status of OpenSSL means.
+    private func failure(_ status: runloops_tls_status) -> Connection.EndReason {
+        hasFailed = true
+        switch status {
+        case runloops_tls_broken: return unsafe Connection.reason(runloops_tls_error(stream), "recv")
+        case runloops_tls_failed: return unsafe .tls(TLSError(runloops_tls_failure(stream)))
+        case runloops_tls_ended where details == nil:
+            return .tls(TLSError(.other, isFromPeer: true, "the peer has ended the hand-shake"))
+        default: return .tls(TLSError(.truncated, ""))
+        }
+    }
+
+    // MARK: - Receiving
+
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> StreamReceipt {
+        if let end {
+            holdsInput = false
+            return end
+        }
+        guard let stream = unsafe stream else { return .nothing }
+        var count = 0
+        // Safe: C writes at most as many bytes as there is room for.
+        let status = unsafe runloops_tls_receive(stream, buffer.baseAddress, buffer.count, &count)
+        keepSession()
+        switch status {
+        case runloops_tls_done: holdsInput = unsafe runloops_tls_has_pending(stream)
+        case runloops_tls_waits: holdsInput = false
+        default:
+            let end: StreamReceipt = status == runloops_tls_ended ? .end : .failed(failure(status))
+            self.end = end
+            holdsInput = count > 0
+            if count == 0 { return end }
+        }
+        return count > 0 ? .bytes(count) : .nothing
+    }
+
+    /// Keeps a session that the server has sent.
+    private func keepSession() {
+        guard let resumption, let session = unsafe runloops_tls_take_session(stream) else { return }
+        unsafe resumption.sessions.keep(SessionHandle(session), for: resumption.name)
+    }
+
+    // MARK: - Sending
+
+    func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let stream = unsafe stream else { return 0 }
+        // Safe: C reads the bytes during the call.
+        return unsafe runloops_tls_send(stream, bytes.baseAddress, bytes.count)
+    }
+
+    var holdsOutput: Bool {
+        guard let stream = unsafe stream else { return false }
+        return unsafe runloops_tls_unsent(stream) > 0
+    }
+
+    func flush() -> StreamSending {
+        guard let stream = unsafe stream, holdsOutput else { return .bytes(0) }
+        let sent = unsafe runloops_tls_flush(stream)
+        let code = errno
+        if sent > 0 { return .bytes(0) }
+        if sent == 0 { return .blocked }
+        unsafe runloops_tls_discard(stream)
+        // The cause of a failure that is still to be returned is better than that of its alert. A peer that has closed its
+        // socket needs no notice of the end.
+        if case .failed = end { return .bytes(0) }
+        return hasEnded ? .bytes(0) : .failed(alert() ?? Connection.reason(code, "send"))
+    }
+
+    /// The alert that the peer has sent before it closed its socket; nil if there is none.
+    private func alert() -> Connection.EndReason? {
+        if details == nil { return nil }
+        var rest = [UInt8](repeating: 0, count: 16_384)
+        for _ in 0..<64 {
+            switch unsafe rest.withUnsafeMutableBytes({ unsafe receive(into: $0) }) {
+            case .bytes: continue
+            case .failed(.tls(let error)) where error.isFromPeer: return .tls(error)
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    func endOutput() {
+        hasEnded = true
+        unsafe runloops_tls_end(stream)
+    }
+
+    // MARK: - The end
+
+    func close(isComplete: Bool) {
+        guard let stream = unsafe stream else { return }
+        if isComplete && !hasEnded && !holdsOutput && details != nil { endOutput() }
+        if hasEnded || hasFailed { _ = flush() }
+        if hasFailed { runloops_tls_drain(descriptor) }
+        unsafe runloops_tls_free_stream(stream)
+        unsafe self.stream = nil
+    }
+}
+
+extension TLSError {
+    /// The error that OpenSSL has reported.
+    fileprivate init(_ failure: runloops_tls_failure) {
+        let cause: Cause =
+            switch failure.cause {
+            case runloops_tls_expired: .certificateExpired
+            case runloops_tls_not_yet_valid: .certificateNotYetValid
+            case runloops_tls_unknown_issuer: .unknownIssuer
+            case runloops_tls_name_mismatch: .nameMismatch
+            case runloops_tls_revoked: .certificateRevoked
+            case runloops_tls_no_peer_certificate: .certificateRequired
+            case runloops_tls_bad_certificate: .badCertificate
+            case runloops_tls_version: .protocolVersion
+            case runloops_tls_no_cipher: .noCommonCipher
+            case runloops_tls_no_protocol: .noCommonApplicationProtocol
+            case runloops_tls_unknown_name: .unknownServerName
+            case runloops_tls_not_tls: .notTLS
+            default: .other
+            }
+        var words = failure.words
+        let text = unsafe withUnsafeBytes(of: &words) { bytes in
+            // Safe: C has ended the text with a zero.
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        self.init(cause, isFromPeer: failure.is_from_peer, text)
+    }
+}

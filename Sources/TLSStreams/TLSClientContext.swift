@@ -1,0 +1,50 @@
+internal import CSecureStreams
+
+/// The settings of a client that speaks TLS, for any number of connections on any number of loops.
+///
+/// ```swift
+/// let context = try TLSClientContext()
+/// let connection = Connection.connect(to: .tcp(host: "example.org", port: 443), tls: context)
+/// ```
+///
+/// The certificate of a server is always verified: its issuer, its dates and its name.
+///
+/// > Thread safety: any thread.
+public final class TLSClientContext: Sendable {
+    /// The settings of a client.
+    ///
+    /// > Thread safety: a value.
+    public struct Options: Sendable {
+        /// The versions of TLS that the client speaks; 1.2 and 1.3 by default.
+        ///
+        /// Older ones are never spoken.
+        public var versions = TLSVersion.tls12...TLSVersion.tls13
+
+        /// The issuers that the client trusts; those of the system by default.
+        public var trust = TLSTrust.system
+
+        /// The identity of the client, for servers that ask for one; nil by default.
+        public var identity: TLSIdentity?
+
+        /// The application protocols that the client offers, such as `h2` and `http/1.1`, the preferred ones first (ALPN).
+        public var applicationProtocols: [String] = []
+
+        /// The most sessions that the client keeps to resume them, one for each name of a server; 100 by default, 0 for none.
+        public var sessionLimit = 100
+
+        /// Makes the default settings.
+        public init() {}
+    }
+
+    let handle: ContextHandle
+    let sessions: SessionStore
+
+    /// Makes a context.
+    ///
+    /// - Parameter options: The settings.
+    /// - Throws: ``TLSSetupError`` if OpenSSL refuses the identity or a setting.
+    public init(options: Options = Options()) throws(TLSSetupError) {
+        handle = try ContextHandle(client: options)
+        sessions = SessionStore(limit: options.sessionLimit)
+    }
+}

@@ -1,0 +1,72 @@
+internal import CSecureStreams
+internal import Glibc
+internal import Streams
+
+/// A version of TLS.
+///
+/// > Thread safety: a value.
+public enum TLSVersion: Hashable, Comparable, Sendable {
+    /// TLS 1.2.
+    case tls12
+    /// TLS 1.3.
+    case tls13
+}
+
+/// The facts that a hand-shake has settled.
+///
+/// > Thread safety: a value.
+public struct TLSDetails: Hashable, Sendable {
+    /// The version.
+    public let version: TLSVersion
+
+    /// The cipher suite, as OpenSSL names it, such as `TLS_AES_256_GCM_SHA384`.
+    public let cipherSuite: String
+
+    /// The application protocol; nil if none was agreed on.
+    public let applicationProtocol: String?
+
+    /// The name of the server that the client has asked for; nil if it has sent none.
+    public let serverName: String?
+
+    /// True if a session was resumed, without a full hand-shake.
+    public let isResumed: Bool
+
+    /// The certificate of the peer, which was verified; nil if it has sent none.
+    public let peerCertificate: TLSCertificate?
+
+    init(_ stream: OpaquePointer) {
+        // Safe: the stream is open, and what C returns lives until it is copied.
+        version = unsafe runloops_tls_is_tls13(stream) ? .tls13 : .tls12
+        cipherSuite = unsafe runloops_tls_cipher(stream).map { unsafe String(cString: $0) } ?? ""
+        serverName = unsafe runloops_tls_server_name(stream).map { unsafe String(cString: $0) }
+        isResumed = unsafe runloops_tls_is_resumed(stream)
+        var length: UInt32 = 0
+        applicationProtocol = unsafe runloops_tls_protocol(stream, &length).map { bytes in
+            unsafe String(
+                decoding: UnsafeRawBufferPointer(start: bytes, count: Int(length)), as: UTF8.self)
+        }
+        var count = 0
+        peerCertificate = unsafe runloops_tls_peer_certificate(stream, &count).map { bytes in
+            defer { unsafe free(bytes) }
+            return unsafe TLSCertificate(der: Array(UnsafeRawBufferPointer(start: bytes, count: count)))
+        }
+    }
+}
+
+/// A certificate of a peer.
+///
+/// > Thread safety: a value.
+public struct TLSCertificate: Hashable, Sendable {
+    /// The certificate in DER.
+    public let der: [UInt8]
+
+    /// The common name of its subject; nil if it has none.
+    ///
+    /// The names of a server are others, which the hand-shake has compared. For clients, this is often the name of the user.
+    public var commonName: String? {
+        // Safe: C returns a string of its own, which is copied and freed.
+        guard let name = unsafe runloops_tls_common_name(der, der.count) else { return nil }
+        defer { unsafe free(name) }
+        return unsafe String(cString: name)
+    }
+}

@@ -1,0 +1,105 @@
+internal import CSecureStreams
+internal import RunLoops
+
+/// The identity and settings of a server that speaks TLS, for any number of connections on any number of loops.
+///
+/// ```swift
+/// let context = try TLSServerContext(identity)
+/// try loop.add(listener, forMode: .default) { accepted in
+///     serve(Connection(accepted, tls: context))
+/// }
+/// ```
+///
+/// > Thread safety: any thread.
+public final class TLSServerContext: Sendable {
+    /// The settings of a server.
+    ///
+    /// > Thread safety: a value.
+    public struct Options: Sendable {
+        /// The versions of TLS that the server speaks; 1.2 and 1.3 by default.
+        ///
+        /// Older ones are never spoken.
+        public var versions = TLSVersion.tls12...TLSVersion.tls13
+
+        /// The application protocols that the server speaks, such as `h2` and `http/1.1`, the preferred ones first (ALPN).
+        ///
+        /// If the list is not empty, a client that offers only other protocols is refused with
+        /// ``/Streams/TLSError/Cause/noCommonApplicationProtocol``. A client that offers none is served.
+        public var applicationProtocols: [String] = []
+
+        /// Further identities, by the name that a client asks for (SNI).
+        ///
+        /// A name may begin with `*.` for one label.
+        public var identities: [String: TLSIdentity] = [:]
+
+        /// True if a client that asks for a name without an entry in ``identities`` is refused; otherwise it gets the identity
+        /// of the context.
+        public var refusesUnknownNames = false
+
+        /// The certificates that the server asks its clients for; none by default.
+        public var clientCertificates = ClientCertificates.ignored
+
+        /// The time for which a client may resume a session instead of making a full hand-shake; 2 hours by default.
+        public var sessionLifetime: Duration = .seconds(7200)
+
+        /// The number of tickets for resumption that a client gets with TLS 1.3; 2 by default, 0 for no resumption.
+        ///
+        /// The state of a session is in its ticket, encrypted, so sessions cost the server no memory.
+        public var ticketCount = 2
+
+        /// Makes the default settings.
+        public init() {}
+    }
+
+    /// The certificates that a server asks its clients for.
+    ///
+    /// > Thread safety: a value.
+    public enum ClientCertificates: Sendable {
+        /// None is asked for.
+        case ignored
+        /// A client may send one, which must then be of a trusted issuer.
+        case requested(TLSTrust)
+        /// A client must send one of a trusted issuer.
+        case required(TLSTrust)
+    }
+
+    private let current: Guarded<Current>
+
+    private struct Current: Sendable {
+        var handle: ContextHandle
+        var options: Options
+    }
+
+    /// Makes a context.
+    ///
+    /// - Parameters:
+    ///   - identity: The identity of the server.
+    ///   - options: The settings.
+    /// - Throws: ``TLSSetupError`` if OpenSSL refuses an identity or a setting.
+    public init(_ identity: TLSIdentity, options: Options = Options()) throws(TLSSetupError) {
+        current = Guarded(Current(handle: try ContextHandle(server: identity, options), options: options))
+    }
+
+    /// Replaces the identity, and the settings if given, for later connections.
+    ///
+    /// Connections that exist keep those that they began with, and are not disturbed. Sessions of before are not resumed: their
+    /// clients make a full hand-shake.
+    ///
+    /// - Parameters:
+    ///   - identity: The new identity.
+    ///   - options: The new settings; nil to keep the present ones.
+    /// - Throws: ``TLSSetupError`` if OpenSSL refuses an identity or a setting. The context is then as before.
+    public func reload(_ identity: TLSIdentity, options: Options? = nil) throws(TLSSetupError) {
+        let options = options ?? current.withLock { $0.options }
+        let handle = try ContextHandle(server: identity, options)
+        let old = current.withLock { current in
+            defer { current = Current(handle: handle, options: options) }
+            return current
+        }
+        // Released outside the lock.
+        withExtendedLifetime(old) {}
+    }
+
+    /// The handle for new connections.
+    var handle: ContextHandle { current.withLock { $0.handle } }
+}

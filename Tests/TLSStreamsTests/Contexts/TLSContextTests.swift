@@ -1,0 +1,182 @@
+import Glibc
+import RunLoops
+import Streams
+import TLSStreams
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Identities, trust and contexts: what they refuse, and how they are replaced.
+@Suite struct TLSContextTests {
+    private func problem(_ body: () throws(TLSSetupError) -> Void) -> TLSSetupError.Problem? {
+        do throws(TLSSetupError) {
+            try body()
+            return nil
+        } catch { return error.problem }
+    }
+
+    @Test func `files that are not what they should be are refused, by name`() throws {
+        let path = Certificates.path
+        let cases: [(String, String, String?, TLSSetupError.Problem?)] = [
+            ("server.pem", "server.key", nil, nil),
+            ("missing.pem", "server.key", nil, .unreadable(SystemError(call: "open", code: ENOENT))),
+            ("server.key", "server.key", nil, .noCertificate),
+            ("server.pem", "server.pem", nil, .noKey),
+            ("server.pem", "other.key", nil, .keyMismatch),
+            ("server.pem", "locked.key", nil, .wrongPassphrase),
+            ("server.pem", "locked.key", "wrong", .wrongPassphrase),
+            ("server.pem", "locked.key", "secret", nil),
+            ("config", "server.key", nil, .noCertificate),
+        ]
+        for (certificate, key, passphrase, expected) in cases {
+            let found = problem { () throws(TLSSetupError) in
+                _ = try TLSIdentity(
+                    certificateFile: path(certificate), keyFile: path(key), passphrase: passphrase)
+            }
+            #expect(found == expected, "\(certificate) \(key)")
+        }
+        #expect(
+            problem { () throws(TLSSetupError) in _ = try TLSTrust(file: path("server.key")) }
+                == .noCertificate)
+        let broken = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
+        #expect(
+            problem { () throws(TLSSetupError) in _ = try TLSTrust(certificates: broken) }
+                == .noCertificate)
+        do throws(TLSSetupError) {
+            _ = try TLSIdentity(certificateFile: path("server.pem"), keyFile: path("other.key"))
+        } catch {
+            #expect("\(error)".hasPrefix(path("other.key") + ": the key is not that of the certificate"))
+        }
+    }
+
+    @Test func `a weak key and a bad name of a protocol are refused by the context`() throws {
+        let weak = try TLSIdentity(
+            certificateFile: Certificates.path("weak.pem"), keyFile: Certificates.path("weak.key"))
+        #expect(problem { () throws(TLSSetupError) in _ = try TLSServerContext(weak) } == .tooWeak)
+        var options = TLSClientContext.Options()
+        options.applicationProtocols = ["h2", ""]
+        #expect(
+            problem { () throws(TLSSetupError) in _ = try TLSClientContext(options: options) }
+                == .badProtocolName)
+    }
+
+    @Test func `an identity is made of bytes, too`() throws {
+        try onLoopThread { loop in
+            let bytes = { (file: String) in
+                try Files.read(Certificates.path(file))
+            }
+            let identity = try TLSIdentity(certificates: bytes("server.pem"), key: bytes("server.key"))
+            var options = TLSClientContext.Options()
+            options.trust = try TLSTrust(certificates: bytes("ca.pem"))
+            let pair = try SecurePair(
+                server: TLSServerContext(identity), client: TLSClientContext(options: options))
+            try pair.connect(loop)
+        }
+    }
+
+    /// Clients connect one after another while the certificate is replaced on another thread, many times.
+    @Test func `a reload under load drops no connection, and later ones have the new certificate`()
+        throws
+    {
+        let context = try Certificates.server()
+        let isDone = Gate()
+        let reloads = Shared()
+        let hasStopped = Gate()
+        try RunLoopThread.detach(name: "reloading") { _ in
+            recorded {
+                let identities = try [Certificates.identity(.server), Certificates.identity(.second)]
+                while !isDone.wait(seconds: 0) {
+                    try context.reload(identities[reloads.count % 2])
+                    reloads.increment()
+                }
+            }
+            hasStopped.open()
+        }
+        try onLoopThread { loop in
+            let client = try Certificates.client()
+            // These live through all reloads.
+            let old = try (0..<3).map { _ in try SecurePair(server: context, client: client) }
+            for pair in old { try pair.connect(loop) }
+            let names = old.map { $0.client.tls?.peerCertificate?.commonName }
+            var seen: Set<String> = []
+            for _ in 0..<200 {
+                let pair = try SecurePair(server: context, client: client)
+                pair.client.write("hello\n")
+                pair.client.closeAfterWriting()
+                try pair.add(to: loop)
+                pair.finish(loop)
+                #expect(pair.serverCalls.list == ["connected", "hello", "end"])
+                #expect(pair.clientCalls.reason == .closed && pair.serverCalls.reason == .peerClosed)
+                if let name = pair.client.tls?.peerCertificate?.commonName { seen.insert(name) }
+            }
+            isDone.open()
+            #expect(hasStopped.wait())
+            #expect(reloads.count > 10 && seen == ["server", "second"])
+            for (pair, name) in zip(old, names) {
+                pair.client.write("still here\n")
+                loop.run(until: "it is there") { pair.serverCalls.list.contains("still here") }
+                #expect(pair.client.tls?.peerCertificate?.commonName == name)
+            }
+            try context.reload(Certificates.identity(.second))
+            let pair = try SecurePair(server: context, client: client)
+            try pair.connect(loop)
+            #expect(pair.client.tls?.peerCertificate?.commonName == "second")
+        }
+    }
+
+    @Test func `a reload that fails changes nothing`() throws {
+        try onLoopThread { loop in
+            let context = try Certificates.server { $0.applicationProtocols = ["one"] }
+            var options = TLSServerContext.Options()
+            options.applicationProtocols = [""]
+            let second = try Certificates.identity(.second)
+            #expect(
+                problem { () throws(TLSSetupError) in try context.reload(second, options: options) }
+                    == .badProtocolName)
+            let client = try Certificates.client { $0.applicationProtocols = ["one"] }
+            let pair = try SecurePair(server: context, client: client)
+            try pair.connect(loop)
+            #expect(pair.client.tls?.peerCertificate?.commonName == "server")
+            #expect(pair.client.tls?.applicationProtocol == "one")
+        }
+    }
+
+    @Test func `a client without a name of the server ends the program`() async {
+        let first = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent],
+            performing: {
+                _ = Connection.connect(to: .unix(path: "/nowhere"), tls: try TLSClientContext())
+            })
+        #expect(
+            first?.message.contains(
+                "Connection.connect: no name for the certificate of the server at /nowhere") == true
+        )
+        let second = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent],
+            performing: {
+                let ends = try Sockets.pair()
+                _ = try Connection(OwnedDescriptor(ends.0), tls: TLSClientContext(), serverName: "")
+            })
+        #expect(second?.message.contains("Connection.init: \"\" can be no name of a server") == true)
+    }
+
+    /// A pair of sockets with 1,000 connections would need 2,000 descriptors.
+    @Test func `connections with TLS leave no descriptor behind`() async {
+        await #expect(processExitsWith: .success) {
+            try onLoopThread { loop in
+                let (server, client) = (try Certificates.server(), try Certificates.client())
+                var limit = rlimit(rlim_cur: 128, rlim_max: 128)
+                let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                // Safe: the kernel reads our own value.
+                #expect(unsafe setrlimit(resource, &limit) == 0)
+                for index in 0..<200 {
+                    let name = index % 3 == 0 ? "wrong.test" : "localhost"
+                    let pair = try SecurePair(server: server, client: client, name: name)
+                    pair.client.closeAfterWriting()
+                    try pair.add(to: loop)
+                    pair.finish(loop)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Glibc
+import RunLoops
+import Streams
+import TLSStreams
+import TestExpectations
+import TestSupport
+import Testing
+
+/// A stream of TLS that is cut, changed or slow ends with a cause, and is never taken for a complete one.
+@Suite struct CutTests {
+    /// A relay between a client and a server, each at a pair of sockets of its own; the test's thread moves the bytes.
+    private final class Relay {
+        let pair: SecurePair
+        private var near: (client: CInt, server: CInt)
+        /// The number of bytes that were moved to the server and to the client.
+        private(set) var moved = (0, 0)
+
+        init(_ options: Connection.Options = .init()) throws {
+            let (server, client) = (try Sockets.pair(), try Sockets.pair())
+            pair = try SecurePair(options: options, (server.0, client.0))
+            near = (client.1, server.1)
+        }
+
+        deinit { cut() }
+
+        /// Moves what is there, up to a number of bytes in all, in each direction.
+        func move(toServer: Int, toClient: Int, change: (inout [UInt8]) -> Void = { _ in }) throws {
+            moved.0 += try Relay.copy(near.client, near.server, toServer - moved.0, change)
+            moved.1 += try Relay.copy(near.server, near.client, toClient - moved.1, change)
+        }
+
+        private static func copy(
+            _ from: CInt, _ to: CInt, _ most: Int, _ change: (inout [UInt8]) -> Void
+        )
+            throws -> Int
+        {
+            if from < 0 || most <= 0 { return 0 }
+            guard var bytes = try? Loopback.read(from, atMost: min(most, 65_536)) else { return 0 }
+            change(&bytes)
+            return try Loopback.write(bytes, to: to)
+        }
+
+        func cut() {
+            if near.client < 0 { return }
+            close(near.client)
+            close(near.server)
+            near = (-1, -1)
+        }
+    }
+
+    /// Moves bytes and runs the loop until nothing moves any more.
+    private func settle(_ relay: Relay, _ loop: RunLoop, toServer: Int = .max, toClient: Int = .max)
+        throws
+    {
+        var rounds = 0
+        while rounds < 3 {
+            let before = relay.moved
+            loop.pass()
+            try relay.move(toServer: toServer, toClient: toClient)
+            rounds = before == relay.moved ? rounds + 1 : 0
+        }
+    }
+
+    private func begin(_ loop: RunLoop, _ options: Connection.Options = .init()) throws -> Relay {
+        let relay = try Relay(options)
+        relay.pair.client.write("question\n")
+        relay.pair.server.onFrame(.lines()) { connection, line in connection.write("answer\n") }
+        relay.pair.clientCalls.watch(relay.pair.client)
+        try relay.pair.add(to: loop)
+        return relay
+    }
+
+    private static func isBroken(_ calls: Calls) -> Bool {
+        calls.error?.cause == .truncated || calls.reason == .reset
+    }
+
+    @Test func `a stream that is cut at any byte is truncated on both sides`() throws {
+        try onLoopThread { loop in
+            let whole = try begin(loop)
+            try settle(whole, loop)
+            #expect(whole.pair.clientCalls.list == ["connected", "answer"])
+            let (toServer, toClient) = whole.moved
+            whole.cut()
+            whole.pair.finish(loop)
+            #expect(
+                CutTests.isBroken(whole.pair.clientCalls) && CutTests.isBroken(whole.pair.serverCalls))
+            for (count, isToServer) in (0..<toServer).map({ ($0, true) })
+                + (0..<toClient).map({ ($0, false) })
+            {
+                let relay = try begin(loop)
+                try settle(
+                    relay, loop, toServer: isToServer ? count : .max, toClient: isToServer ? .max : count)
+                relay.cut()
+                relay.pair.finish(loop)
+                #expect(
+                    CutTests.isBroken(relay.pair.clientCalls),
+                    "\(count): \(relay.pair.clientCalls.reason as Any)")
+                #expect(
+                    CutTests.isBroken(relay.pair.serverCalls),
+                    "\(count): \(relay.pair.serverCalls.reason as Any)")
+            }
+        }
+    }
+
+    @Test func `a byte that is changed on its way ends the connection, and is not delivered`() throws {
+        try onLoopThread { loop in
+            let relay = try begin(loop)
+            try settle(relay, loop)
+            relay.pair.server.write("changed\n")
+            loop.pass()
+            try relay.move(toServer: .max, toClient: .max) { $0[$0.count - 1] ^= 1 }
+            relay.pair.clientCalls.list = []
+            loop.run(until: "it has ended") { relay.pair.clientCalls.reason != nil }
+            #expect(relay.pair.clientCalls.list == ["end"])
+            #expect(relay.pair.clientCalls.error?.cause == .other)
+            #expect(relay.pair.clientCalls.error?.isFromPeer == false)
+            try relay.move(toServer: .max, toClient: .max)
+            loop.run(until: "the server has the alert") { relay.pair.serverCalls.reason != nil }
+            #expect(relay.pair.serverCalls.error?.isFromPeer == true)
+        }
+    }
+
+    @Test func `a hand-shake that goes on byte by byte succeeds, and one that stops times out`()
+        throws
+    {
+        try onLoopThread { loop in
+            let slow = try begin(loop)
+            var bytes = (0, 0)
+            let end = ContinuousClock.Instant.hang
+            while slow.pair.clientCalls.list.count < 2, .now < end {
+                bytes = (slow.moved.0 + 1, slow.moved.1 + 1)
+                try slow.move(toServer: bytes.0, toClient: bytes.1)
+                loop.pass()
+            }
+            #expect(slow.pair.clientCalls.list == ["connected", "answer"])
+
+            var options = Connection.Options()
+            options.connectTimeout = .milliseconds(50)
+            let start = ContinuousClock.now
+            let stopped = try begin(loop, options)
+            try stopped.move(toServer: 100, toClient: 0)
+            stopped.pair.finish(loop)
+            #expect(stopped.pair.clientCalls.reason == .timedOut(.connect))
+            #expect(stopped.pair.serverCalls.reason == .timedOut(.connect))
+            #expect(stopped.pair.clientCalls.list == ["end"])
+            #expect(.now - start >= .milliseconds(50))
+        }
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\n\r\n", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}", "SSH-2.0-x\r\n",
+    ])
+    func `bytes that are not TLS end the connection on either side`(text: String) throws {
+        try onLoopThread { loop in
+            for isServer in [true, false] {
+                let ends = try Sockets.pair()
+                defer { close(ends.1) }
+                let connection =
+                    try isServer
+                    ? Connection(OwnedDescriptor(ends.0), tls: Certificates.server())
+                    : Connection(
+                        OwnedDescriptor(ends.0), tls: Certificates.client(), serverName: "localhost")
+                let calls = Calls()
+                calls.watch(connection)
+                _ = try Loopback.write(Array(text.utf8), to: ends.1)
+                try loop.add(connection, forMode: .default)
+                loop.run(until: "it has ended") { calls.reason != nil }
+                #expect(calls.error?.cause == .notTLS, "\(calls.reason as Any)")
+                #expect(calls.list == ["end"])
+            }
+        }
+    }
+
+    @Test func `random bytes in place of a hand-shake never connect`() throws {
+        try onLoopThread { loop in
+            var random = SplitMix64(seed: 3)
+            for _ in 0..<300 {
+                let ends = try Sockets.pair()
+                defer { close(ends.1) }
+                let connection = try Connection(OwnedDescriptor(ends.0), tls: Certificates.server())
+                let calls = Calls()
+                calls.watch(connection)
+                var bytes = (0..<Int.random(in: 1...600, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                // Many begin as a record of a hand-shake does.
+                if Bool.random(using: &random) {
+                    let header: [UInt8] = [22, 3, 1, UInt8(bytes.count >> 8), UInt8(bytes.count & 255), 1]
+                    bytes = header + bytes
+                }
+                _ = try Loopback.write(bytes, to: ends.1)
+                Loopback.endSending(ends.1)
+                try loop.add(connection, forMode: .default)
+                loop.run(until: "it has ended") { calls.reason != nil }
+                #expect(calls.list == ["end"] && calls.error != nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import RunLoops
+import Streams
+import TLSStreams
+import TestExpectations
+import TestSupport
+import Testing
+
+/// A client and a server on one loop, each at its end of a pair of sockets.
+final class SecurePair {
+    let client: Connection
+    let server: Connection
+    let clientCalls = Calls()
+    let serverCalls = Calls()
+
+    init(
+        server serverContext: TLSServerContext? = nil, client clientContext: TLSClientContext? = nil,
+        name: String = "localhost", options: Connection.Options = .init(), _ ends: (CInt, CInt)? = nil
+    ) throws {
+        let ends = try ends ?? Sockets.pair()
+        server = try Connection(
+            OwnedDescriptor(ends.0), tls: serverContext ?? Certificates.server(), options: options)
+        client = try Connection(
+            OwnedDescriptor(ends.1), tls: clientContext ?? Certificates.client(), serverName: name,
+            options: options)
+        clientCalls.watch(client)
+        serverCalls.watch(server)
+    }
+
+    func add(to loop: RunLoop) throws {
+        try loop.add(server, forMode: .default)
+        try loop.add(client, forMode: .default)
+    }
+
+    /// Runs the loop until both ends have ended.
+    func finish(_ loop: RunLoop) {
+        loop.run(until: "both have ended") { clientCalls.reason != nil && serverCalls.reason != nil }
+    }
+
+    /// Has the client read the tickets of the server: a socket that is closed with unread bytes resets its peer.
+    func takeTickets(_ loop: RunLoop) { for _ in 0..<5 { loop.pass() } }
+
+    func connect(_ loop: RunLoop) throws {
+        try add(to: loop)
+        loop.run(until: "both are connected") { client.isConnected && server.isConnected }
+    }
+}
+
+/// What the handlers of a connection have been called with, in order.
+final class Calls {
+    var list: [String] = []
+    var reason: Connection.EndReason?
+
+    /// Sets all handlers of a connection; what is received is noted line by line.
+    func watch(_ connection: Connection) {
+        connection.onFrame(.lines(upTo: 1_000_000)) { [self] _, line in
+            // Safe: the text is copied during the call.
+            list.append(
+                unsafe line.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) })
+        }
+        connection.onConnect { [self] _ in list.append("connected") }
+        connection.onEnd { [self] _, reason in
+            list.append("end")
+            #expect(self.reason == nil)
+            self.reason = reason
+        }
+    }
+
+    /// The failure of TLS that the connection has ended with.
+    var error: TLSError? {
+        if case .tls(let error) = reason { error } else { nil }
+    }
+}
+
+enum Sockets {
+    /// A pair of connected, non-blocking stream sockets.
+    static func pair() throws -> (CInt, CInt) {
+        var ends: [CInt] = [0, 0]
+        let flags = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        // Safe: the kernel fills an array of two.
+        if unsafe socketpair(AF_UNIX, flags, 0, &ends) != 0 {
+            throw SystemError(call: "socketpair", code: errno)
+        }
+        return (ends[0], ends[1])
+    }
+}
+
+/// Calls a function in a handler, which cannot throw: an error is an issue of the test.
+@discardableResult
+func recorded<Result>(_ body: () throws -> Result) -> Result? {
+    do { return try body() } catch {
+        Issue.record(error)
+        return nil
+    }
+}
+
+extension RunLoop {
+    /// Runs in the default mode until something holds.
+    func run(until what: String, _ holds: () -> Bool) {
+        let end = ContinuousClock.Instant.hang
+        while !holds() {
+            run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
+            if ContinuousClock.now > end {
+                Issue.record("it does not come to be: \(what)")
+                return
+            }
+        }
+    }
+}
