@@ -1,0 +1,5 @@
+#pragma once
+
+#include <sys/select.h>
+
+#include <microhttpd.h>

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// libmicrohttpd's daemon, as the server needs it. The functions that start it and that ask about it have variable arguments,
+// which Swift cannot call.
+
+/// A daemon: a listening socket, and the connections that it has accepted.
+struct runloops_daemon;
+/// A connection of a daemon, which has one request at a time.
+struct runloops_link;
+/// An answer that is sent, or will be.
+struct runloops_answer;
+/// A connection that has left HTTP, until it is released.
+struct runloops_upgraded;
+
+/// The reasons that a request has ended.
+enum runloops_end {
+    runloops_sent,
+    runloops_failed,
+    runloops_timed_out,
+    runloops_daemon_stopped,
+    runloops_client_left,
+};
+
+/// The functions that a daemon calls during `runloops_daemon_run` and `runloops_daemon_free`.
+struct runloops_daemon_callbacks {
+    /// Told of a new connection. Returns the pointer that stands for it.
+    void *(*opened)(struct runloops_link *link, void *context);
+    /// Told that a connection is closed.
+    void (*closed)(void *connection, void *context);
+    /// Told that the first line of a request was received. Returns the pointer that stands for the request.
+    void *(*began)(void *connection, const char *target);
+    /// Asked what to do with a request. First with no bytes, when the header is complete; then with bytes of the body, from which
+    /// it takes the first ones and sets `*count` to the number that it leaves; at last with no bytes again, until it answers.
+    /// Returns false to close the connection.
+    bool (*proceed)(void *request, const char *method, const char *version, const void *bytes, size_t *count);
+    /// Told that a connection leaves HTTP: its socket, and bytes that were received already.
+    void (*upgraded)(
+        void *request, int socket, const void *bytes, size_t count, struct runloops_upgraded *upgraded);
+    /// Told that a request has ended.
+    void (*ended)(void *request, enum runloops_end reason);
+};
+
+/// The settings of a daemon.
+struct runloops_daemon_settings {
+    /// The listening socket, which is non-blocking. The daemon closes it, unless it cannot be started or gives it back.
+    int socket;
+    unsigned connections;
+    /// 0 for no limit.
+    unsigned connections_of_address;
+    size_t connection_memory;
+    /// 0 for no limit.
+    unsigned idle_seconds;
+    /// The certificate and its key, in PEM; NULL for a daemon without TLS.
+    const char *certificate;
+    const char *key;
+};
+
+/// Starts a daemon without threads; NULL if it cannot be started.
+struct runloops_daemon *runloops_daemon_new(
+    const struct runloops_daemon_settings *settings, const struct runloops_daemon_callbacks *callbacks, void *context);
+/// Ends all requests, and closes all connections. None may be suspended.
+void runloops_daemon_free(struct runloops_daemon *daemon);
+/// The descriptor that is readable when the daemon has work.
+int runloops_daemon_descriptor(struct runloops_daemon *daemon);
+/// Does all work that can be done without waiting.
+void runloops_daemon_run(struct runloops_daemon *daemon);
+/// True if the daemon has work left that its descriptor does not tell of.
+bool runloops_daemon_has_more(struct runloops_daemon *daemon);
+/// Stops accepting, and gives the listening socket back; -1 if it was given back before.
+int runloops_daemon_stop_accepting(struct runloops_daemon *daemon);
+
+/// Stops serving a connection until it is resumed.
+void runloops_link_suspend(struct runloops_link *link);
+void runloops_link_resume(struct runloops_link *link);
+int runloops_link_socket(struct runloops_link *link);
+/// The number of bytes that have arrived at a socket and that were not received; -1 if it is not known.
+int runloops_socket_unread(int socket);
+/// True if the peer of a socket has ended its stream, or the connection is broken.
+bool runloops_socket_is_at_end(int socket);
+/// True if a connection waits to be accepted at a listening socket.
+bool runloops_socket_has_connection(int socket);
+void runloops_socket_close(int socket);
+/// Ends a connection both ways, so that the daemon closes it.
+void runloops_socket_end(int socket);
+/// Calls a function with each field of the header.
+void runloops_link_fields(
+    struct runloops_link *link,
+    void (*visit)(void *context, const char *name, size_t name_count, const char *value, size_t value_count),
+    void *context);
+/// Sends an answer, when the daemon asks about the request. Returns false if that is not possible.
+bool runloops_link_answer(struct runloops_link *link, unsigned status, struct runloops_answer *answer);
+
+/// Makes an answer whose body is copied; NULL if there is no memory.
+struct runloops_answer *runloops_answer_new(const void *bytes, size_t count);
+
+enum { runloops_body_later = 0, runloops_body_end = -1, runloops_body_failed = -2 };
+/// Asked for bytes of a body. Returns their number or one of the values above; for 0 the connection must be suspended.
+typedef long (*runloops_read_body)(void *context, void *room, size_t capacity);
+/// Makes an answer whose body is asked for while it is sent; NULL if there is no memory. `count` is -1 if it is not known.
+struct runloops_answer *runloops_answer_new_stream(
+    int64_t count, runloops_read_body read, void (*release)(void *context), void *context);
+/// Makes an answer whose body is read from a regular file, which it closes; NULL if there is no memory.
+struct runloops_answer *runloops_answer_new_file(int descriptor, uint64_t count);
+/// Makes an answer after which the connection leaves HTTP; NULL if there is no memory.
+struct runloops_answer *runloops_answer_new_upgrade(struct runloops_daemon *daemon);
+/// Adds a field. Returns false if it is not allowed.
+bool runloops_answer_add_field(struct runloops_answer *answer, const char *name, const char *value);
+void runloops_answer_free(struct runloops_answer *answer);
+/// Closes the daemon's descriptor of a connection that has left HTTP. Duplicates stay open.
+void runloops_upgraded_release(struct runloops_upgraded *upgraded);
+
+/// The size of a regular file behind its offset; -1 for another kind of file, or with errno.
+int64_t runloops_body_size(int descriptor);

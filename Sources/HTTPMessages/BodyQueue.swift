@@ -1,0 +1,59 @@
+internal import DequeModule
+
+/// The bytes of a body that were written and not sent yet.
+package struct BodyQueue {
+    private var chunks = Deque<[UInt8]>()
+    /// The number of bytes of the first chunk that were given away.
+    private var given = 0
+    /// The number of bytes that are stored.
+    package private(set) var count = 0
+    /// True once after the bytes have fallen to half of the mark.
+    package private(set) var hasDrained = false
+    /// True from the write that exceeds the mark until the bytes have fallen to half of it.
+    package private(set) var isAboveMark = false
+    private let highWaterMark: Int
+
+    /// Creates an empty queue.
+    ///
+    /// - Parameter highWaterMark: The number of bytes above which a writer should wait.
+    package init(highWaterMark: Int) { self.highWaterMark = highWaterMark }
+
+    /// - Returns: False if the writer should wait.
+    package mutating func append(_ bytes: [UInt8]) -> Bool {
+        if !bytes.isEmpty { chunks.append(bytes) }
+        count += bytes.count
+        if count > highWaterMark { isAboveMark = true }
+        return !isAboveMark
+    }
+
+    /// Moves the next bytes out of the queue.
+    ///
+    /// - Parameter room: The room to copy them to.
+    /// - Returns: Their number.
+    package mutating func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        var filled = 0
+        while filled < room.count, let chunk = chunks.first {
+            let part = chunk[given...].prefix(room.count - filled)
+            // Safe: the part fits into the rest of the room.
+            unsafe UnsafeMutableRawBufferPointer(rebasing: room[filled...]).copyBytes(from: part)
+            filled += part.count
+            given += part.count
+            if given == chunk.count {
+                chunks.removeFirst()
+                given = 0
+            }
+        }
+        count -= filled
+        if isAboveMark && count <= highWaterMark / 2 {
+            isAboveMark = false
+            hasDrained = true
+        }
+        return filled
+    }
+
+    /// Returns true once after the bytes have fallen to half of the mark.
+    package mutating func takeDrained() -> Bool {
+        defer { hasDrained = false }
+        return hasDrained
+    }
+}

@@ -1,0 +1,106 @@
+/// The fields of a header: names and values, in the order in which they are sent or were received.
+///
+/// A name may occur several times. Look-ups ignore the case of names.
+///
+/// ```swift
+/// var fields: HTTPFields = ["Accept": "application/json"]
+/// fields.append("Cookie", "a=1")
+/// fields["accept"]  // "application/json"
+/// ```
+///
+/// > Thread safety: a value.
+public struct HTTPFields: Hashable, Sendable {
+    /// A name and its value.
+    public struct Field: Hashable, Sendable {
+        /// The name, in the case in which it is sent or was received.
+        public var name: String
+
+        /// The value, without white space around it.
+        public var value: String
+
+        /// Creates a field.
+        ///
+        /// - Parameters:
+        ///   - name: The name.
+        ///   - value: The value.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    private var fields: [Field] = []
+
+    /// Creates an empty header.
+    public init() {}
+
+    /// Creates an empty header with room for some fields.
+    package init(capacity: Int) { fields.reserveCapacity(capacity) }
+
+    /// Adds a field at the end, even if the name occurs already.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - value: The value.
+    public mutating func append(_ name: String, _ value: String) { fields.append(Field(name, value)) }
+
+    /// The value of the first field with a name.
+    ///
+    /// Setting a value replaces all fields with the name by one; setting nil removes them.
+    ///
+    /// - Parameter name: The name, in any case.
+    /// - Complexity: O(*n*) in the number of fields.
+    public subscript(name: String) -> String? {
+        get { fields.first { HTTPFields.areEqual($0.name, name) }?.value }
+        set {
+            let place = fields.firstIndex { HTTPFields.areEqual($0.name, name) }
+            fields.removeAll { HTTPFields.areEqual($0.name, name) }
+            if let newValue { fields.insert(Field(name, newValue), at: place ?? fields.endIndex) }
+        }
+    }
+
+    /// Returns the values of all fields with a name, in order.
+    ///
+    /// - Parameter name: The name, in any case.
+    /// - Returns: The values; none if there is no such field.
+    public func values(of name: String) -> [String] {
+        fields.compactMap { HTTPFields.areEqual($0.name, name) ? $0.value : nil }
+    }
+
+    /// True if two names are equal but for the case of ASCII letters.
+    package static func areEqual(_ one: String, _ other: String) -> Bool {
+        one.utf8.count == other.utf8.count
+            && zip(one.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+    }
+
+    package static func lowercase(_ letter: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(letter) ? letter | 0x20 : letter
+    }
+}
+
+extension HTTPFields: RandomAccessCollection {
+    /// The position of the first field.
+    public var startIndex: Int { fields.startIndex }
+
+    /// The position after the last field.
+    public var endIndex: Int { fields.endIndex }
+
+    /// Accesses a field.
+    ///
+    /// - Parameter position: The position of the field.
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPFields: ExpressibleByDictionaryLiteral {
+    /// Creates a header of names and values, in the order in which they stand there.
+    ///
+    /// - Parameter elements: The names and values. A name may stand there several times.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field($0, $1) }
+    }
+}
+
+extension HTTPFields: CustomStringConvertible {
+    /// The fields, one on a line.
+    public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
+}

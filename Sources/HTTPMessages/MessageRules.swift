@@ -1,0 +1,21 @@
+/// The characters that the parts of a message may have, so that no part can become another one.
+package enum MessageRules {
+    /// True if a text may be a method or the name of a field.
+    package static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenCharacter)
+    }
+
+    /// True if a text may be the value of a field: it ends no line.
+    package static func isFieldValue(_ text: String) -> Bool {
+        !text.utf8.contains { $0 == 0 || $0 == 0x0a || $0 == 0x0d }
+    }
+
+    private static func isTokenCharacter(_ letter: UInt8) -> Bool {
+        switch letter {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(letter)
+        }
+    }
+}

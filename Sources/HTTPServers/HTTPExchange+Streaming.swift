@@ -1,0 +1,121 @@
+public import HTTPMessages
+internal import RunLoops
+
+extension HTTPExchange {
+    /// Begins an answer whose body is written while it is sent.
+    ///
+    /// ```swift
+    /// exchange.begin(fields: ["Content-Type": "text/csv"])
+    /// exchange.write(Array("1,2\n".utf8))
+    /// exchange.finish()
+    /// ```
+    ///
+    /// Apart from the body, behaves like ``respond(_:)``. The server holds the exchange until you finish it or the client leaves.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - fields: The fields of the header.
+    ///   - count: The number of bytes, sent as `Content-Length`; exactly so many must be written. With nil, the body is sent in
+    ///     chunks.
+    /// - Returns: True if this answers the request.
+    @discardableResult
+    public func begin(status: Int = 200, fields: HTTPFields = [:], count: Int? = nil) -> Bool {
+        requireOwnThread("HTTPExchange.begin")
+        if let count, count < 0 {
+            misuse("HTTPExchange.begin: the count \(count) is negative; pass nil if it is not known")
+        }
+        return exchange.answer(.stream(status, fields, count))
+    }
+
+    /// Writes the next bytes of an answer that has begun.
+    ///
+    /// The bytes are sent after all that was written before. This call never waits.
+    ///
+    /// - Parameter bytes: The bytes. The array is retained, not copied.
+    /// - Returns: False once more than 64 KiB are unsent: write no more until ``onDrained(_:)`` is called. Also false if the
+    ///   exchange has ended or was finished; the bytes are then discarded.
+    /// - Precondition: The answer was begun.
+    @discardableResult
+    public func write(_ bytes: [UInt8]) -> Bool {
+        requireOwnThread("HTTPExchange.write")
+        requireStream("HTTPExchange.write")
+        return exchange.write(bytes)
+    }
+
+    /// Writes the next part of an answer that has begun, in UTF-8.
+    ///
+    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: False if a writer should wait, or the text was discarded.
+    @discardableResult @_disfavoredOverload
+    public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+    /// Ends an answer that has begun, after all that was written.
+    ///
+    /// - Precondition: The answer was begun.
+    public func finish() {
+        requireOwnThread("HTTPExchange.finish")
+        requireStream("HTTPExchange.finish")
+        exchange.finishStream()
+    }
+
+    /// Ends the exchange at once, so that the client finds the answer incomplete.
+    ///
+    /// The connection is closed. A request that was not answered is not answered any more.
+    public func abort() {
+        requireOwnThread("HTTPExchange.abort")
+        exchange.abort()
+    }
+
+    /// Sets the handler that is called when a writer may continue.
+    ///
+    /// A writer may continue when the unsent bytes had exceeded 64 KiB and have fallen to half of it.
+    ///
+    /// - Parameter handler: Called each time that this happens, with the exchange.
+    public func onDrained(_ handler: @escaping (HTTPExchange) -> Void) {
+        requireOwnThread("HTTPExchange.onDrained")
+        if exchange.isOpen { exchange.handlers.drained = handler }
+    }
+
+    /// The number of bytes that were written and that the server has not begun to send.
+    public var unsentByteCount: Int { exchange.output.count }
+
+    // MARK: - Events for browsers
+
+    /// Begins a stream of events, which browsers read with `EventSource`.
+    ///
+    /// A client that leaves is noticed while no event is sent, too. A proxy in between may close a stream that is idle: send an
+    /// event or ``sendComment(_:)`` now and then.
+    ///
+    /// - Parameter fields: Further fields of the header.
+    /// - Returns: True if this answers the request.
+    @discardableResult
+    public func beginEvents(fields: HTTPFields = [:]) -> Bool {
+        var fields = fields
+        fields["Content-Type"] = "text/event-stream"
+        if fields["Cache-Control"] == nil { fields["Cache-Control"] = "no-store" }
+        return begin(fields: fields)
+    }
+
+    /// Sends an event.
+    ///
+    /// - Parameter event: The event.
+    /// - Returns: False as ``write(_:)-([UInt8])``.
+    /// - Precondition: The stream of events was begun.
+    @discardableResult
+    public func send(_ event: HTTPServer.Event) -> Bool { write(event.lines) }
+
+    /// Sends a comment, which a browser ignores, to keep the connection from being idle.
+    ///
+    /// - Parameter text: The text; its line breaks are removed.
+    /// - Returns: False as ``write(_:)-([UInt8])``.
+    /// - Precondition: The stream of events was begun.
+    @discardableResult
+    public func sendComment(_ text: String = "") -> Bool { write(": \(text.filter { !$0.isNewline })\n\n") }
+
+    private func requireStream(_ member: StaticString) {
+        if exchange.isStream || !exchange.isOpen { return }
+        misuse("\(member): the answer to \(request) was not begun; call HTTPExchange.begin before")
+    }
+}

@@ -1,0 +1,81 @@
+public import HTTPMessages
+public import Streams
+
+extension HTTPExchange {
+    /// Answers with status 101, and takes the connection out of HTTP.
+    ///
+    /// Bytes that the client has sent already are delivered as the first ones of the connection. From then on the connection is
+    /// yours: the limits of the server do not apply to it, and a stop of the server does not end it.
+    ///
+    /// If the client has not asked for an upgrade, or speaks HTTP/1.0, it gets status 426; over TLS, status 501.
+    ///
+    /// - Parameters:
+    ///   - name: The protocol, for the field `Upgrade`.
+    ///   - fields: Further fields of the header.
+    ///   - options: The limits of the connection.
+    ///   - handler: Called with the connection, which is in no loop yet. If the client leaves before, it is not called.
+    /// - Returns: True if this answers the request with status 101.
+    @discardableResult
+    public func upgrade(
+        to name: String, fields: HTTPFields = [:], options: Connection.Options = Connection.Options(),
+        onUpgraded handler: @escaping (Connection) -> Void
+    ) -> Bool {
+        requireOwnThread("HTTPExchange.upgrade")
+        guard asksForUpgrade(to: name) else {
+            exchange.answer(
+                .whole(HTTPServer.Response(status: 426, fields: ["Upgrade": name])))
+            return false
+        }
+        if exchange.isSecure {
+            exchange.answer(.whole(HTTPServer.Response(status: 501)))
+            return false
+        }
+        var all = fields
+        all["Upgrade"] = name
+        return exchange.answer(.upgrade(all, options, handler))
+    }
+
+    /// Accepts a WebSocket, by the handshake of RFC 6455, and takes the connection out of HTTP.
+    ///
+    /// The connection carries the frames of the protocol, which are yours to read and write. If the request is no handshake of a
+    /// WebSocket, the client gets status 400, or 426 if it asks for another version than 13.
+    ///
+    /// Apart from that, behaves like ``upgrade(to:fields:options:onUpgraded:)``.
+    ///
+    /// - Parameters:
+    ///   - fields: Further fields of the header, such as `Sec-WebSocket-Protocol`.
+    ///   - options: The limits of the connection.
+    ///   - handler: Called with the connection, which is in no loop yet.
+    /// - Returns: True if this answers the request with status 101.
+    @discardableResult
+    public func upgradeToWebSocket(
+        fields: HTTPFields = [:], options: Connection.Options = Connection.Options(),
+        onUpgraded handler: @escaping (Connection) -> Void
+    ) -> Bool {
+        requireOwnThread("HTTPExchange.upgradeToWebSocket")
+        guard request.method == "GET", let key = request.fields["Sec-WebSocket-Key"], key.utf8.count == 24
+        else {
+            exchange.answer(.whole(HTTPServer.Response(status: 400)))
+            return false
+        }
+        if request.fields["Sec-WebSocket-Version"] != "13" {
+            exchange.answer(
+                .whole(HTTPServer.Response(status: 426, fields: ["Sec-WebSocket-Version": "13"])))
+            return false
+        }
+        var all = fields
+        all["Sec-WebSocket-Accept"] = WebSocketKey.accept(key)
+        return upgrade(to: "websocket", fields: all, options: options, onUpgraded: handler)
+    }
+
+    private func asksForUpgrade(to name: String) -> Bool {
+        func lists(_ field: String, _ word: String) -> Bool {
+            request.fields.values(of: field).contains { value in
+                value.split(separator: ",").contains {
+                    HTTPFields.areEqual(String($0.drop { $0 == " " }.prefix { $0 != " " }), word)
+                }
+            }
+        }
+        return request.version == "1.1" && lists("Connection", "upgrade") && lists("Upgrade", name)
+    }
+}

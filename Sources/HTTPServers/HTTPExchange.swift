@@ -1,0 +1,147 @@
+public import HTTPMessages
+public import RunLoops
+public import Streams
+
+/// A request and its answer.
+///
+/// A server gives an exchange to its handlers. ServerAnswer it once: at once or later with ``respond(_:)``, from another thread or a task
+/// with a ``responder()``, piece by piece with ``begin(status:fields:count:)``, or with an upgrade to another protocol.
+///
+/// If the handler of requests returns and your code holds neither the exchange nor a responder of it, the client gets status 500.
+/// Once an answer has begun, the server holds the exchange until its end.
+///
+/// > Thread safety: the thread of the server's loop only.
+@safe
+public final class HTTPExchange {
+    let exchange: Exchange
+
+    /// The request.
+    ///
+    /// Its body is complete when the handler of requests is called.
+    public var request: HTTPServer.Request { exchange.request }
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    deinit {
+        if exchange.loop.isCurrent { return exchange.faceIsGone() }
+        // Only the thread of the loop may look at the exchange.
+        let last = LastReference(exchange: exchange)
+        exchange.loop.doLast { last.exchange.faceIsGone() }
+    }
+
+    /// An exchange on its way to the thread of its loop.
+    ///
+    /// `@unchecked`: the thread of the loop alone uses the exchange.
+    private struct LastReference: @unchecked Sendable { let exchange: Exchange }
+
+    /// The address of the client; nil once the exchange has ended.
+    public var peerAddress: SocketAddress? { exchange.link.flatMap { SocketAddress(peerOf: $0.socket) } }
+
+    /// True until the last byte of the answer was given to the kernel, or the client has left.
+    public var isOpen: Bool { exchange.isOpen }
+
+    /// True once the request was answered, or its answer has begun.
+    public var isAnswered: Bool { exchange.isAnswered }
+
+    // MARK: - Whole answers
+
+    /// Answers the request.
+    ///
+    /// If the request was answered before or the client has left, nothing happens, and the result is false.
+    ///
+    /// An answer that breaks the rules of HTTP, such as a field with a line break, is not sent: the client gets status 500, and
+    /// ``/RunLoops/RunLoopDiagnostics`` the reason.
+    ///
+    /// - Parameter response: The answer.
+    /// - Returns: True if this answers the request.
+    @discardableResult
+    public func respond(_ response: HTTPServer.Response) -> Bool {
+        requireOwnThread("HTTPExchange.respond")
+        return exchange.answer(.whole(response))
+    }
+
+    /// Answers the request with the rest of a regular file, which the kernel copies to the client.
+    ///
+    /// Apart from the body, behaves like ``respond(_:)``.
+    ///
+    /// - Parameters:
+    ///   - file: The file, which is sent from its offset to its end, and closed then.
+    ///   - status: The status.
+    ///   - fields: The fields of the header.
+    /// - Returns: True if this answers the request. Also true if the descriptor is not of a regular file: the client gets status
+    ///   500 then.
+    @discardableResult
+    public func respond(
+        file: consuming OwnedDescriptor, status: Int = 200, fields: HTTPFields = [:]
+    ) -> Bool {
+        requireOwnThread("HTTPExchange.respond")
+        return exchange.answer(.file(FileBody(file), status, fields))
+    }
+
+    /// Returns an object that can answer the request from any thread.
+    ///
+    /// - Returns: The responder. If it is released without an answer, the client gets status 500.
+    public func responder() -> HTTPResponder {
+        requireOwnThread("HTTPExchange.responder")
+        return HTTPResponder(exchange)
+    }
+
+    /// Answers the request with the result of a task, which may call actors.
+    ///
+    /// The task is not cancelled if the client leaves.
+    ///
+    /// - Parameter work: Called in a new task with the request.
+    public func respond(with work: @escaping @Sendable (HTTPServer.Request) async -> HTTPServer.Response) {
+        let responder = responder()
+        let request = request
+        Task { responder.respond(await work(request)) }
+    }
+
+    // MARK: - Events
+
+    /// Sets the handler that is called when the exchange has ended.
+    ///
+    /// - Parameter handler: Called once, after all other handlers of the exchange, with the exchange and the reason.
+    public func onEnd(_ handler: @escaping (HTTPExchange, EndReason) -> Void) {
+        requireOwnThread("HTTPExchange.onEnd")
+        if exchange.isOpen { exchange.handlers.end = handler }
+    }
+
+    /// Sets the handler of the bytes of the body, which are then streamed and not collected.
+    ///
+    /// - Parameter handler: Called with the exchange and one or more bytes, which are valid until it returns.
+    /// - Precondition: Called inside the handler of ``HTTPServer/onHeader(_:)``.
+    public func onData(_ handler: @escaping (HTTPExchange, RawSpan) -> Void) {
+        requireOwnThread("HTTPExchange.onData")
+        if !exchange.isInHeaderHandler {
+            misuse(
+                "HTTPExchange.onData: the body is collected already; call it in the handler of HTTPServer.onHeader"
+            )
+        }
+        exchange.handlers.data = handler
+    }
+
+    /// True if no bytes of a streamed body are delivered; false at first.
+    ///
+    /// The server goes on receiving until 128 KiB are stored. Then the client has to wait.
+    public var isPaused: Bool {
+        get { exchange.isPaused }
+        set {
+            requireOwnThread("HTTPExchange.isPaused")
+            exchange.isPaused = newValue
+            if !newValue { exchange.enqueue() }
+        }
+    }
+
+    func requireOwnThread(_ member: StaticString) {
+        exchange.loop.requireOwnThread(member, "perform a block on the loop of the server and call it there")
+    }
+}
+
+@available(*, unavailable)
+extension HTTPExchange: Sendable {}
+
+extension HTTPExchange: CustomStringConvertible {
+    /// The request.
+    public var description: String { "\(isOpen ? "" : "ended ")exchange of \(request)" }
+}

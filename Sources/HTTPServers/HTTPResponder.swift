@@ -1,0 +1,54 @@
+internal import RunLoops
+internal import Synchronization
+
+/// An object that answers one request, from any thread.
+///
+/// ``HTTPExchange/responder()`` makes it. The first answer counts. If the responder is released without one, the client gets status
+/// 500.
+///
+/// > Thread safety: any thread.
+public final class HTTPResponder: Sendable {
+    /// The exchange; nil once this responder has answered.
+    private let target: Mutex<Target?>
+    private let loop: RunLoop
+
+    /// An exchange that other threads hold.
+    ///
+    /// `@unchecked`: the thread of the loop alone uses the exchange.
+    private struct Target: @unchecked Sendable { let exchange: Exchange }
+
+    init(_ exchange: Exchange) {
+        loop = exchange.loop
+        target = Mutex(Target(exchange: exchange))
+        exchange.responders += 1
+    }
+
+    deinit {
+        guard let target = target.withLock({ $0.take() }) else { return }
+        loop.doLast { target.exchange.responderIsGone() }
+    }
+
+    /// Answers the request.
+    ///
+    /// The answer is sent when the loop runs in the server's mode. If the client has left, the answer is discarded.
+    ///
+    /// - Parameter response: The answer, as at ``HTTPExchange/respond(_:)``.
+    /// - Returns: False if this responder has answered before, or the thread of the loop has ended. If something else has answered
+    ///   the request, the result is true.
+    @discardableResult
+    public func respond(_ response: HTTPServer.Response) -> Bool {
+        guard let target = target.withLock({ $0.take() }) else { return false }
+        // In every mode, because it calls no code of the user; the server sends in its own.
+        return loop.performInEveryMode {
+            target.exchange.answer(.whole(response))
+            target.exchange.responderIsGone()
+        }
+    }
+}
+
+extension HTTPResponder: CustomStringConvertible {
+    /// A description of the state.
+    public var description: String {
+        target.withLock { $0 == nil } ? "responder that has answered" : "responder"
+    }
+}

@@ -1,0 +1,83 @@
+internal import CHTTPDaemon
+internal import RunLoops
+
+extension HTTPServer {
+    /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
+    ///
+    /// Connections that the kernel has accepted are served, too, unless ``duplicateSocket()`` has a server that does so. Each
+    /// connection is closed after its next answer, or when nothing has arrived on it for half a second. Streamed answers go on to
+    /// their end. Calling it again while the server stops only adds the handler, and brings the deadline forward if the new one is
+    /// earlier.
+    ///
+    /// ```swift
+    /// let stop = try GracefulStop(deadline: .seconds(30)) { stop in
+    ///     server.stop(within: .seconds(25)) { _ in stop.finish() }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - limit: The time after which the requests that are left are ended with
+    ///     ``HTTPExchange/EndReason/serverInvalidated``.
+    ///   - onStopped: Called once with the server, when it is invalid. If it is invalid already, it is called before this returns.
+    public func stop(
+        within limit: Duration = .seconds(30), onStopped: @escaping (HTTPServer) -> Void = { _ in }
+    ) {
+        requireOwnThread("HTTPServer.stop")
+        if !isValid { return onStopped(self) }
+        let deadline = ContinuousClock.now + limit
+        if let stopping {
+            stopping.handlers.append(onStopped)
+            stopping.deadline = min(stopping.deadline, deadline)
+        } else {
+            acceptBacklog()
+            stopAccepting()
+            stopping = Stopping(deadline: deadline, handler: onStopped)
+            sweepDate = nil
+        }
+        wakeDaemon()
+    }
+
+    /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
+    ///
+    /// For a task that runs on the thread of the loop. Behaves like ``stop(within:onStopped:)``.
+    ///
+    /// - Parameter limit: The time after which the requests that are left are ended.
+    nonisolated(nonsending) public func stop(within limit: Duration = .seconds(30)) async {
+        await withCheckedContinuation { continuation in
+            stop(within: limit) { _ in continuation.resume() }
+        }
+    }
+
+    /// A stop that has begun.
+    final class Stopping {
+        var deadline: ContinuousClock.Instant
+        var handlers: [(HTTPServer) -> Void]
+
+        init(deadline: ContinuousClock.Instant, handler: @escaping (HTTPServer) -> Void) {
+            self.deadline = deadline
+            handlers = [handler]
+        }
+    }
+
+    /// Accepts what the kernel has accepted, because it would reset these connections when the socket is closed.
+    private func acceptBacklog() {
+        // The number is bounded by the backlog; the limit keeps a client that connects for ever from holding up the stop.
+        for _ in 0..<4_096 where links.count < options.connectionLimit {
+            if !runloops_socket_has_connection(listeningSocket) { return }
+            runDaemon()
+        }
+    }
+
+    func stopAccepting() {
+        guard listeningSocket >= 0 else { return }
+        listeningSocket = -1
+        let socket = unsafe runloops_daemon_stop_accepting(daemon)
+        if socket >= 0 { runloops_socket_close(socket) }
+    }
+
+    /// Ends the server when no connection is left, or its time is over.
+    func goOnStopping(_ now: ContinuousClock.Instant) {
+        guard let stopping else { return }
+        if links.isEmpty || now >= stopping.deadline { source?.invalidate() }
+    }
+}

@@ -1,0 +1,56 @@
+extension HTTPServer {
+    /// An event of a stream that browsers read with `EventSource`.
+    ///
+    /// > Thread safety: a value.
+    public struct Event: Hashable, Sendable {
+        /// The text, which may have several lines.
+        public var data: String
+
+        /// The name, for which a page adds its listener; nil for `message`.
+        public var name: String?
+
+        /// The identifier that a browser sends as `Last-Event-ID` when it connects again; nil for none.
+        public var id: String?
+
+        /// The time after which a browser connects again; nil for its own.
+        public var retry: Duration?
+
+        /// Creates an event.
+        ///
+        /// - Parameters:
+        ///   - data: The text.
+        ///   - name: The name.
+        ///   - id: The identifier.
+        ///   - retry: The time after which a browser connects again.
+        public init(_ data: String, name: String? = nil, id: String? = nil, retry: Duration? = nil) {
+            self.data = data
+            self.name = name
+            self.id = id
+            self.retry = retry
+        }
+
+        /// The lines of the event, as they are sent.
+        ///
+        /// Line breaks in a name or an identifier would begin another field, and are removed.
+        public var lines: String {
+            var lines = ""
+            if let name { lines += "event: \(Event.oneLine(name))\n" }
+            if let id { lines += "id: \(Event.oneLine(id))\n" }
+            if let retry {
+                lines +=
+                    "retry: \(retry.components.seconds * 1_000 + retry.components.attoseconds / 1_000_000_000_000_000)\n"
+            }
+            for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+                lines += "data: \(line)\n"
+            }
+            return lines + "\n"
+        }
+
+        private static func oneLine(_ text: String) -> String { text.filter { !$0.isNewline && $0 != "\0" } }
+    }
+}
+
+extension HTTPServer.Event: CustomStringConvertible {
+    /// The name and the text.
+    public var description: String { "\(name ?? "message"): \(data)" }
+}

@@ -1,0 +1,219 @@
+internal import CHTTPDaemon
+internal import DequeModule
+internal import Glibc
+public import RunLoops
+public import Streams
+
+/// An HTTP server whose connections are an input of a loop, in a mode.
+///
+/// ```swift
+/// let server = try HTTPServer(.tcp(port: 8080), loop: .current) { exchange in
+///     switch exchange.request.path {
+///     case "/hello": exchange.respond(HTTPServer.Response("Hello, world!"))
+///     default: exchange.respond(HTTPServer.Response(status: 404))
+///     }
+/// }
+/// RunLoop.current.run()
+/// ```
+///
+/// The protocol is libmicrohttpd's: HTTP/1.1 and 1.0, connections that are used again, chunks, and TLS. The server has no thread
+/// but the loop's. It serves its connections while the loop runs in its mode; otherwise they wait, and so do its handlers.
+///
+/// Handlers are called when libmicrohttpd has returned, so they may do anything: answer later, stop the server, run the loop. While
+/// one runs, no other handler of the same server is called, even if it runs the loop.
+///
+/// The loop holds the server until it has stopped or is invalidated. It keeps its mode alive.
+///
+/// For more, see <doc:ServingHTTP>.
+///
+/// > Thread safety: the thread of the loop only.
+@safe
+public final class HTTPServer {
+    /// The loop.
+    public let loop: RunLoop
+
+    /// The mode that the connections are served in.
+    public let mode: RunLoop.Mode
+
+    /// The limits.
+    public let options: Options
+
+    /// The address that the server listens at, with the port that the kernel has chosen.
+    public let localAddress: SocketAddress
+
+    /// The counts since the server was made.
+    public internal(set) var statistics = Statistics()
+
+    /// The source; nil once it is invalid.
+    var source: LibrarySource?
+    /// libmicrohttpd's daemon; nil once the server is invalid.
+    var daemon: OpaquePointer?
+    /// The descriptor of the daemon.
+    var descriptor: CInt = -1
+    /// The listening socket, which the daemon owns; -1 once it accepts no more.
+    var listeningSocket: CInt
+    /// The connections, in no order.
+    var links: [ServerLink] = []
+    /// The exchanges that have something to deliver, in order.
+    var queue = Deque<Exchange>()
+    /// The exchanges that wait for bytes of a streamed answer, by the sockets that are watched meanwhile.
+    var watchedExchanges: [CInt: Exchange] = [:]
+    /// The date of the next look at the times of connections; nil if there are none.
+    var sweepDate: ContinuousClock.Instant?
+    /// The stop that has begun; nil before that.
+    var stopping: Stopping?
+    /// True during the service, which looks at the daemon and sets the deadline at its end.
+    var isServing = false
+    /// True while handlers are called.
+    var isDelivering = false
+    /// True if the daemon has got work by a call of ours.
+    var needsRun = false
+    /// The user's handlers; nil once the server is invalid.
+    var requestHandler: ((HTTPExchange) -> Void)?
+    var headerHandler: ((HTTPExchange) -> Void)?
+    let origin: SourceLocation
+
+    /// Opens a listening socket, and serves the connections to it.
+    ///
+    /// - Parameters:
+    ///   - address: The address to listen at.
+    ///   - loop: The loop, which is the calling thread's.
+    ///   - mode: The mode to serve connections in, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
+    ///   - options: The limits.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - onRequest: Called with each request that was received completely. It answers at once or later.
+    /// - Throws: ``/RunLoops/SystemError`` as a `Listener` of Streams does for the address; `EINVAL` if the certificate or its key
+    ///   is not valid; or if there is no memory (`ENOMEM`).
+    /// - Precondition: Called on the thread of the loop.
+    public convenience init(
+        _ address: Listener.Address, loop: RunLoop, mode: RunLoop.Mode = .default,
+        options: Options = Options(),
+        fileID: StaticString = #fileID, line: Int = #line, onRequest: @escaping (HTTPExchange) -> Void
+    ) throws(SystemError) {
+        let listener = try Listener(address, fileID: fileID, line: line)
+        let socket = try listener.duplicateSocket()
+        let localAddress = listener.localAddress
+        listener.invalidate()
+        try self.init(socket, localAddress, loop, mode, options, SourceLocation(fileID, line), onRequest)
+    }
+
+    /// Serves the connections to a listening socket that is open already, such as one of systemd, or one that another process has
+    /// handed over.
+    ///
+    /// Apart from that, behaves like the initializer with an address.
+    ///
+    /// - Parameters:
+    ///   - socket: The listening stream socket. It is made non-blocking, and closed when the server stops.
+    ///   - loop: The loop, which is the calling thread's.
+    ///   - mode: The mode to serve connections in.
+    ///   - options: The limits.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - onRequest: Called with each request that was received completely.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a listening stream socket (`EPROTOTYPE`) or is not open; otherwise
+    ///   as the initializer with an address. The initializer closes `socket` before it throws.
+    /// - Precondition: Called on the thread of the loop.
+    public convenience init(
+        _ socket: consuming OwnedDescriptor, loop: RunLoop, mode: RunLoop.Mode = .default,
+        options: Options = Options(), fileID: StaticString = #fileID, line: Int = #line,
+        onRequest: @escaping (HTTPExchange) -> Void
+    ) throws(SystemError) {
+        let listener = try Listener(socket, fileID: fileID, line: line)
+        let socket = try listener.duplicateSocket()
+        let localAddress = listener.localAddress
+        listener.invalidate()
+        try self.init(socket, localAddress, loop, mode, options, SourceLocation(fileID, line), onRequest)
+    }
+
+    private init(
+        _ socket: consuming OwnedDescriptor, _ localAddress: SocketAddress, _ loop: RunLoop,
+        _ mode: RunLoop.Mode, _ options: Options, _ origin: SourceLocation,
+        _ onRequest: @escaping (HTTPExchange) -> Void
+    ) throws(SystemError) {
+        loop.requireOwnThread("HTTPServer.init", "perform a block on the loop and make the server there")
+        self.loop = loop
+        self.mode = mode
+        self.options = options
+        self.origin = origin
+        self.localAddress = localAddress
+        listeningSocket = socket.descriptor
+        requestHandler = onRequest
+        let source = try LibrarySource(onInvalidation: { [self] in end() }) { [self] _ in serve() }
+        unsafe daemon = startDaemon(socket.descriptor)
+        if unsafe daemon == nil {
+            source.invalidate()
+            // libmicrohttpd does not tell why. Without TLS, no setting can be wrong.
+            throw SystemError(call: "MHD_start_daemon", code: options.identity == nil ? ENOMEM : EINVAL)
+        }
+        _ = socket.release()
+        unsafe descriptor = runloops_daemon_descriptor(daemon)
+        source.setInterest(.read, of: descriptor)
+        do { try loop.add(source, forMode: mode) } catch {
+            source.invalidate()
+            throw error
+        }
+        self.source = source
+    }
+
+    /// Sets the handler that is called when the header of a request with a body is complete, before the body is received.
+    ///
+    /// The handler decides about the body. If it answers, the client is not asked for the body, and the connection is closed after
+    /// the answer. If it sets ``HTTPExchange/onData(_:)``, the body is streamed. Otherwise the body is collected, up to
+    /// ``Options/bodyLimit``. When the body is complete, the handler of requests is called, unless the request was answered.
+    ///
+    /// - Parameter handler: Called with the exchange.
+    public func onHeader(_ handler: @escaping (HTTPExchange) -> Void) {
+        requireOwnThread("HTTPServer.onHeader")
+        if isValid { headerHandler = handler }
+    }
+
+    /// The number of open connections.
+    ///
+    /// A connection that was upgraded does not count.
+    public var connectionCount: Int { links.count }
+
+    /// False for good once the server has stopped, was invalidated, or the thread of its loop has ended.
+    public var isValid: Bool { unsafe daemon != nil }
+
+    /// Duplicates the descriptor of the listening socket, for a server that takes over, in this process or another one.
+    ///
+    /// Both servers accept from the same backlog. While one of the two descriptors is open, no connection is refused, unless the
+    /// backlog is full.
+    ///
+    /// - Returns: The second descriptor.
+    /// - Throws: ``/RunLoops/SystemError`` if the process may open no more descriptors.
+    /// - Precondition: The server is valid, and ``stop(within:onStopped:)`` was not called.
+    public func duplicateSocket() throws(SystemError) -> OwnedDescriptor {
+        requireOwnThread("HTTPServer.duplicateSocket")
+        if listeningSocket < 0 {
+            misuse(
+                "HTTPServer.duplicateSocket: the \(self) accepts no more; duplicate its socket before it stops"
+            )
+        }
+        return try duplicate(listeningSocket)
+    }
+
+    /// Ends all requests with ``HTTPExchange/EndReason/serverInvalidated``, and closes all connections and the listening socket.
+    ///
+    /// The handlers of ``HTTPExchange/onEnd(_:)`` are called before this returns; if a handler of the server calls it, after that
+    /// handler. Calling it again does nothing.
+    public func invalidate() {
+        requireOwnThread("HTTPServer.invalidate")
+        source?.invalidate()
+    }
+
+    func requireOwnThread(_ member: StaticString) {
+        loop.requireOwnThread(member, "perform a block on the loop of the server and call it there")
+    }
+}
+
+@available(*, unavailable)
+extension HTTPServer: Sendable {}
+
+extension HTTPServer: CustomStringConvertible {
+    /// The address, and the place where the server was made.
+    public var description: String {
+        "\(isValid ? "" : "invalid ")HTTP server at \(localAddress) made at \(origin)"
+    }
+}

@@ -1,0 +1,199 @@
+internal import HTTPMessages
+internal import RunLoops
+internal import Streams
+
+/// A request under way: libmicrohttpd's side of an ``HTTPExchange``.
+///
+/// libmicrohttpd's callbacks only note and copy here. The server calls the handlers when libmicrohttpd has returned.
+///
+/// > Thread safety: the loop's own thread only, but for `loop`.
+final class Exchange {
+    let loop: RunLoop
+    /// The server; nil once the exchange has ended.
+    private(set) var server: HTTPServer?
+    /// The connection; nil once the exchange has ended.
+    private(set) var link: ServerLink?
+
+    var request: HTTPServer.Request
+    var state = ExchangeState()
+    var handlers = Handlers()
+    /// True while the exchange is in the server's queue.
+    var isQueued = false
+    /// True while libmicrohttpd's connection is suspended.
+    private(set) var isSuspended = false
+    /// The answer; nil until there is one.
+    private(set) var answer: ServerAnswer?
+
+    /// The user's face of the exchange, as long as the server holds it.
+    private var heldFace: HTTPExchange?
+    /// The number of faces that the user's code or the server holds.
+    private var faces = 0
+    /// The number of responders that have not answered.
+    var responders = 0
+
+    // The body of the request.
+    var input = RequestBody()
+    /// True if no bytes of a streamed body are delivered.
+    var isPaused = false
+    private(set) var isInHeaderHandler = false
+
+    // The body of the answer.
+    var output = BodyQueue(highWaterMark: 64 << 10)
+    private(set) var outputHasEnded = false
+    /// The number of bytes of a streamed answer that were given to libmicrohttpd.
+    var given = 0
+    private(set) var isAborted = false
+    /// True if the client was seen to have left.
+    private(set) var clientHasLeft = false
+
+    private(set) var endReason: HTTPExchange.EndReason?
+    /// The connection that has left HTTP, until it is delivered.
+    var upgraded: Connection?
+
+    /// The handlers that the user has set.
+    struct Handlers {
+        var data: ((HTTPExchange, RawSpan) -> Void)?
+        var drained: ((HTTPExchange) -> Void)?
+        var end: ((HTTPExchange, HTTPExchange.EndReason) -> Void)?
+    }
+
+    init(_ server: HTTPServer, _ link: ServerLink, _ target: String) {
+        self.server = server
+        self.link = link
+        loop = server.loop
+        request = HTTPServer.Request("", target)
+    }
+
+    var isOpen: Bool { endReason == nil && !isAborted }
+    var isAnswered: Bool { answer != nil || !isOpen }
+    var isSecure: Bool { server?.options.identity != nil }
+    var isStream: Bool { if case .stream? = answer { true } else { false } }
+
+    // MARK: - What the user does
+
+    @discardableResult
+    func answer(_ answer: ServerAnswer) -> Bool {
+        if isAnswered { return false }
+        if let problem = answer.problem {
+            RunLoopDiagnostics.report(
+                "HTTPExchange: the answer to \(request) is not sent, because \(problem)")
+            self.answer = .whole(HTTPServer.Response(status: 500))
+        } else {
+            self.answer = answer
+        }
+        if isStream { heldFace = currentFace }
+        resume()
+        return true
+    }
+
+    func write(_ bytes: [UInt8]) -> Bool {
+        if !isOpen || outputHasEnded { return false }
+        let mayGoOn = output.append(bytes)
+        resume()
+        return mayGoOn
+    }
+
+    func finishStream() {
+        outputHasEnded = true
+        resume()
+    }
+
+    func abort() {
+        if !isOpen { return }
+        isAborted = true
+        resume()
+    }
+
+    /// Ends a streamed answer whose client has closed the connection.
+    func clientWasSeenToLeave() {
+        clientHasLeft = true
+        abort()
+    }
+
+    func faceIsGone() {
+        faces -= 1
+        answerIfDropped()
+    }
+
+    func responderIsGone() {
+        responders -= 1
+        answerIfDropped()
+    }
+
+    /// Answers if the user's code has given up all that could.
+    private func answerIfDropped() {
+        if faces == 0 && responders == 0 && !isAnswered { answer(.whole(HTTPServer.Response(status: 500))) }
+    }
+
+    func enqueue() { server?.enqueue(self) }
+
+    // MARK: - Suspending
+
+    func suspend() {
+        if isSuspended { return }
+        isSuspended = true
+        if let link { server?.suspend(link) }
+    }
+
+    /// Lets libmicrohttpd go on with the request.
+    func resume() {
+        guard let server, let link else { return }
+        if isSuspended {
+            isSuspended = false
+            server.unwatch(self)
+            server.resume(link)
+        }
+        server.wakeDaemon()
+    }
+
+    // MARK: - Delivering
+
+    /// The user's face of the exchange: the one that the server holds, or a new one.
+    var currentFace: HTTPExchange {
+        if let heldFace { return heldFace }
+        faces += 1
+        return HTTPExchange(self)
+    }
+
+    /// Calls the handler of headers, and lets the body come.
+    func callHeaderHandler(_ handler: ((HTTPExchange) -> Void)?) {
+        isInHeaderHandler = true
+        // Held until the handler of requests, so that an exchange that is not answered here is not taken for dropped.
+        let face = currentFace
+        heldFace = face
+        handler?(face)
+        isInHeaderHandler = false
+        input.isStreamed = handlers.data != nil
+        state.handlerReturned()
+        resume()
+    }
+
+    /// Calls the handler of requests.
+    func callRequestHandler(_ handler: ((HTTPExchange) -> Void)?) {
+        let face = currentFace
+        heldFace = nil
+        handler?(face)
+        state.handlerReturned()
+    }
+
+    /// Notes that libmicrohttpd has ended the request.
+    func end(_ reason: HTTPExchange.EndReason) {
+        if endReason != nil { return }
+        enqueue()
+        server?.unwatch(self)
+        endReason = clientHasLeft ? .clientLeft : isAborted ? .failed : reason
+        state.end()
+        isSuspended = false
+        server = nil
+        link = nil
+    }
+
+    /// Calls the handler of the end, and releases all handlers.
+    func callEndHandler() {
+        guard let endReason else { return }
+        let handler = handlers.end
+        handlers = Handlers()
+        if let handler { handler(currentFace, endReason) }
+        heldFace = nil
+    }
+}

@@ -1,0 +1,92 @@
+/// The part of an exchange that decides what happens when libmicrohttpd asks about its request.
+struct ExchangeState {
+    private enum Phase {
+        /// The first line was received.
+        case header
+        /// The handler of headers decides about the body.
+        case asking
+        /// The body is received.
+        case body
+        /// The request is complete, and not answered.
+        case complete
+        /// libmicrohttpd sends the answer.
+        case answering
+        /// Final.
+        case ended
+    }
+
+    /// The answer to libmicrohttpd.
+    enum Step {
+        /// Let the request go on; libmicrohttpd asks again.
+        case goOn
+        /// Have the handler of headers called, and suspend the connection until then.
+        case callHeaderHandler
+        /// Take bytes of the body.
+        case takeBody
+        /// Have the handler of requests called.
+        case callRequestHandler
+        /// Suspend the connection until there is an answer.
+        case wait
+        /// Send the answer.
+        case sendAnswer
+    }
+
+    private var phase = Phase.header
+    /// True from the step that calls a handler until it has returned.
+    private(set) var handlerIsDue = false
+
+    /// Decides the next step.
+    ///
+    /// - Parameters:
+    ///   - hasBytes: True if there are bytes of the body.
+    ///   - asksFirst: True if the handler of headers is to be called for this request.
+    ///   - hasAnswer: True if an answer is there.
+    /// - Returns: The step.
+    mutating func next(hasBytes: Bool, asksFirst: Bool, hasAnswer: Bool) -> Step {
+        switch phase {
+        case .header:
+            if hasAnswer { return answer() }
+            if asksFirst {
+                phase = .asking
+                handlerIsDue = true
+                return .callHeaderHandler
+            }
+            phase = .body
+            return .goOn
+        case .asking:
+            if hasAnswer { return answer() }
+            if handlerIsDue { return .wait }
+            phase = .body
+            return .goOn
+        case .body:
+            if hasBytes { return .takeBody }
+            if hasAnswer { return answer() }
+            phase = .complete
+            handlerIsDue = true
+            return .callRequestHandler
+        case .complete:
+            if hasAnswer { return answer() }
+            return handlerIsDue ? .goOn : .wait
+        case .answering, .ended: return .goOn
+        }
+    }
+
+    private mutating func answer() -> Step {
+        phase = .answering
+        handlerIsDue = false
+        return .sendAnswer
+    }
+
+    /// True if the handler that is due is the handler of headers.
+    var isAsking: Bool { phase == .asking }
+
+    /// Takes the call of the handler that is due.
+    mutating func handlerReturned() { handlerIsDue = false }
+
+    mutating func end() {
+        phase = .ended
+        handlerIsDue = false
+    }
+
+    var hasEnded: Bool { phase == .ended }
+}

@@ -1,0 +1,62 @@
+internal import CHTTPDaemon
+internal import HTTPMessages
+internal import RunLoops
+internal import Streams
+
+/// An answer that the user has given.
+enum ServerAnswer {
+    case whole(HTTPServer.Response)
+    case stream(_ status: Int, HTTPFields, count: Int?)
+    case file(FileBody, _ status: Int, HTTPFields)
+    case upgrade(HTTPFields, Connection.Options, (Connection) -> Void)
+
+    static func stream(_ status: Int, _ fields: HTTPFields, _ count: Int?) -> ServerAnswer {
+        .stream(status, fields, count: count)
+    }
+
+    var status: Int {
+        switch self {
+        case .whole(let response): response.status
+        case .stream(let status, _, _), .file(_, let status, _): status
+        case .upgrade: 101
+        }
+    }
+
+    var fields: HTTPFields {
+        switch self {
+        case .whole(let response): response.fields
+        case .stream(_, let fields, _), .file(_, _, let fields), .upgrade(let fields, _, _): fields
+        }
+    }
+
+    /// The reason that the answer must not be sent; nil if it is in order.
+    var problem: String? {
+        if case .file(let file, _, _) = self, file.count == nil {
+            return "the descriptor is not of a regular file"
+        }
+        var status = status
+        if case .upgrade = self { status = 200 }
+        return ResponseRules.problem(status: status, fields: fields)
+    }
+}
+
+/// A file that is the body of an answer.
+final class FileBody {
+    private var file: OwnedDescriptor?
+    /// The number of bytes from the file's offset to its end; nil if it is not a regular file.
+    let count: Int64?
+
+    init(_ file: consuming OwnedDescriptor) {
+        let size = runloops_body_size(file.descriptor)
+        count = size < 0 ? nil : size
+        self.file = consume file
+    }
+
+    /// Gives the descriptor away, once.
+    func release() -> CInt {
+        switch file.take() {
+        case .some(let file): file.release()
+        case nil: -1
+        }
+    }
+}

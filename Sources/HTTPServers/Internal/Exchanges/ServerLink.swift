@@ -1,0 +1,56 @@
+internal import CHTTPDaemon
+
+/// A connection of a server.
+///
+/// > Thread safety: the loop's own thread only.
+@safe
+final class ServerLink {
+    /// The part of a request that the client owes.
+    enum Wait: Equatable {
+        /// The header of the next request. The date is nil until the next look at all connections.
+        case header(until: ContinuousClock.Instant?)
+        /// The rest of a body.
+        case body(until: ContinuousClock.Instant)
+        /// Nothing: the answer is owed by the server, or no limit applies.
+        case nothing
+    }
+
+    /// libmicrohttpd's connection.
+    let handle: OpaquePointer
+    let socket: CInt
+    /// The server, which outlives its connections.
+    unowned let server: HTTPServer
+    /// The place in the server's list.
+    var place = -1
+    /// The request under way.
+    var exchange: Exchange?
+    var wait: Wait
+    /// The date since which the connection has no request and no unread byte; nil before it was looked at.
+    var quietSince: ContinuousClock.Instant?
+
+    /// True once the connection was closed because its client is too slow.
+    var isClosedAsLate = false
+
+    init(_ handle: OpaquePointer, _ server: HTTPServer, until date: ContinuousClock.Instant) {
+        unsafe self.handle = handle
+        self.server = server
+        socket = unsafe runloops_link_socket(handle)
+        wait = .header(until: date)
+    }
+
+    /// Decides that the client is too late.
+    ///
+    /// - Parameters:
+    ///   - now: The date.
+    ///   - time: The time for the next header, from when this is first asked.
+    /// - Returns: True if it is.
+    func isLate(_ now: ContinuousClock.Instant, timeForHeader time: Duration) -> Bool {
+        switch wait {
+        case .header(nil):
+            wait = .header(until: now + time)
+            return false
+        case .header(let date?), .body(let date): return now >= date
+        case .nothing: return false
+        }
+    }
+}

@@ -1,0 +1,169 @@
+internal import CHTTPDaemon
+internal import Glibc
+internal import RunLoops
+internal import Streams
+
+// libmicrohttpd calls these while one of its functions runs. They copy and note, and call no code of the user.
+
+/// The functions that a daemon calls.
+func daemonCallbacks() -> runloops_daemon_callbacks {
+    unsafe runloops_daemon_callbacks(
+        opened: { handle, server in
+            let link = unsafe serverOf(server).linkWasOpened(handle!)
+            // Safe: the server holds the link until it is closed.
+            return unsafe Unmanaged.passUnretained(link).toOpaque()
+        },
+        closed: { link, server in unsafe serverOf(server).linkWasClosed(linkOf(link)) },
+        began: { link, target in unsafe linkOf(link).begin(String(cString: target!)) },
+        proceed: { exchange, method, version, bytes, count in
+            unsafe exchangeOf(exchange).proceed(method!, version!, bytes, count!)
+        },
+        upgraded: { exchange, socket, bytes, count, upgraded in
+            // Safe: the bytes are copied during the call.
+            let received = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+            unsafe exchangeOf(exchange).take(socket, received)
+            // The duplicate stays open, so libmicrohttpd is done with the connection.
+            unsafe runloops_upgraded_release(upgraded)
+        },
+        ended: { exchange, reason in unsafe exchangeOf(exchange).wasEnded(reason) })
+}
+
+/// The server that a context of libmicrohttpd stands for.
+private func serverOf(_ context: UnsafeMutableRawPointer?) -> HTTPServer {
+    // Safe: the source holds the server until the daemon is freed.
+    unsafe Unmanaged<HTTPServer>.fromOpaque(context!).takeUnretainedValue()
+}
+
+/// The connection that a pointer of libmicrohttpd stands for.
+private func linkOf(_ pointer: UnsafeMutableRawPointer?) -> ServerLink {
+    // Safe: the server holds the link until it is closed, which is the last call with it.
+    unsafe Unmanaged<ServerLink>.fromOpaque(pointer!).takeUnretainedValue()
+}
+
+/// The exchange that a pointer of libmicrohttpd stands for.
+private func exchangeOf(_ pointer: UnsafeMutableRawPointer?) -> Exchange {
+    // Safe: its link holds the exchange until it is ended, which is the last call with it.
+    unsafe Unmanaged<Exchange>.fromOpaque(pointer!).takeUnretainedValue()
+}
+
+extension ServerLink {
+    /// Makes the exchange of a request whose first line was received.
+    fileprivate func begin(_ target: String) -> UnsafeMutableRawPointer {
+        server.statistics.requests += 1
+        quietSince = nil
+        let made = Exchange(server, self, target)
+        exchange = made
+        // Safe: the link holds the exchange until it is ended.
+        return unsafe Unmanaged.passUnretained(made).toOpaque()
+    }
+}
+
+extension Exchange {
+    /// Decides what libmicrohttpd does next with the request.
+    ///
+    /// - Returns: False to close the connection.
+    fileprivate func proceed(
+        _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ bytes: UnsafeRawPointer?,
+        _ count: UnsafeMutablePointer<Int>
+    ) -> Bool {
+        if isAborted { return false }
+        guard let server, let link else { return false }
+        var asksFirst = false
+        if request.method.isEmpty { asksFirst = unsafe takeHeader(server, link, method, version) }
+        switch state.next(
+            hasBytes: unsafe count.pointee > 0, asksFirst: asksFirst, hasAnswer: answer != nil)
+        {
+        case .goOn: return true
+        case .callHeaderHandler:
+            enqueue()
+            suspend()
+        case .takeBody:
+            return unsafe takeBody(server, UnsafeRawBufferPointer(start: bytes, count: count.pointee), count)
+        case .callRequestHandler:
+            link.wait = .nothing
+            if input.isTooLong {
+                refuse(413, server)
+                return unsafe proceed(method, version, bytes, count)
+            }
+            if !input.isStreamed { request.body = input.giveBytes() }
+            enqueue()
+        case .wait: suspend()
+        case .sendAnswer:
+            link.wait = .nothing
+            return sendAnswer(server, link)
+        }
+        return true
+    }
+
+    /// - Returns: True if the handler of headers is to be called.
+    private func takeHeader(
+        _ server: HTTPServer, _ link: ServerLink, _ method: UnsafePointer<CChar>,
+        _ version: UnsafePointer<CChar>
+    ) -> Bool {
+        // Safe: the strings are libmicrohttpd's, and are copied.
+        let name = unsafe String(cString: method)
+        let number = unsafe String(cString: version + "HTTP/".utf8.count)
+        request = HTTPServer.Request(
+            name, request.target, version: number, fields: unsafe fields(of: link.handle))
+        let hasBody = RequestRules.hasBody(request)
+        let asksFirst = hasBody && server.headerHandler != nil
+        let limit = asksFirst ? nil : server.options.bodyLimit
+        if let status = RequestRules.refusal(of: request, bodyLimit: limit) {
+            refuse(status, server)
+            return false
+        }
+        link.wait = hasBody ? .body(until: .now + server.options.bodyTimeout) : .nothing
+        return asksFirst
+    }
+
+    private func refuse(_ status: Int, _ server: HTTPServer) {
+        server.statistics.refusedRequests += 1
+        answer(.whole(HTTPServer.Response(status: status)))
+    }
+
+    private func takeBody(
+        _ server: HTTPServer, _ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>
+    ) -> Bool {
+        // The rest of a body that is answered already is of no use.
+        if answer != nil && input.isStreamed {
+            unsafe count.pointee = 0
+            return true
+        }
+        switch unsafe input.take(bytes, limit: server.options.bodyLimit) {
+        case .taken: unsafe count.pointee = 0
+        case .full: suspend()
+        case .refused:
+            server.statistics.refusedRequests += 1
+            return false
+        }
+        if input.isStreamed { enqueue() }
+        return true
+    }
+
+    /// Takes over the socket of a connection that leaves HTTP.
+    fileprivate func take(_ socket: CInt, _ received: [UInt8]) {
+        guard case .upgrade(_, let options, _)? = answer else { return }
+        // Without a descriptor for the duplicate, the connection ends, and the handler is not called.
+        do {
+            upgraded = try Connection(duplicate(socket), received: received, options: options)
+        } catch {
+            RunLoopDiagnostics.report(
+                "HTTPExchange: the connection of \(request) cannot be taken over: \(error)")
+        }
+    }
+
+    fileprivate func wasEnded(_ reason: runloops_end) {
+        let link = link
+        let late = link?.isClosedAsLate ?? false
+        if reason == runloops_sent { server?.statistics.sentAnswers += 1 }
+        switch reason {
+        case runloops_sent: end(.sent)
+        case runloops_timed_out: end(.timedOut)
+        case runloops_client_left: end(late ? .timedOut : .clientLeft)
+        case runloops_daemon_stopped: end(.serverInvalidated)
+        default: end(late ? .timedOut : answer == nil ? .clientLeft : .failed)
+        }
+        link?.exchange = nil
+        link?.wait = .header(until: nil)
+    }
+}

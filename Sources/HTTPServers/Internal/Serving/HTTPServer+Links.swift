@@ -1,0 +1,94 @@
+internal import CHTTPDaemon
+internal import RunLoops
+
+extension HTTPServer {
+    /// The time without a request and a byte after which a connection is closed while the server stops.
+    private static let quietTime = Duration.milliseconds(500)
+
+    func linkWasOpened(_ handle: OpaquePointer) -> ServerLink {
+        statistics.connections += 1
+        let link = unsafe ServerLink(handle, self, until: .now + options.headerTimeout)
+        link.place = links.count
+        links.append(link)
+        return link
+    }
+
+    func linkWasClosed(_ link: ServerLink) {
+        let last = links.removeLast()
+        if last !== link {
+            links[link.place] = last
+            last.place = link.place
+        }
+        link.exchange?.end(.failed)
+        link.exchange = nil
+    }
+
+    func suspend(_ link: ServerLink) { unsafe runloops_link_suspend(link.handle) }
+
+    func resume(_ link: ServerLink) { unsafe runloops_link_resume(link.handle) }
+
+    // MARK: - Clients that leave
+
+    /// Watches the socket of a client that waits for bytes of a streamed answer.
+    func watch(_ exchange: Exchange) {
+        guard let socket = exchange.link?.socket else { return }
+        watchedExchanges[socket] = exchange
+        source?.setInterest(.read, of: socket)
+    }
+
+    func unwatch(_ exchange: Exchange) {
+        guard let socket = exchange.link?.socket, watchedExchanges[socket] === exchange else { return }
+        watchedExchanges[socket] = nil
+        source?.setInterest([], of: socket)
+    }
+
+    func lookAtWaiting(_ socket: CInt) {
+        guard let exchange = watchedExchanges[socket] else { return }
+        // Otherwise the next request has arrived, which would be reported again and again.
+        let isAtEnd = runloops_socket_is_at_end(socket)
+        unwatch(exchange)
+        if isAtEnd { exchange.clientWasSeenToLeave() }
+    }
+
+    // MARK: - Times
+
+    /// The time between two looks at all connections.
+    var sweepInterval: Duration {
+        if stopping != nil { return .milliseconds(20) }
+        return max(min(options.headerTimeout, options.bodyTimeout) / 8, .milliseconds(1))
+    }
+
+    /// Closes the connections whose clients are too late, and while the server stops those that are quiet.
+    func sweepIfDue() {
+        let now = ContinuousClock.now
+        if let sweepDate, now < sweepDate { return }
+        sweepDate = nil
+        for link in links {
+            if link.isLate(now, timeForHeader: options.idleTimeout + options.headerTimeout) {
+                closeAsLate(link)
+            } else if link.wait != .nothing && runloops_socket_is_at_end(link.socket) {
+                // libmicrohttpd does not see the end of a stream that comes together with bytes.
+                runloops_socket_end(link.socket)
+            } else if stopping != nil && link.exchange == nil {
+                closeIfQuiet(link, now)
+            }
+        }
+    }
+
+    private func closeAsLate(_ link: ServerLink) {
+        // A streamed body has no limit.
+        if case .body = link.wait, link.exchange?.input.isStreamed == true { return link.wait = .nothing }
+        if link.isClosedAsLate { return }
+        link.isClosedAsLate = true
+        statistics.slowConnections += 1
+        runloops_socket_end(link.socket)
+    }
+
+    private func closeIfQuiet(_ link: ServerLink, _ now: ContinuousClock.Instant) {
+        guard let since = link.quietSince, runloops_socket_unread(link.socket) == 0 else {
+            link.quietSince = now
+            return
+        }
+        if now - since >= HTTPServer.quietTime { runloops_socket_end(link.socket) }
+    }
+}

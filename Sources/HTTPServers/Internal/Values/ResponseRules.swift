@@ -1,0 +1,30 @@
+internal import HTTPMessages
+
+/// The rules that an answer of the user must keep.
+enum ResponseRules {
+    /// The reason that an answer must not be sent; nil if it is in order.
+    static func problem(status: Int, fields: HTTPFields) -> String? {
+        if !(200...599).contains(status) { return "the status is \(status), not one from 200 to 599" }
+        for field in fields {
+            if !MessageRules.isToken(field.name) {
+                return "a field has the name \(field.name.debugDescription)"
+            }
+            // libmicrohttpd refuses empty values.
+            if field.value.isEmpty || !MessageRules.isFieldValue(field.value) {
+                return "the field \(field.name) has the value \(field.value.debugDescription)"
+            }
+            if isOwn(field.name) { return "the field \(field.name) is the server's own" }
+        }
+        return nil
+    }
+
+    private static func isOwn(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case 4: HTTPFields.areEqual(name, "Date")
+        case 10: HTTPFields.areEqual(name, "Connection")
+        case 14: HTTPFields.areEqual(name, "Content-Length")
+        case 17: HTTPFields.areEqual(name, "Transfer-Encoding")
+        default: false
+        }
+    }
+}
