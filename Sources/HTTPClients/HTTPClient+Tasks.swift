@@ -58,20 +58,72 @@ extension HTTPClient {
         try await answer(to: request, UploadFile(descriptor), SourceLocation(fileID, line))
     }
 
+    /// Sends a request with a body that a sequence gives piece by piece, and awaits the header of its answer.
+    ///
+    /// ```swift
+    /// let answer = try await client.response(for: request, uploading: connection.pieces())
+    /// ```
+    ///
+    /// The next piece is awaited when at most 128 KiB are unsent, so a slow server makes the sequence wait. If the transfer ends
+    /// before the sequence, the rest of the sequence is not read, and the answer is returned, or the error thrown. As with
+    /// ``HTTPTransfer/write(_:)``, the body cannot be sent again. If the task is cancelled, the transfer is cancelled.
+    ///
+    /// - Parameters:
+    ///   - request: The request. If its body is ``HTTPRequest/Body/stream(count:)``, the server is told the count; other bodies
+    ///     are ignored.
+    ///   - pieces: The pieces of the body. It is iterated where the task runs.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Returns: The header, and the body to read.
+    /// - Throws: ``HTTPClientError`` if there is no answer, or the error of the sequence, which cancels the transfer.
+    nonisolated(nonsending) public func response<Pieces: AsyncSequence>(
+        for request: HTTPRequest, uploading pieces: Pieces, fileID: StaticString = #fileID, line: Int = #line
+    ) async throws -> Answer where Pieces.Element == [UInt8] {
+        var request = request
+        if case .stream = request.body {} else { request.body = .stream(count: nil) }
+        let reader = try begin(request, nil, SourceLocation(fileID, line))
+        let transfer = reader.transfer
+        do {
+            var iterator = pieces.makeAsyncIterator()
+            while transfer.isActive, let piece = try await iterator.next(isolation: #isolation) {
+                transfer.write(piece)
+                while transfer.isActive && transfer.isAboveMark { await reader.wait(isolation: #isolation) }
+            }
+        } catch {
+            transfer.cancel()
+            throw error
+        }
+        transfer.endBody()
+        return try await header(of: reader)
+    }
+
     nonisolated(nonsending) private func answer(
         to request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation
     ) async throws(HTTPClientError) -> Answer {
+        try await header(of: begin(request, file, origin))
+    }
+
+    /// Starts a transfer whose answer a task reads.
+    private func begin(
+        _ request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation
+    ) throws(HTTPClientError) -> BodyReader {
         if !isValid { throw .clientInvalidated }
         var made: BodyReader?
-        let transfer = transferSet.start(request, file, origin) { [transferSet] in
+        _ = transferSet.start(request, file, origin) { [transferSet] in
             made = BodyReader($0, transferSet.loop)
         }
-        guard let reader = made else { throw .clientInvalidated }
+        guard let made else { throw .clientInvalidated }
+        return made
+    }
+
+    /// Awaits the header of the answer that a reader reads.
+    nonisolated(nonsending) private func header(of reader: BodyReader) async throws(HTTPClientError) -> Answer
+    {
         while true {
-            if let response = transfer.response {
+            if let response = reader.transfer.response {
                 return Answer(response: response, body: HTTPBody(reader: reader))
             }
-            if case .some(.some(let error)) = transfer.state.result { throw error }
+            if case .some(.some(let error)) = reader.transfer.state.result { throw error }
             await reader.wait(isolation: #isolation)
         }
     }

@@ -1,3 +1,5 @@
+public import HTTPMessages
+
 /// A request to a server.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+public import HTTPMessages
+
 /// The header of a server's answer.
 ///
 /// Interim answers, such as `100 Continue`, and answers that redirected the request are not shown: this is the last one.

@@ -45,6 +45,9 @@ extension HTTPTransfer {
         upload?.stream?.count ?? 0
     }
 
+    /// True from the write that exceeded the mark until a writer may continue.
+    var isAboveMark: Bool { upload?.stream?.isAboveMark ?? false }
+
     private func stream(_ member: StaticString) -> UploadStream? {
         if let stream = upload?.stream { return stream }
         if case .stream = request.body { return nil }

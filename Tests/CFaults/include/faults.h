@@ -2,6 +2,7 @@
 
 #include "interruptions.h"
 #include "names.h"
+#include "transfers.h"
 
 #include <stdbool.h>
 

@@ -1,3 +1,4 @@
+import CFaults
 import Glibc
 import HTTPClients
 import RunLoops
@@ -120,6 +121,8 @@ import Testing
             let body = [UInt8]((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
             try withServer({ try $0.answer("200 OK", "", body) }, options: options) { client, server in
                 let before = Memory.peak()
+                let passes = PassTimes()
+                passes.observe(client.loop, mode: .network)
                 var sizes = [Int](repeating: 0, count: 1_000)
                 var differences = 0
                 var ended = 0
@@ -149,6 +152,11 @@ import Testing
                 #expect(differences == 0)
                 // 128 KiB and libcurl's own buffers for each connection, and what the server's hundred threads need.
                 #expect(Memory.peak() - before < 200 << 20)
+                // The bound is that of an unoptimised build without a sanitizer; one of an optimised build is not established.
+                #if DEBUG
+                    #expect(passes.count > 100)
+                    if !faults_are_slow() { #expect(passes.longest < .milliseconds(50)) }
+                #endif
             }
         }
     }

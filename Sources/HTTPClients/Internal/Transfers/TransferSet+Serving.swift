@@ -88,7 +88,10 @@ extension TransferSet {
 
     private func deliver(_ transfer: HTTPTransfer) {
         transfer.isQueued = false
-        if let reader = transfer.reader { return reader.wake() }
+        if let reader = transfer.reader {
+            _ = transfer.upload?.stream?.takeDrained()
+            return reader.wake()
+        }
         if transfer.upload?.stream?.takeDrained() == true { transfer.handlers.drained?(transfer) }
         while true {
             switch transfer.state.next(hasBytes: !transfer.inbox.isEmpty) {

@@ -1,3 +1,5 @@
+internal import HTTPMessages
+
 /// The header of the answer that a transfer receives, line by line.
 ///
 /// A transfer receives several headers, one after the other: of interim answers, of answers that redirect, and the last one.

@@ -1,18 +1,20 @@
+internal import HTTPMessages
+
 /// The parts of a request that libcurl sends as they are, checked and written down as it wants them.
 enum RequestLines {
     /// Refuses characters that would end a line or a word, so that no part of a request can become another one.
     static func check(_ request: HTTPRequest) throws(HTTPClientError) {
-        if request.method.isEmpty || !request.method.utf8.allSatisfy(isTokenCharacter) {
+        if !MessageRules.isToken(request.method) {
             throw .invalidRequest("the method \(request.method.debugDescription)")
         }
         if request.url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) {
             throw .unsupportedURL(request.url)
         }
         for field in request.fields {
-            if field.name.isEmpty || !field.name.utf8.allSatisfy(isTokenCharacter) {
+            if !MessageRules.isToken(field.name) {
                 throw .invalidRequest("a field with the name \(field.name.debugDescription)")
             }
-            if field.value.utf8.contains(where: { $0 == 0 || $0 == 0x0a || $0 == 0x0d }) {
+            if !MessageRules.isFieldValue(field.value) {
                 throw .invalidRequest("a line break in the field \(field.name)")
             }
             for forbidden in ["Content-Length", "Transfer-Encoding"]
@@ -35,15 +37,5 @@ enum RequestLines {
         if request.fields["Expect"] == nil { lines.append("Expect:") }
         if isPost && request.fields["Content-Type"] == nil { lines.append("Content-Type:") }
         return lines
-    }
-
-    /// True for the characters that a method or the name of a field may have.
-    private static func isTokenCharacter(_ letter: UInt8) -> Bool {
-        switch letter {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(letter)
-        }
     }
 }
