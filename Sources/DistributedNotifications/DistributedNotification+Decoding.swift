@@ -1,0 +1,23 @@
+internal import FoundationEssentials
+
+extension DistributedNotification {
+    /// Decodes the payload as the JSON of a type.
+    ///
+    /// - Parameter type: The type.
+    /// - Returns: The value.
+    /// - Throws: ``DistributedNotificationError/coding(_:)`` if the payload is not the JSON of the type.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type
+    ) throws(DistributedNotificationError) -> Value {
+        do { return try JSONDecoder().decode(type, from: Data(payload)) } catch {
+            throw .coding("\(error)")
+        }
+    }
+}
+
+/// The JSON of payloads.
+enum JSONCoding {
+    static func encode(_ value: some Encodable) throws(DistributedNotificationError) -> [UInt8] {
+        do { return Array(try JSONEncoder().encode(value)) } catch { throw .coding("\(error)") }
+    }
+}

@@ -1,0 +1,121 @@
+internal import RunLoops
+
+extension DistributedNotificationCenter {
+    /// Posts a notification, and returns when the center has it.
+    ///
+    /// The center keeps it until it is settled, and hands it over again if the connection or the hub ends.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
+    ///   - sender: The sender, up to 255 bytes in UTF-8; nil for none.
+    ///   - payload: Bytes for the observers, up to ``Options/payload``.
+    ///   - deliverImmediately: True if observers in suspended centers get it at once, with what they hold before it.
+    ///   - policy: The policy if the center has no room to keep it.
+    /// - Returns: The number of the notification.
+    /// - Throws: ``DistributedNotificationError``: ``DistributedNotificationError/full``,
+    ///   ``DistributedNotificationError/tooLarge(limit:)``, ``DistributedNotificationError/tooManyTopics(limit:)``,
+    ///   ``DistributedNotificationError/malformed(_:reason:)`` or ``DistributedNotificationError/ended``. Then nothing is sent,
+    ///   and no number is taken.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @discardableResult
+    public func post(
+        _ name: String, sender: String? = nil, payload: [UInt8] = [], deliverImmediately: Bool = false,
+        whenFull policy: FullPolicy = .refuse
+    ) throws(DistributedNotificationError) -> UInt64 {
+        Fork.check("DistributedNotificationCenter.post")
+        let topic = try topic(name, sender, payload)
+        var deadline = Moment.never
+        if case .block(let time) = policy { deadline = Moment.now().advanced(by: time.nanosecondsRoundedUp) }
+        while true {
+            let posted = try state.post(
+                topic, payload, isImmediate: deliverImmediately, dropsOldest: policy == .dropOldest,
+                waits: deadline != .never)
+            switch posted {
+            case .taken(let number): return number
+            case .waits(let room):
+                if !room.wait(until: deadline) { throw .full }
+                if let error = room.take() { throw error }
+            }
+        }
+    }
+
+    /// Posts a value as JSON, and returns when the center has it.
+    ///
+    /// Otherwise the same as ``post(_:sender:payload:deliverImmediately:whenFull:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - sender: The sender; nil for none.
+    ///   - value: The value, which observers read with ``DistributedNotification/decode(_:)``.
+    ///   - deliverImmediately: True if observers in suspended centers get it at once.
+    ///   - policy: The policy if the center has no room to keep it.
+    /// - Returns: The number of the notification.
+    /// - Throws: ``DistributedNotificationError``, also ``DistributedNotificationError/coding(_:)``.
+    ///
+    /// > Thread safety: any thread. Not in a signal handler.
+    @discardableResult
+    public func post(
+        _ name: String, sender: String? = nil, encoding value: some Encodable,
+        deliverImmediately: Bool = false,
+        whenFull policy: FullPolicy = .refuse
+    ) throws(DistributedNotificationError) -> UInt64 {
+        try post(
+            name, sender: sender, payload: JSONCoding.encode(value), deliverImmediately: deliverImmediately,
+            whenFull: policy)
+    }
+
+    /// Posts a notification, and waits until it is accepted or settled.
+    ///
+    /// If the center has no room, this waits for room first. If the task is cancelled or the deadline passes after that, the
+    /// notification is posted nevertheless.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
+    ///   - sender: The sender, up to 255 bytes in UTF-8; nil for none.
+    ///   - payload: Bytes for the observers, up to ``Options/payload``.
+    ///   - deliverImmediately: True if observers in suspended centers get it at once, with what they hold before it.
+    ///   - milestone: The stage to wait for.
+    ///   - deadline: The time to give up, or nil for never.
+    /// - Returns: The number of the notification.
+    /// - Throws: ``DistributedNotificationError``: as the post that does not wait, ``DistributedNotificationError/timedOut``,
+    ///   ``DistributedNotificationError/cancelled``, ``DistributedNotificationError/dropped``.
+    ///
+    /// > Thread safety: any task.
+    @discardableResult
+    public func post(
+        _ name: String, sender: String? = nil, payload: [UInt8] = [], deliverImmediately: Bool = false,
+        until milestone: Milestone, before deadline: ContinuousClock.Instant? = nil
+    ) async throws(DistributedNotificationError) -> UInt64 {
+        Fork.check("DistributedNotificationCenter.post")
+        let topic = try topic(name, sender, payload)
+        let end = deadline.map { Moment($0) } ?? .never
+        while true {
+            let posted = try state.post(
+                topic, payload, isImmediate: deliverImmediately, dropsOldest: false, waits: true)
+            switch posted {
+            case .waits(let room):
+                if let error = await room.value(before: end, timedOut: .timedOut, cancelled: .cancelled, {}) {
+                    throw error
+                }
+            case .taken(let number):
+                guard let wait = state.awaitMilestone(milestone, of: number) else { return number }
+                if let error = await wait.value(before: end, timedOut: .timedOut, cancelled: .cancelled, {}) {
+                    throw error
+                }
+                return number
+            }
+        }
+    }
+
+    private func topic(
+        _ name: String, _ sender: String?, _ payload: [UInt8]
+    ) throws(DistributedNotificationError) -> Topic {
+        if name.isEmpty { throw .malformed(name, reason: "the name is empty") }
+        for text in [name, sender ?? ""] where text.utf8.count > 255 {
+            throw .malformed(text, reason: "it has \(text.utf8.count) bytes, more than 255")
+        }
+        if payload.count > options.payload { throw .tooLarge(limit: options.payload) }
+        return Topic(name: name, sender: sender)
+    }
+}

@@ -1,0 +1,104 @@
+internal import RunLoops
+
+extension DistributedNotificationCenter {
+    /// The limits of a center.
+    ///
+    /// ```swift
+    /// var options = DistributedNotificationCenter.Options()
+    /// options.payload = 4_096
+    /// ```
+    ///
+    /// > Thread safety: a value.
+    public struct Options: Hashable, Sendable {
+        /// The largest number of bytes of a payload, up to 98,304.
+        public var payload = 65_536
+
+        /// The largest number of posts that the center keeps until they are settled.
+        public var keptPosts = 4_096
+
+        /// The largest number of bytes that the center keeps until they are settled.
+        public var keptBytes = 4_194_304
+
+        /// The largest number of pairs of a name and a sender that the center posts with, up to 65,536.
+        public var topics = 1_024
+
+        /// The largest number of notifications that an observer holds while the center is suspended.
+        public var held = 1_024
+
+        /// The time without an acknowledgement after which the connection counts as stalled.
+        public var stall = Duration.seconds(5)
+
+        /// The time that a poster has to be heard of after the connection has begun anew, before its observers get a gap
+        /// with an open end.
+        public var grace = Duration.seconds(10)
+
+        /// Makes limits that suit most programs.
+        public init() {}
+
+        /// Ends the program if a limit is out of its range.
+        func check() {
+            if !(0...98_304).contains(payload) {
+                misuse(
+                    "DistributedNotificationCenter.Options.payload: \(payload) bytes do not fit; use 0 to 98304"
+                )
+            }
+            if keptPosts < 1 || keptBytes < 1 {
+                misuse(
+                    "DistributedNotificationCenter.Options: \(keptPosts) posts and \(keptBytes) bytes leave no room for a post; use at least 1"
+                )
+            }
+            if !(1...65_536).contains(topics) {
+                misuse(
+                    "DistributedNotificationCenter.Options.topics: \(topics) is out of range; use 1 to 65536")
+            }
+            if held < 1 {
+                misuse(
+                    "DistributedNotificationCenter.Options.held: \(held) holds nothing; use at least 1, or .drop"
+                )
+            }
+            if stall <= .zero || grace <= .zero {
+                misuse(
+                    "DistributedNotificationCenter.Options: a time of \(min(stall, grace)) is none; use some seconds"
+                )
+            }
+        }
+    }
+
+    /// The policy for a post for which the center has no room.
+    ///
+    /// > Thread safety: a value.
+    public enum FullPolicy: Hashable, Sendable {
+        /// Throws ``DistributedNotificationError/full``.
+        case refuse
+        /// Drops the oldest posts that are kept, which observers that have not got them see as a gap.
+        case dropOldest
+        /// Blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if this time passes first.
+        case block(until: Duration)
+    }
+
+    /// A stage on a post's way that a task can wait for.
+    ///
+    /// > Thread safety: a value.
+    public enum Milestone: Hashable, Sendable {
+        /// The engine has the post.
+        case accepted
+        /// Every process that is connected and subscribes to it has confirmed the post, or was given a gap.
+        ///
+        /// A process confirms a post when it is in the lanes of its observers, before their handlers have run.
+        case settled
+    }
+
+    /// The counts of a center's posts.
+    ///
+    /// > Thread safety: a value.
+    public struct Statistics: Hashable, Sendable {
+        /// The number of posts, which is the number of the last one.
+        public var posted: UInt64 = 0
+        /// The number of the last post that an engine has accepted.
+        public var accepted: UInt64 = 0
+        /// The number of posts that are kept, because they are not settled.
+        public var kept = 0
+        /// The number of posts that were dropped for lack of room.
+        public var dropped = 0
+    }
+}

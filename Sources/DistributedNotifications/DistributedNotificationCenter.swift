@@ -1,0 +1,108 @@
+public import RunLoops
+
+/// An object that delivers notifications to observers of other processes, and tells every observer what it has missed.
+///
+/// ```swift
+/// let center = try DistributedNotificationCenter(.hub(named: PortName("org.example.cache")))
+/// let observation = center.addObserver(forName: "user.changed", on: .main) { event in
+///     switch event {
+///     case .notification(let note): cache.remove(note.payload)
+///     case .gap: cache.removeAll()
+///     }
+/// }
+/// try center.post("user.changed", payload: Array("42".utf8))
+/// ```
+///
+/// Each notification of a poster has a number. An observer gets the notifications of one poster with one name and sender in
+/// order, each once, and where some are missing it gets a ``DistributedNotificationGap`` in their place. There is no order
+/// between posters.
+///
+/// The center connects in the background, and again whenever the connection ends. Meanwhile it keeps the posts. It has a thread
+/// of its own, which no handler of yours blocks. <doc:NotificationsBetweenProcesses> says more.
+///
+/// The center ends with ``invalidate()``, or when the last reference to it is released.
+///
+/// > Thread safety: any thread.
+public final class DistributedNotificationCenter: Sendable {
+    let state: CenterState
+    private let thread: RunLoopThread
+
+    /// The engine.
+    public let engine: DistributedNotificationEngine
+
+    /// The limits.
+    public var options: Options { state.options }
+
+    /// The identity of this center as a poster.
+    public var poster: DistributedNotification.Poster { .init(state.poster) }
+
+    /// Makes a center, which begins to connect.
+    ///
+    /// - Parameters:
+    ///   - engine: The way to the other centers.
+    ///   - options: The limits.
+    /// - Throws: ``/RunLoops/SystemError`` if the thread of the center cannot be started. An engine that cannot be used shows
+    ///   in ``connectionState``.
+    ///
+    /// > Thread safety: any thread.
+    public init(_ engine: DistributedNotificationEngine, options: Options = Options()) throws(SystemError) {
+        options.check()
+        self.engine = engine
+        thread = try RunLoopThread(servingProcess: "notifications")
+        state = CenterState(options, thread.runLoop)
+        state.start(engine)
+    }
+
+    deinit { invalidate() }
+
+    /// Ends the center: its observers are removed, and its connection is closed.
+    ///
+    /// Posts that the engine has taken are still sent if that is possible without waiting. To be sure of a post, await that it
+    /// is accepted. Calling this twice is harmless.
+    ///
+    /// > Thread safety: any thread.
+    public func invalidate() {
+        Fork.check("DistributedNotificationCenter.invalidate")
+        state.end(nil)
+        let thread = thread
+        // Behind the block that ends the engine.
+        thread.runLoop.performInEveryMode { thread.stop() }
+    }
+
+    // MARK: - The connection
+
+    /// The state of the connection.
+    ///
+    /// > Thread safety: any thread. It may change at any moment.
+    public var connectionState: ConnectionState { state.connection }
+
+    /// The states of the connection from now on, beginning with the present one.
+    ///
+    /// A task that is slow misses states, but never the newest one. The sequence ends with the center.
+    public var connectionStates: AsyncStream<ConnectionState> {
+        let (stream, continuation) = AsyncStream<ConnectionState>.makeStream(
+            bufferingPolicy: .bufferingNewest(16))
+        let number = state.watchConnection { state in
+            continuation.yield(state)
+            if case .ended = state { continuation.finish() }
+        }
+        continuation.onTermination = { [weak state] _ in state?.stopWatching(number) }
+        return stream
+    }
+
+    /// The counts of this center's posts.
+    public var statistics: Statistics { state.statistics }
+
+    /// True while observers get only what their ``SuspensionBehavior`` lets through.
+    ///
+    /// Posting is not affected.
+    public var isSuspended: Bool {
+        get { state.isSuspended }
+        set { state.suspend(newValue) }
+    }
+}
+
+extension DistributedNotificationCenter: CustomStringConvertible {
+    /// The engine, and the identity of the poster.
+    public var description: String { "distributed notification center on \(engine), poster \(poster)" }
+}

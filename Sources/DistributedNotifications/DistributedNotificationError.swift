@@ -1,0 +1,62 @@
+public import MessagePorts
+public import RunLoops
+
+/// The reason that a notification was not posted, or that a center is not connected.
+///
+/// > Thread safety: a value.
+public enum DistributedNotificationError: Error, Hashable, Sendable {
+    /// The name or the sender cannot be used, for the given reason.
+    case malformed(String, reason: String)
+    /// The payload has more bytes than the limit. Nothing was sent.
+    case tooLarge(limit: Int)
+    /// The poster uses more topics, which are pairs of a name and a sender, than the limit. Nothing was sent.
+    case tooManyTopics(limit: Int)
+    /// The center keeps as many posts as it may, because the engine does not take them or observers do not confirm them.
+    ///
+    /// Nothing was sent, and the post has no number.
+    case full
+    /// The center was invalidated.
+    ///
+    /// A post that was waited for may arrive nevertheless.
+    case ended
+    /// The post was dropped, because a later one was told to make room.
+    case dropped
+    /// The deadline passed first. A post that was waited for may still arrive.
+    case timedOut
+    /// The task that waited was cancelled. The post may still arrive.
+    case cancelled
+    /// The value is not encodable as JSON, or the payload is not the JSON of the type, for the given reason.
+    case coding(String)
+    /// The other end breaks the protocol, for the given reason.
+    case protocolViolation(String)
+    /// Another process has the same identity as a poster.
+    case duplicatePoster
+    /// The engine cannot be used, for the given reason.
+    case engine(String)
+    /// A port between processes has failed.
+    case port(MessagePortError)
+    /// The kernel has refused.
+    case system(SystemError)
+}
+
+extension DistributedNotificationError: CustomStringConvertible {
+    /// The reason, in words.
+    public var description: String {
+        switch self {
+        case .malformed(let text, let reason): "\"\(text)\" cannot be used: \(reason)"
+        case .tooLarge(let limit): "the payload has more than \(limit) bytes; send a name or a path instead"
+        case .tooManyTopics(let limit): "the poster uses more than \(limit) pairs of a name and a sender"
+        case .full: "the center keeps as many posts as it may; wait for room, or drop the oldest"
+        case .ended: "the center was invalidated"
+        case .dropped: "a later post has taken the room of this one"
+        case .timedOut: "the deadline passed first"
+        case .cancelled: "the task was cancelled"
+        case .coding(let reason): "the payload is not as expected: \(reason)"
+        case .protocolViolation(let reason): "the other end breaks the protocol: \(reason)"
+        case .duplicatePoster: "another process has the same identity as a poster"
+        case .engine(let reason): reason
+        case .port(let error): "\(error)"
+        case .system(let error): "\(error)"
+        }
+    }
+}

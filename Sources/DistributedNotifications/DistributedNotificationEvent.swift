@@ -1,0 +1,9 @@
+/// An event of an observer's lane: a notification, or the notice that notifications are missing.
+///
+/// > Thread safety: a value.
+public enum DistributedNotificationEvent: Hashable, Sendable {
+    /// A notification.
+    case notification(DistributedNotification)
+    /// Notifications of one poster are missing: reload what they told you about.
+    case gap(DistributedNotificationGap)
+}

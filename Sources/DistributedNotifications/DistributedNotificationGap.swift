@@ -1,0 +1,80 @@
+/// Notifications of one poster that an observer has not got, and will not get.
+///
+/// A gap is an event of its own, which the observer gets in order with its notifications: after every notification of the
+/// poster and topic with a lower number, and before every one with a higher number.
+///
+/// > Thread safety: a value.
+public struct DistributedNotificationGap: Hashable, Sendable {
+    /// The reason that notifications were lost.
+    ///
+    /// > Thread safety: a value.
+    public enum Reason: UInt8, Hashable, Sendable, CaseIterable {
+        /// The poster could not hand them over in time, had no room to keep more, and was told to drop the oldest.
+        case posterFull = 1
+        /// This process did not take its notifications in time, and the engine had no room to keep more for it.
+        case processBehind = 2
+        /// The observer did not take its notifications in time, and its capacity was reached.
+        case observerBehind = 3
+        /// The center was suspended, and the observer's behavior or its limit dropped them.
+        case suspended = 4
+        /// The engine did not have them any more: this process was away for too long, or the engine has lost its store.
+        case notKept = 5
+        /// The poster ended before it had handed them over, or ended while there was no engine to hear of it.
+        case posterEnded = 6
+    }
+
+    /// The poster.
+    public let poster: DistributedNotification.Poster
+
+    /// The name of the notifications; nil if it is unknown, so that they may be of any topic.
+    public let name: String?
+
+    /// The sender of the notifications; nil if they have none, or ``name`` is nil.
+    public let sender: String?
+
+    /// The lowest number that may be missing.
+    public let from: UInt64
+
+    /// The highest number that may be missing; nil if it is unknown.
+    ///
+    /// If it is unknown and the poster is heard from again, the gap ends before the next notification of the poster.
+    public let to: UInt64?
+
+    /// The reason.
+    public let reason: Reason
+
+    /// True if at least one notification that the observer wanted is missing; false if that is possible, but not known.
+    public let isCertain: Bool
+
+    /// Makes a gap, for tests of a handler.
+    ///
+    /// - Parameters:
+    ///   - poster: The poster.
+    ///   - name: The name; nil if unknown.
+    ///   - sender: The sender.
+    ///   - from: The lowest number that may be missing.
+    ///   - to: The highest number that may be missing; nil if unknown.
+    ///   - reason: The reason.
+    ///   - isCertain: True if a notification is known to be missing.
+    public init(
+        poster: DistributedNotification.Poster, name: String?, sender: String?, from: UInt64, to: UInt64?,
+        reason: Reason, isCertain: Bool
+    ) {
+        self.poster = poster
+        self.name = name
+        self.sender = sender
+        self.from = from
+        self.to = to
+        self.reason = reason
+        self.isCertain = isCertain
+    }
+}
+
+extension DistributedNotificationGap: CustomStringConvertible {
+    /// The numbers, the topic, the poster, and the reason.
+    public var description: String {
+        let end = to.map { "\($0)" } ?? "an unknown number"
+        let topic = name.map { " of \($0)" } ?? ""
+        return "\(isCertain ? "" : "possibly ")missing \(from) to \(end)\(topic) from \(poster): \(reason)"
+    }
+}

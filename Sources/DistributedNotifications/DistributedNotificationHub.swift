@@ -1,0 +1,85 @@
+public import MessagePorts
+internal import RunLoops
+
+/// A hub that a process serves for others, without posting or observing itself.
+///
+/// In production this is the recommended place of the hub: a small process under a supervisor, which nothing stops or debugs.
+///
+/// ```swift
+/// let hub = try DistributedNotificationHub(named: PortName("org.example.cache"))
+/// hub.wait()
+/// ```
+///
+/// The centers of the other processes connect to it if they are made with the same name. If they are made with
+/// ``DistributedNotificationEngine/hub(named:in:servesIfFirst:)`` and `servesIfFirst` is false, none of them takes its place when
+/// it ends.
+///
+/// The hub ends with ``invalidate()``, when the last reference to it is released, or when it loses its name.
+///
+/// > Thread safety: any thread.
+public final class DistributedNotificationHub: Sendable {
+    private let thread: HubThread
+
+    /// The name.
+    public let name: PortName
+
+    /// Takes the name, and begins to serve it on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - name: The name that the centers use.
+    ///   - names: The place where the name is kept.
+    /// - Throws: ``DistributedNotificationError``: ``DistributedNotificationError/port(_:)`` if another process serves the name, or
+    ///   it cannot be taken.
+    ///
+    /// > Thread safety: any thread.
+    public init(named name: PortName, in names: PortNames = .user) throws(DistributedNotificationError) {
+        self.name = name
+        thread = try HubThread(name, in: names, Hub.Limits())
+    }
+
+    deinit { thread.end() }
+
+    /// The loop of the hub, for tests.
+    var loop: RunLoop { thread.loop }
+
+    /// False once the hub has ended.
+    ///
+    /// It ends by itself if its name is lost, because the directory of the names was removed: another hub may have the name
+    /// then, and two hubs would split the observers.
+    public var isValid: Bool { !thread.isEnded }
+
+    /// Ends the hub.
+    ///
+    /// Its name is free soon after that. Calling this twice is harmless.
+    ///
+    /// > Thread safety: any thread.
+    public func invalidate() { thread.end() }
+
+    /// Blocks the thread until the hub has ended.
+    ///
+    /// > Thread safety: one thread at a time.
+    @available(*, noasync, message: "this blocks the thread; ask isValid in asynchronous code")
+    public func wait() { thread.wait() }
+}
+
+extension DistributedNotificationEngine {
+    /// The engine for processes of one machine: a hub that one of them serves.
+    ///
+    /// The first process that takes the name serves the hub, on a thread of its own. When it ends, for any reason, the others
+    /// race for the name, and one of them serves the next hub. Nothing has to be installed or started. While the process that
+    /// serves is stopped, or is being debugged, everybody waits, so ``DistributedNotificationHub`` in a process of its own is
+    /// the better choice in production.
+    ///
+    /// - Parameters:
+    ///   - name: The name, which all processes use. A plain name is for processes of the same user.
+    ///   - names: The place where the name is kept.
+    ///   - servesIfFirst: True if this process serves the hub if there is none.
+    /// - Returns: The engine.
+    public static func hub(
+        named name: PortName, in names: PortNames = .user, servesIfFirst: Bool = true
+    ) -> DistributedNotificationEngine {
+        DistributedNotificationEngine(name: "hub \"\(name)\"") { loop in
+            HubEngine(name, in: names, serves: servesIfFirst, Hub.Limits(), on: loop)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+internal import RunLoops
+
+/// The handle of an observer, with which it is removed.
+///
+/// The observation ends with ``remove()``, or when the last reference to the handle is released.
+///
+/// > Thread safety: any thread.
+public final class DistributedObservation: Sendable {
+    /// The numbers of an observer's notifications.
+    ///
+    /// > Thread safety: a value.
+    public struct Counts: Hashable, Sendable {
+        /// The number of notifications that the observer has got.
+        public var delivered = 0
+        /// The number of notifications that its capacity or a suspension has dropped, each of which is in a gap.
+        public var dropped = 0
+    }
+
+    let lane: ObserverLane
+    private let number: UInt64
+    private let center: CenterState
+
+    init(_ lane: ObserverLane, _ number: UInt64, _ center: CenterState) {
+        self.lane = lane
+        self.number = number
+        self.center = center
+    }
+
+    deinit { remove() }
+
+    /// The counts so far.
+    public var counts: Counts { lane.counts }
+
+    /// True once the subscription is confirmed.
+    ///
+    /// From that moment on, every matching notification is delivered, or is in a gap.
+    public var isConfirmed: Bool { lane.isConfirmed }
+
+    /// Ends the observation.
+    ///
+    /// Events that wait are discarded. On the thread of the observer's loop, the handler is not called any more when this
+    /// returns; on another thread, one call may be under way. Calling this twice is harmless.
+    public func remove() { if lane.remove() { center.remove(number) } }
+
+    /// Blocks the thread until the subscription is confirmed.
+    ///
+    /// - Parameter deadline: The time to give up, or nil for never.
+    /// - Returns: False if the deadline passed first, or the observation or its center ended.
+    ///
+    /// > Thread safety: any thread.
+    @available(*, noasync, message: "this blocks the thread; await confirmed() instead")
+    @discardableResult
+    public func waitUntilConfirmed(before deadline: ContinuousClock.Instant? = nil) -> Bool {
+        guard let wait = lane.awaitConfirmation() else { return isConfirmed }
+        return wait.wait(until: deadline.map { Moment($0) } ?? .never) && isConfirmed
+    }
+
+    /// Waits until the subscription is confirmed, without blocking a thread.
+    ///
+    /// - Returns: False if the task was cancelled, or the observation or its center ended.
+    ///
+    /// > Thread safety: any task.
+    @discardableResult
+    public func confirmed() async -> Bool {
+        guard let wait = lane.awaitConfirmation() else { return isConfirmed }
+        return await wait.value(before: .never, timedOut: false, cancelled: false) {}
+    }
+}

@@ -1,0 +1,32 @@
+/// A hub inside this process, for tests of programs that post and observe.
+///
+/// Its centers behave as those of a hub between processes, with the same bounds, gaps and acknowledgements. Nothing of it is
+/// seen outside.
+///
+/// ```swift
+/// let hub = InProcessNotificationHub()
+/// let poster = try DistributedNotificationCenter(hub.engine)
+/// let observer = try DistributedNotificationCenter(hub.engine)
+/// ```
+///
+/// > Thread safety: any thread.
+public final class InProcessNotificationHub: Sendable {
+    let core: InProcessHubCore
+
+    /// Makes a hub without centers.
+    public convenience init() { self.init(Hub.Limits()) }
+
+    init(_ limits: Hub.Limits) { core = InProcessHubCore(limits) }
+
+    /// The engine of centers that meet at this hub.
+    public var engine: DistributedNotificationEngine {
+        DistributedNotificationEngine(name: "hub in this process") { [core] loop in
+            InProcessEngine(core, loop)
+        }
+    }
+
+    /// Ends the hub as a crash does, and begins another one, which knows nothing of what the first one had.
+    ///
+    /// The centers lose their connections, and connect again.
+    public func crash() { core.crash() }
+}

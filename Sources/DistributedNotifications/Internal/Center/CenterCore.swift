@@ -1,0 +1,218 @@
+internal import RunLoops
+
+/// The part of a center that lives on the thread of its loop: its engine, and the accounts of its observers.
+///
+/// > Thread safety: the thread of the loop.
+final class CenterCore {
+    private struct Observer {
+        var follower: Follower
+        let lane: ObserverLane
+    }
+
+    private unowned let state: CenterState
+    private let engine: any Engine
+    private var observers: [UInt64: Observer] = [:]
+    /// The observers of a name, and those of every name.
+    private var byName: [String: [UInt64]] = [:]
+    private var byEveryName: [UInt64] = []
+    private var known = KnownPosters()
+    /// The epoch of the connection; nil while there is none.
+    private var epoch: Epoch?
+    private var grace: Timer?
+    private var stall: Timer?
+    private var lastProgress = ContinuousClock.now
+    /// The credits that are given with each confirmation.
+    private static let credits = 1_024
+
+    init(_ state: CenterState, _ engine: any Engine) {
+        self.state = state
+        self.engine = engine
+    }
+
+    func start() {
+        let file = state.page.descriptor
+        engine.start(EngineStart(poster: state.poster, numberFile: file < 0 ? nil : file), self)
+    }
+
+    func end(lastNumber: UInt64) {
+        grace?.invalidate()
+        stall?.invalidate()
+        engine.end(lastNumber: lastNumber)
+    }
+
+    // MARK: - Posting
+
+    /// Hands over what the engine takes.
+    func pump() {
+        while let (announcement, post) = state.nextToHandOver() {
+            if let announcement { engine.announce(announcement) }
+            guard let post else { continue }
+            switch engine.publish(post) {
+            case .taken: state.handedOver(post.number)
+            case .full, .away:
+                state.stopPumping()
+                return watchForStall()
+            }
+        }
+        watchForStall()
+    }
+
+    private func watchForStall() {
+        if stall != nil || !state.isOwed { return }
+        lastProgress = .now
+        armStall(after: state.options.stall)
+    }
+
+    private func armStall(after time: Duration) {
+        let timer = Timer(timeInterval: time, repeats: false) { [unowned self] _ in checkStall() }
+        stall = timer
+        state.loop.add(timer, forMode: .common)
+    }
+
+    private func checkStall() {
+        stall = nil
+        guard state.isOwed, epoch != nil else { return }
+        let left = state.options.stall - (ContinuousClock.now - lastProgress)
+        if left > .zero { return armStall(after: left) }
+        state.changeState(.stalled(since: lastProgress))
+    }
+
+    // MARK: - Observers
+
+    func add(_ subscription: Subscription, _ lane: ObserverLane) {
+        if lane.isRemoved { return }
+        var observer = Observer(follower: Follower(subscription), lane: lane)
+        observer.follower.connect()
+        observers[subscription.number] = observer
+        if let name = subscription.name {
+            byName[name, default: []].append(subscription.number)
+        } else {
+            byEveryName.append(subscription.number)
+        }
+        if epoch != nil { engine.subscribe([subscription]) }
+    }
+
+    func remove(_ number: UInt64) {
+        guard let removed = observers.removeValue(forKey: number) else { return }
+        if let name = removed.follower.subscription.name {
+            byName[name]?.removeAll { $0 == number }
+            if byName[name]?.isEmpty == true { byName[name] = nil }
+        } else {
+            byEveryName.removeAll { $0 == number }
+        }
+        if epoch != nil { engine.unsubscribe([number]) }
+    }
+
+    /// Feeds an observer's account, and passes on what it says.
+    private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
+        guard let index = observers.index(forKey: number) else { return }
+        var events: [Follower.Event] = []
+        body(&observers.values[index].follower) { events.append($0) }
+        if !events.isEmpty { observers.values[index].lane.append(events) }
+    }
+
+    private func feedAll(_ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
+        for number in observers.keys.sorted() { feed(number, body) }
+    }
+
+    private func feed(
+        ofName name: String, _ body: (inout Follower, (Follower.Event) -> Void) -> Void
+    ) {
+        for number in byName[name] ?? [] { feed(number, body) }
+        for number in byEveryName { feed(number, body) }
+    }
+}
+
+// MARK: - From the engine
+
+extension CenterCore: EngineSink {
+    func state(_ connection: ConnectionState, epoch: Epoch?) {
+        switch connection {
+        case .connected:
+            guard let epoch else { preconditionFailure("an engine that is connected has an epoch") }
+            begin(epoch)
+        case .connecting, .away, .stalled:
+            self.epoch = nil
+            state.disconnect()
+            state.changeState(connection)
+        case .ended(let reason): state.end(reason)
+        }
+    }
+
+    private func begin(_ epoch: Epoch) {
+        self.epoch = epoch
+        let announcement = state.connect()
+        engine.announce(announcement)
+        let asked = known.connect()
+        if !asked.isEmpty {
+            engine.locate(asked)
+            awaitGrace()
+        }
+        for number in observers.keys { observers[number]?.follower.connect() }
+        let subscriptions = observers.keys.sorted().compactMap { observers[$0]?.follower.subscription }
+        if !subscriptions.isEmpty { engine.subscribe(subscriptions) }
+        engine.confirm(0, credits: CenterCore.credits)
+        state.changeState(.connected)
+        state.beginPumping()
+        pump()
+    }
+
+    /// Gives up the posters that are not heard of in time.
+    private func awaitGrace() {
+        grace?.invalidate()
+        let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in
+            grace = nil
+            // Without a connection nothing can be heard; the next one asks again.
+            if epoch == nil { return }
+            for poster in known.giveUp() { feedAll { $0.giveUp(poster, $1) } }
+        }
+        grace = timer
+        state.loop.add(timer, forMode: .common)
+    }
+
+    func acknowledged(accepted: UInt64, settled: UInt64) {
+        lastProgress = .now
+        state.acknowledged(accepted: accepted, settled: settled)
+        if case .stalled = state.connection { state.changeState(.connected) }
+        watchForStall()
+    }
+
+    func room() {
+        state.beginPumping()
+        pump()
+    }
+
+    func deliver(_ batch: EngineBatch) {
+        guard let epoch else { return }
+        for item in batch.items { take(item, epoch) }
+        if !known.inDoubt.isEmpty {
+        } else if let timer = grace {
+            timer.invalidate()
+            grace = nil
+        }
+        engine.confirm(batch.number, credits: CenterCore.credits)
+    }
+
+    private func take(_ item: EngineBatch.Item, _ epoch: Epoch) {
+        switch item {
+        case .post(let delivered):
+            known.note(delivered.post.poster)
+            if let only = delivered.subscription {
+                feed(only) { $0.take(delivered, in: epoch, $1) }
+            } else {
+                feed(ofName: delivered.post.topic.name) { $0.take(delivered, in: epoch, $1) }
+            }
+        case .horizon(let horizon):
+            feed(ofName: horizon.topic.name) { $0.take(horizon, in: epoch, $1) }
+        case .baseline(let baseline):
+            feed(baseline.subscription) { $0.take(baseline, in: epoch, $1) }
+            if let observer = observers[baseline.subscription], observer.follower.hasBegun {
+                observer.lane.confirm()
+            }
+        case .present(let poster): known.note(poster)
+        case .ended(let end):
+            known.end(end.poster)
+            feedAll { $0.take(end, in: epoch, $1) }
+        }
+    }
+}

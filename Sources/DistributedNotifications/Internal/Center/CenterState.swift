@@ -1,0 +1,270 @@
+internal import Glibc
+internal import RunLoops
+
+/// The part of a center that every thread uses: its log of posts, its lanes, and those that wait.
+///
+/// > Thread safety: any thread.
+final class CenterState: Sendable {
+    /// A thread or task that waits for a post to be accepted or settled.
+    private struct PostWaiter: Sendable {
+        let number: UInt64
+        let milestone: DistributedNotificationCenter.Milestone
+        let shot: OneShot<DistributedNotificationError?>
+
+        func isDone(_ log: PosterLog) -> Bool {
+            switch milestone {
+            case .accepted: log.accepted >= number
+            case .settled: log.settled >= number
+            }
+        }
+    }
+
+    private struct State: Sendable {
+        var log: PosterLog
+        var connection = ConnectionState.connecting
+        var hasEnded = false
+        /// True while a block that hands posts over is on its way to the loop, or runs there.
+        var isPumping = false
+        var isSuspended = false
+        var lanes: [UInt64: ObserverLane] = [:]
+        var lastSubscription: UInt64 = 0
+        var postWaiters: [PostWaiter] = []
+        var roomWaiters: [OneShot<DistributedNotificationError?>] = []
+        var watchers: [UInt64: @Sendable (ConnectionState) -> Void] = [:]
+        var droppedCount = 0
+    }
+
+    let poster: PosterID
+    let options: DistributedNotificationCenter.Options
+    let page = NumberPage()
+    let loop: RunLoop
+    private let state: Guarded<State>
+    private let core = LoopConfined<CenterCore>()
+
+    init(_ options: DistributedNotificationCenter.Options, _ loop: RunLoop) {
+        poster = PosterID.random()
+        self.options = options
+        self.loop = loop
+        state = Guarded(
+            State(
+                log: PosterLog(
+                    poster, .init(posts: options.keptPosts, bytes: options.keptBytes, topics: options.topics))
+            ))
+    }
+
+    /// Does something with the core, on the loop.
+    private func onCore(_ body: @escaping @Sendable (CenterCore) -> Void) {
+        loop.performInEveryMode { [self] in if let known = core.value { body(known) } }
+    }
+
+    // MARK: - Its life
+
+    func start(_ engine: DistributedNotificationEngine) {
+        loop.performInEveryMode { [self] in
+            do throws(DistributedNotificationError) {
+                let made = CenterCore(self, try engine.make(loop))
+                core.value = made
+                made.start()
+            } catch { end(error) }
+        }
+    }
+
+    /// Ends the center, for a reason if the engine cannot go on.
+    func end(_ reason: DistributedNotificationError?) {
+        let ending:
+            (
+                lanes: [ObserverLane], posts: [PostWaiter], rooms: [OneShot<DistributedNotificationError?>],
+                last: UInt64
+            )? =
+                state.withLock { state in
+                    if state.hasEnded { return nil }
+                    state.hasEnded = true
+                    defer {
+                        state.lanes = [:]
+                        state.postWaiters = []
+                        state.roomWaiters = []
+                    }
+                    return (
+                        Array(state.lanes.values), state.postWaiters, state.roomWaiters, state.log.lastNumber
+                    )
+                }
+        guard let ending else { return }
+        changeState(.ended(reason))
+        for lane in ending.lanes { lane.remove() }
+        for waiter in ending.posts { waiter.shot.decide(reason ?? .ended) }
+        for room in ending.rooms { room.decide(reason ?? .ended) }
+        // The core refers to this object, which therefore lives as long.
+        loop.performInEveryMode { [self] in
+            core.value?.end(lastNumber: ending.last)
+            core.value = nil
+        }
+    }
+
+    // MARK: - Posting
+
+    /// Adds a post, and has it handed over.
+    ///
+    /// - Returns: The number, or what to wait for if there is no room.
+    func post(
+        _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool
+    ) throws(DistributedNotificationError) -> Posted {
+        var time = timespec()
+        // Safe: the kernel fills our own value.
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        let date = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        let (posted, pumps, dropped) = try state.withLock {
+            state throws(DistributedNotificationError) -> (Posted, Bool, [PostWaiter]) in
+            if state.hasEnded { throw .ended }
+            switch state.log.add(
+                topic, payload: payload, date: date, isImmediate: isImmediate, dropsOldest: dropsOldest)
+            {
+            case .tooManyTopics: throw .tooManyTopics(limit: options.topics)
+            case .full:
+                if !waits { throw .full }
+                let shot = OneShot<DistributedNotificationError?>()
+                state.roomWaiters.append(shot)
+                return (.waits(shot), false, [])
+            case .taken(let number, let dropped):
+                page.store(number)
+                state.droppedCount += dropped.count
+                var lost: [PostWaiter] = []
+                if let newest = dropped.last {
+                    lost = state.postWaiters.filter { $0.number <= newest }
+                    state.postWaiters.removeAll { $0.number <= newest }
+                }
+                defer { state.isPumping = true }
+                return (.taken(number), !state.isPumping, lost)
+            }
+        }
+        for waiter in dropped { waiter.shot.decide(.dropped) }
+        if pumps { onCore { $0.pump() } }
+        return posted
+    }
+
+    enum Posted: Sendable {
+        case taken(UInt64)
+        case waits(OneShot<DistributedNotificationError?>)
+    }
+
+    /// Takes the next announcement or post to hand over; nil if there is none.
+    func nextToHandOver() -> (Announcement?, Post?)? {
+        state.withLock { state in
+            if let announcement = state.log.takeAnnouncement() { return (announcement, nil) }
+            if let post = state.log.next { return (nil, post) }
+            state.isPumping = false
+            return nil
+        }
+    }
+
+    /// The engine has taken a post.
+    func handedOver(_ number: UInt64) { state.withLock { $0.log.handedOver(number) } }
+
+    /// The engine takes no more posts for now.
+    func stopPumping() { state.withLock { $0.isPumping = false } }
+
+    /// Begins to hand posts over, on the loop.
+    func beginPumping() { state.withLock { $0.isPumping = true } }
+
+    /// True if the engine owes an acknowledgement.
+    var isOwed: Bool { state.withLock { $0.log.isOwed } }
+
+    func acknowledged(accepted: UInt64, settled: UInt64) {
+        let (done, rooms): ([PostWaiter], [OneShot<DistributedNotificationError?>]) = state.withLock {
+            state in
+            let hasRoom = state.log.acknowledge(accepted: accepted, settled: settled)
+            var rooms: [OneShot<DistributedNotificationError?>] = []
+            if hasRoom { swap(&rooms, &state.roomWaiters) }
+            let log = state.log
+            let done = state.postWaiters.filter { $0.isDone(log) }
+            if !done.isEmpty { state.postWaiters.removeAll { $0.isDone(log) } }
+            return (done, rooms)
+        }
+        for waiter in done { waiter.shot.decide(nil) }
+        for room in rooms { room.decide(nil) }
+    }
+
+    /// Returns what to wait for until a post is accepted or settled; nil if it is already.
+    func awaitMilestone(
+        _ milestone: DistributedNotificationCenter.Milestone, of number: UInt64
+    ) -> OneShot<DistributedNotificationError?>? {
+        state.withLock { state in
+            let waiter = PostWaiter(number: number, milestone: milestone, shot: OneShot())
+            if waiter.isDone(state.log) { return nil }
+            if state.hasEnded { waiter.shot.decide(.ended) } else { state.postWaiters.append(waiter) }
+            return waiter.shot
+        }
+    }
+
+    // MARK: - The connection
+
+    var connection: ConnectionState { state.withLock { $0.connection } }
+
+    func changeState(_ connection: ConnectionState) {
+        let watchers: [@Sendable (ConnectionState) -> Void] = state.withLock { state in
+            if state.connection == connection { return [] }
+            if case .ended = state.connection { return [] }
+            state.connection = connection
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher(connection) }
+    }
+
+    /// The engine is connected.
+    func connect() -> Announcement { state.withLock { $0.log.connect() } }
+
+    func disconnect() { state.withLock { $0.log.disconnect() } }
+
+    func watchConnection(_ watcher: @escaping @Sendable (ConnectionState) -> Void) -> UInt64 {
+        let (number, now): (UInt64, ConnectionState) = state.withLock { state in
+            state.lastSubscription += 1
+            state.watchers[state.lastSubscription] = watcher
+            return (state.lastSubscription, state.connection)
+        }
+        watcher(now)
+        return number
+    }
+
+    func stopWatching(_ number: UInt64) { state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
+
+    // MARK: - Observers
+
+    func add(_ lane: ObserverLane, name: String?, sender: String?, start: Subscription.Start) -> UInt64 {
+        let (number, isSuspended): (UInt64?, Bool) = state.withLock { state in
+            if state.hasEnded { return (nil, false) }
+            state.lastSubscription += 1
+            state.lanes[state.lastSubscription] = lane
+            return (state.lastSubscription, state.isSuspended)
+        }
+        guard let number else {
+            lane.remove()
+            return 0
+        }
+        if isSuspended { lane.suspend(true) }
+        let subscription = Subscription(number: number, name: name, sender: sender, start: start)
+        onCore { $0.add(subscription, lane) }
+        return number
+    }
+
+    func remove(_ number: UInt64) {
+        if state.withLock({ $0.lanes.removeValue(forKey: number) }) == nil { return }
+        onCore { $0.remove(number) }
+    }
+
+    var isSuspended: Bool { state.withLock { $0.isSuspended } }
+
+    func suspend(_ suspends: Bool) {
+        let lanes = state.withLock { state in
+            state.isSuspended = suspends
+            return Array(state.lanes.values)
+        }
+        for lane in lanes { lane.suspend(suspends) }
+    }
+
+    var statistics: DistributedNotificationCenter.Statistics {
+        state.withLock { state in
+            .init(
+                posted: state.log.lastNumber, accepted: state.log.accepted, kept: state.log.retained.count,
+                dropped: state.droppedCount)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import CNumberFiles
+internal import Glibc
+
+/// The memory file in which a poster keeps its last number, so that a hub can read it after the poster was killed.
+///
+/// `@unchecked Sendable`: the number is stored under the lock of the center only, and the memory is this object's until its end.
+@safe
+final class NumberPage: @unchecked Sendable {
+    /// The memory file; -1 if the kernel has refused it, so that an unsent tail has an unknown end.
+    let descriptor: CInt
+    private let number: UnsafeMutablePointer<UInt64>?
+
+    init() {
+        var mapped: UnsafeMutablePointer<UInt64>?
+        // Safe, here and below: the memory is mapped until `deinit`.
+        descriptor = unsafe runloops_number_file_open(&mapped)
+        unsafe number = mapped
+    }
+
+    deinit {
+        if let number = unsafe number { unsafe runloops_number_file_unmap(number) }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Stores the number, before its post is handed to the engine.
+    func store(_ value: UInt64) {
+        if let number = unsafe number { unsafe runloops_number_file_store(number, value) }
+    }
+}
+
+/// The last number of a poster in another process, which can be read even after that process was killed.
+@safe
+final class NumberView {
+    private let number: UnsafePointer<UInt64>
+
+    /// Maps a descriptor; nil if it is not of a memory file whose size cannot change.
+    init?(_ descriptor: CInt) {
+        // Safe, here and below: the memory is mapped until `deinit`, and its file cannot shrink.
+        guard let mapped = unsafe runloops_number_file_map(descriptor) else { return nil }
+        unsafe number = mapped
+    }
+
+    deinit { unsafe runloops_number_file_unmap_reader(number) }
+
+    /// The number, which the other process may change at any time; nil if it is beyond all counting.
+    var value: UInt64? {
+        let value = unsafe runloops_number_file_load(number)
+        return value > UInt64(Int64.max) ? nil : value
+    }
+}

@@ -1,0 +1,166 @@
+internal import RunLoops
+
+/// The way of events to one observer: a queue, and the loop or the task that takes from it.
+///
+/// > Thread safety: any thread appends; the observer's loop or task takes.
+final class ObserverLane: Sendable {
+    /// The place where events are taken.
+    enum Target: Sendable {
+        case loop(RunLoop, [RunLoop.Mode], SourceLocation, @Sendable (DistributedNotificationEvent) -> Void)
+        case task
+    }
+
+    private struct State: Sendable {
+        var queue: EventQueue
+        /// True while a block that takes events is on its way to the loop.
+        var isScheduled = false
+        var isRemoved = false
+        /// True once the subscription has begun.
+        var isConfirmed = false
+        /// The task that waits for an event.
+        var waiter: OneShot<Bool>?
+        /// The threads and tasks that wait for the confirmation.
+        var confirmations: [OneShot<Bool>] = []
+        var deliveredCount = 0
+    }
+
+    /// The events that one block delivers before other inputs of the loop have their turn.
+    private static let mostAtOnce = 64
+
+    private let target: Target
+    private let state: Guarded<State>
+
+    init(_ target: Target, _ queue: EventQueue) {
+        self.target = target
+        state = Guarded(State(queue: queue))
+    }
+
+    var isRemoved: Bool { state.withLock { $0.isRemoved } }
+
+    var isConfirmed: Bool { state.withLock { $0.isConfirmed } }
+
+    var counts: DistributedObservation.Counts {
+        state.withLock { .init(delivered: $0.deliveredCount, dropped: $0.queue.droppedCount) }
+    }
+
+    // MARK: - From the center
+
+    /// Appends events.
+    func append(_ events: [Follower.Event]) {
+        change { queue in for event in events { queue.append(event) } }
+    }
+
+    /// Suspends or resumes.
+    func suspend(_ suspends: Bool) { change { $0.suspend(suspends) } }
+
+    private func change(_ body: (inout EventQueue) -> Void) {
+        let (schedules, waiter): (Bool, OneShot<Bool>?) = state.withLock { state in
+            if state.isRemoved { return (false, nil) }
+            body(&state.queue)
+            if !state.queue.hasNext || state.isScheduled { return (false, nil) }
+            switch target {
+            case .loop:
+                state.isScheduled = true
+                return (true, nil)
+            case .task: return (false, state.waiter.take())
+            }
+        }
+        if schedules { schedule() }
+        waiter?.decide(true)
+    }
+
+    /// The subscription has begun.
+    func confirm() {
+        let waiting = state.withLock { state in
+            state.isConfirmed = true
+            defer { state.confirmations = [] }
+            return state.confirmations
+        }
+        for confirmation in waiting { confirmation.decide(true) }
+    }
+
+    /// Ends the lane: what waits is discarded.
+    ///
+    /// - Returns: True if it was not removed before.
+    @discardableResult
+    func remove() -> Bool {
+        let (isFirst, waiting): (Bool, [OneShot<Bool>]) = state.withLock { state in
+            if state.isRemoved { return (false, []) }
+            state.isRemoved = true
+            state.queue = EventQueue(.unlimited, .hold, mostHeld: 1)
+            defer {
+                state.confirmations = []
+                state.waiter = nil
+            }
+            return (true, state.confirmations + (state.waiter.map { [$0] } ?? []))
+        }
+        for waiter in waiting { waiter.decide(false) }
+        return isFirst
+    }
+
+    /// Waits for the confirmation: the caller waits for the value, which is false if the lane ends first.
+    ///
+    /// - Returns: Nil if it is decided already.
+    func awaitConfirmation() -> OneShot<Bool>? {
+        state.withLock { state in
+            if state.isConfirmed || state.isRemoved { return nil }
+            let shot = OneShot<Bool>()
+            state.confirmations.append(shot)
+            return shot
+        }
+    }
+
+    // MARK: - On the loop
+
+    private func schedule() {
+        guard case .loop(let loop, let modes, let origin, _) = target else { return }
+        let isSent = loop.perform(inModes: modes, fileID: origin.fileID, line: Int(origin.line)) { [self] in
+            deliver()
+        }
+        if !isSent { remove() }
+    }
+
+    private func deliver() {
+        guard case .loop(_, _, _, let handler) = target else { return }
+        for _ in 0..<ObserverLane.mostAtOnce {
+            guard let event = take() else { return }
+            handler(event)
+        }
+        schedule()
+    }
+
+    /// Takes the next event; if there is none, the next one schedules again.
+    private func take() -> DistributedNotificationEvent? {
+        state.withLock { state in
+            guard !state.isRemoved, let event = state.queue.next() else {
+                state.isScheduled = false
+                return nil
+            }
+            if case .notification = event { state.deliveredCount += 1 }
+            return event
+        }
+    }
+
+    // MARK: - In a task
+
+    /// Waits for the next event; nil if the lane has ended or the task was cancelled.
+    func next(isolation: isolated (any Actor)?) async -> DistributedNotificationEvent? {
+        while true {
+            let wait = OneShot<Bool>()
+            let (event, ends): (DistributedNotificationEvent?, Bool) = state.withLock { state in
+                if state.isRemoved { return (nil, true) }
+                if let event = state.queue.next() {
+                    if case .notification = event { state.deliveredCount += 1 }
+                    return (event, false)
+                }
+                state.waiter = wait
+                return (nil, false)
+            }
+            if event != nil || ends { return event }
+            let goesOn = await wait.value(
+                before: .never, timedOut: false, cancelled: false, isolation: isolation
+            ) {}
+            if !goesOn { return nil }
+        }
+    }
+}

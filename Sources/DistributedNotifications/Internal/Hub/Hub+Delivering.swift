@@ -1,0 +1,234 @@
+internal import DequeModule
+
+extension Hub {
+    // MARK: - From observers
+
+    /// A connection subscribes.
+    mutating func subscribe(_ request: Subscription, from id: ConnectionID) throws(Violation) {
+        guard let subscriptions = connections[id]?.subscriptions else { return }
+        if subscriptions[request.number] != nil {
+            throw Violation("a subscription's number is used twice")
+        }
+        if subscriptions.count >= limits.subscriptions { throw Violation("too many subscriptions") }
+        var first = newest + 1
+        var since: Int64?
+        switch request.start {
+        case .now: break
+        case .last(let count): first = start(ofLast: count, request)
+        case .since(let time):
+            first = ringStart
+            since = time
+        case .after(let position, let known):
+            first =
+                known == epoch
+                ? min(max(position.low.addingReportingOverflow(1).partialValue, ringStart), first) : ringStart
+        }
+        // Those that open from now on are told to it.
+        if subscriptions.isEmpty {
+            for name in posters.keys.sorted(by: <) where posters[name]?.isOpen == true {
+                connections[id]?.queue.append(.item(.present(name)))
+            }
+            for name in tombstoneOrder {
+                guard let end = tombstones[name]?.end, end.last != end.accepted else { continue }
+                connections[id]?.queue.append(.item(.ended(end)))
+            }
+        }
+        let isReplaying = first <= newest
+        connections[id]?.subscriptions[request.number] = .init(request: request, isReplaying: isReplaying)
+        if isReplaying {
+            connections[id]?.replays.append(.init(subscription: request.number, next: first, since: since))
+        } else {
+            begin(request, id)
+        }
+        markReady(id)
+    }
+
+    /// Delivers every post from now on, behind the baseline.
+    private mutating func begin(_ request: Subscription, _ id: ConnectionID) {
+        connections[id]?.subscriptions[request.number]?.isReplaying = false
+        addToIndex(request, id)
+        for part in baselines(of: request) { connections[id]?.queue.append(.item(.baseline(part))) }
+    }
+
+    private func start(ofLast count: Int, _ request: Subscription) -> UInt64 {
+        var left = max(count, 0)
+        var index = ring.count
+        while index > 0 && left > 0 {
+            index -= 1
+            if request.matches(ring[index].topic) { left -= 1 }
+        }
+        return ringStart + UInt64(index)
+    }
+
+    /// A connection removes a subscription.
+    mutating func unsubscribe(_ number: UInt64, from id: ConnectionID) {
+        guard let removed = connections[id]?.subscriptions.removeValue(forKey: number) else { return }
+        if removed.isReplaying {
+            connections[id]?.replays.removeAll { $0.subscription == number }
+        } else {
+            removeFromIndex(removed.request, id)
+        }
+    }
+
+    /// A connection asks for posters.
+    ///
+    /// A poster that the hub does not know is not answered: its opening will be told to every connection that subscribes.
+    mutating func locate(_ names: [PosterID], from id: ConnectionID) {
+        for name in names {
+            if let end = tombstones[name]?.end {
+                connections[id]?.queue.append(.item(.ended(end)))
+            } else if posters[name]?.isOpen == true {
+                connections[id]?.queue.append(.item(.present(name)))
+            }
+        }
+        markReady(id)
+    }
+
+    /// A connection confirms batches.
+    mutating func confirm(_ batch: UInt64, credits: Int, from id: ConnectionID) throws(Violation) {
+        guard let lastBatch = connections[id]?.lastBatch else { return }
+        if batch > lastBatch { throw Violation("a batch is confirmed that was not sent") }
+        connections[id]?.credits = min(max(credits, 1), limits.queuedPosts)
+        while let first = connections[id]?.unconfirmed.first, first.batch <= batch {
+            connections[id]?.unconfirmed.removeFirst()
+            settle(first.poster, first.number)
+        }
+        markReady(id)
+    }
+
+    // MARK: - To connections
+
+    /// Takes the next output for a connection; nil if there is none, or it has no credits.
+    mutating func next(for id: ConnectionID) -> Output? {
+        guard let index = connections.index(forKey: id) else { return nil }
+        if connections.values[index].owesAcknowledgement {
+            connections.values[index].owesAcknowledgement = false
+            if let poster = posters[connections.values[index].poster] {
+                return .acknowledged(accepted: poster.accepted, settled: poster.settled)
+            }
+        }
+        let number = connections.values[index].lastBatch + 1
+        let items = takeItems(for: id, batch: number)
+        if items.isEmpty { return nil }
+        connections[id]?.lastBatch = number
+        return .batch(EngineBatch(number: number, items: items))
+    }
+
+    private mutating func takeItems(for id: ConnectionID, batch: UInt64) -> [EngineBatch.Item] {
+        var items: [EngineBatch.Item] = []
+        var bytes = 0
+        while bytes < limits.batchBytes, let index = connections.index(forKey: id) {
+            if !connections.values[index].queue.isEmpty {
+                guard
+                    let item = connections.values[index].takeFirst(
+                        for: batch, fits: items.isEmpty ? .max : limits.batchBytes - bytes)
+                else { return items }
+                items.append(item)
+                bytes += item.cost
+            } else if connections.values[index].misses {
+                tellMissed(id)
+            } else if connections.values[index].hasCredits, !connections.values[index].replays.isEmpty {
+                guard
+                    let item = replay(
+                        for: id, batch: batch, fits: items.isEmpty ? .max : limits.batchBytes - bytes)
+                else { return items }
+                items.append(item)
+                bytes += item.cost
+            } else {
+                return items
+            }
+        }
+        return items
+    }
+
+    /// Makes horizons of what found no room, now that there is room.
+    private mutating func tellMissed(_ id: ConnectionID) {
+        guard let state = connections[id] else { return }
+        connections[id]?.missed = [:]
+        connections[id]?.isMissingMore = false
+        var horizons = state.missed.map { loss($0.key, $0.value) }
+        if state.isMissingMore {
+            let wanted = state.subscriptions.values.filter { !$0.isReplaying }.map(\.request)
+            horizons = marks(wanted).compactMap { mark in
+                mark.topic.map { loss(.init(poster: mark.poster, topic: $0), mark.number) }
+            }
+        }
+        for horizon in horizons.sorted(by: { $0.number < $1.number }) {
+            connections[id]?.queue.append(.item(.horizon(horizon)))
+        }
+    }
+
+    /// The next post of the first replay, or the baseline behind its last one.
+    private mutating func replay(
+        for id: ConnectionID, batch: UInt64, fits room: Int
+    ) -> EngineBatch.Item? {
+        guard var replay = connections[id]?.replays.first,
+            let request = connections[id]?.subscriptions[replay.subscription]?.request
+        else { return nil }
+        replay.next = max(replay.next, ringStart)
+        while replay.next <= newest {
+            let post = ring[Int(replay.next - ringStart)]
+            if request.matches(post.topic) && post.date >= replay.since ?? .min {
+                if post.cost > room { return nil }
+                let position = Position(low: replay.next)
+                replay.next += 1
+                connections[id]?.replays[0] = replay
+                // Not among those that wait to be settled, but among those that credits are for.
+                connections[id]?.unconfirmed.append(.init(batch: batch, poster: post.poster, number: 0))
+                return .post(.init(post: post, position: position, subscription: request.number))
+            }
+            replay.next += 1
+        }
+        connections[id]?.replays.removeFirst()
+        // The queue is empty here, so that nothing comes between the replay and the baseline.
+        begin(request, id)
+        return connections[id]?.takeFirst(for: batch, fits: .max)
+    }
+
+    /// The baseline of a subscription, in parts that fit a packet.
+    private func baselines(of request: Subscription) -> [Baseline] {
+        let all = marks([request])
+        let most = 64
+        let starts = all.isEmpty ? [0] : Array(stride(from: 0, to: all.count, by: most))
+        return starts.map { start in
+            let end = min(start + most, all.count)
+            return Baseline(
+                subscription: request.number, marks: Array(all[start..<end]), position: Position(low: newest),
+                isLast: end == all.count)
+        }
+    }
+
+    /// The newest numbers of all topics that some subscription wants.
+    private func marks(_ wanted: [Subscription]) -> [Baseline.Mark] {
+        var found: [Baseline.Mark] = []
+        func add(_ name: PosterID, _ marks: [Topic: HubPoster.Mark]) {
+            for (topic, mark) in marks where wanted.contains(where: { $0.matches(topic) }) {
+                found.append(.init(poster: name, topic: topic, number: mark.last, base: mark.base))
+            }
+        }
+        for (name, poster) in posters { add(name, poster.marks) }
+        for (name, tombstone) in tombstones { add(name, tombstone.marks) }
+        return found
+    }
+
+    // MARK: - The index
+
+    private mutating func addToIndex(_ request: Subscription, _ id: ConnectionID) {
+        if let name = request.name {
+            byName[name, default: [:]][id, default: 0] += 1
+        } else {
+            byEveryName[id, default: 0] += 1
+        }
+    }
+
+    mutating func removeFromIndex(_ request: Subscription, _ id: ConnectionID) {
+        if let name = request.name {
+            byName[name]?[id, default: 0] -= 1
+            if byName[name]?[id] == 0 { byName[name]?[id] = nil }
+            if byName[name]?.isEmpty == true { byName[name] = nil }
+        } else {
+            byEveryName[id, default: 0] -= 1
+            if byEveryName[id] == 0 { byEveryName[id] = nil }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import DequeModule
+
+/// The state of a hub: the posters, the connections, and the posts between them.
+///
+/// A pure value: it knows no sockets and no clock. Its owner tells it what arrives on a connection, and takes from
+/// ``next(for:)`` what is to be sent there, for as long as there is room. The order of events on a connection is their order
+/// there.
+struct Hub: Hashable, Sendable {
+    typealias ConnectionID = UInt64
+
+    /// The bounds of what the hub keeps.
+    struct Limits: Hashable, Sendable {
+        /// The posts that are kept for observers that come back, or come late.
+        var ringPosts = 32_768
+        var ringBytes = 33_554_432
+        /// The posts that wait for one connection.
+        var queuedPosts = 4_096
+        var queuedBytes = 1_048_576
+        /// The events that wait for one connection, posts or not, beyond which it is closed.
+        var queuedEvents = 65_536
+        /// The topics whose losses are told one by one to a connection, before all its topics are checked.
+        var missedTopics = 1_024
+        /// The size of a batch, beyond which no further item is added to it.
+        var batchBytes = 60_000
+        var subscriptions = 16_384
+        var topics = 65_536
+        /// The posters that have ended and are remembered, and the topics of all of them.
+        var tombstones = 4_096
+        var tombstoneTopics = 65_536
+    }
+
+    /// What is to be sent to a connection.
+    enum Output: Hashable, Sendable {
+        case acknowledged(accepted: UInt64, settled: UInt64)
+        case batch(EngineBatch)
+    }
+
+    /// A breach of the protocol by a connection, which its owner closes.
+    struct Violation: Error, Hashable, Sendable {
+        let reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// A poster that has ended.
+    struct Tombstone: Hashable, Sendable {
+        let end: PosterEnd
+        let marks: [Topic: HubPoster.Mark]
+    }
+
+    let epoch: Epoch
+    let limits: Limits
+    /// The posts that are kept, in order of their positions.
+    var ring = Deque<Post>()
+    /// The position of the first post in the ring.
+    var ringStart: UInt64 = 1
+    var ringBytes = 0
+    var posters: [PosterID: HubPoster] = [:]
+    var connections: [ConnectionID: HubConnection] = [:]
+    /// The connections that subscribe to a name, with the number of such subscriptions.
+    var byName: [String: [ConnectionID: Int]] = [:]
+    /// The connections that subscribe to every name.
+    var byEveryName: [ConnectionID: Int] = [:]
+    var tombstones: [PosterID: Tombstone] = [:]
+    var tombstoneOrder = Deque<PosterID>()
+    var tombstoneTopics = 0
+    /// The connections that may have something to be sent, each once, in order.
+    var ready: [ConnectionID] = []
+
+    /// The connections that have no room for events.
+    private var overrun: [ConnectionID] = []
+
+    init(_ epoch: Epoch, _ limits: Limits = Limits()) {
+        self.epoch = epoch
+        self.limits = limits
+    }
+
+    /// The position of the newest post.
+    var newest: UInt64 { ringStart + UInt64(ring.count) - 1 }
+
+    /// The numbers of posts that wait for, or were not confirmed by, a connection.
+    func backlog(of connection: ConnectionID) -> (queued: Int, unconfirmed: Int) {
+        guard let state = connections[connection] else { return (0, 0) }
+        return (state.queuedPosts, state.unconfirmed.count)
+    }
+
+    /// Takes the connections whose queues hold more events than the limit, because they have not read for too long.
+    ///
+    /// Their queues have no room even for events that are not posts. The owner closes them. When their centers connect again,
+    /// they ask for what they have missed.
+    mutating func takeOverrun() -> [ConnectionID] {
+        defer { overrun = [] }
+        return overrun
+    }
+
+    /// Takes the connections that may have something to be sent.
+    mutating func takeReady() -> [ConnectionID] {
+        let taken = ready
+        for id in taken { connections[id]?.isReady = false }
+        ready = []
+        return taken
+    }
+
+    mutating func markReady(_ id: ConnectionID) {
+        guard let index = connections.index(forKey: id) else { return }
+        if connections.values[index].queue.count > limits.queuedEvents, !overrun.contains(id) {
+            overrun.append(id)
+        }
+        if connections.values[index].isReady { return }
+        connections.values[index].isReady = true
+        ready.append(id)
+    }
+
+    // MARK: - Connections
+
+    /// A connection begins, with its poster.
+    ///
+    /// - Returns: The older connection of the same poster, which the owner closes; nil if there is none.
+    mutating func open(_ id: ConnectionID, poster: PosterID) -> ConnectionID? {
+        let older = posters[poster]?.connection
+        if let older { close(older) }
+        connections[id] = HubConnection(poster: poster)
+        if posters[poster] == nil {
+            posters[poster] = HubPoster()
+            // A poster that was taken for dead, and is not.
+            if let tombstone = removeTombstone(of: poster) {
+                posters[poster]?.skip(to: tombstone.end.accepted)
+                posters[poster]?.marks = tombstone.marks
+                posters[poster]?.isOpen = true
+            }
+        }
+        posters[poster]?.connection = id
+        return older
+    }
+
+    /// A connection has ended; its poster may come back.
+    mutating func close(_ id: ConnectionID) {
+        guard let state = connections.removeValue(forKey: id) else { return }
+        for subscription in state.subscriptions.values where !subscription.isReplaying {
+            removeFromIndex(subscription.request, id)
+        }
+        if posters[state.poster]?.connection == id { posters[state.poster]?.connection = nil }
+        // What it has not confirmed, it has to ask for again.
+        for item in state.queue { if case .post(let post, _) = item { settle(post.poster, post.number) } }
+        for waiting in state.unconfirmed { settle(waiting.poster, waiting.number) }
+    }
+
+    /// A poster has ended, with this number; nil if that is unknown.
+    mutating func end(_ poster: PosterID, last: UInt64?) {
+        guard let state = posters.removeValue(forKey: poster) else { return }
+        if let connection = state.connection { connections[connection]?.hasEnded = true }
+        let end = PosterEnd(
+            poster: poster, accepted: state.accepted, last: last.map { max($0, state.accepted) })
+        tombstones[poster] = Tombstone(end: end, marks: state.marks)
+        tombstoneOrder.append(poster)
+        tombstoneTopics += state.marks.count
+        while tombstoneOrder.count > limits.tombstones || tombstoneTopics > limits.tombstoneTopics,
+            let oldest = tombstoneOrder.first
+        { _ = removeTombstone(of: oldest) }
+        broadcast(.ended(end))
+    }
+
+    private mutating func removeTombstone(of poster: PosterID) -> Tombstone? {
+        guard let removed = tombstones.removeValue(forKey: poster) else { return nil }
+        tombstoneOrder.removeAll { $0 == poster }
+        tombstoneTopics -= removed.marks.count
+        return removed
+    }
+
+    // MARK: - Acknowledging
+
+    /// One connection less waits for a post.
+    mutating func settle(_ poster: PosterID, _ number: UInt64) {
+        guard posters[poster]?.settle(number) == true else { return }
+        acknowledge(poster)
+    }
+
+    mutating func acknowledge(_ poster: PosterID) {
+        guard let connection = posters[poster]?.connection else { return }
+        connections[connection]?.owesAcknowledgement = true
+        markReady(connection)
+    }
+}

@@ -1,0 +1,122 @@
+internal import DequeModule
+
+/// A connection, as its hub knows it.
+struct HubConnection: Hashable, Sendable {
+    /// Something that waits to be sent.
+    enum Waiting: Hashable, Sendable {
+        case post(Post, Position)
+        case item(EngineBatch.Item)
+    }
+
+    /// A post that was sent, and that the connection has not confirmed.
+    struct Unconfirmed: Hashable, Sendable {
+        let batch: UInt64
+        let poster: PosterID
+        let number: UInt64
+    }
+
+    struct Subscribed: Hashable, Sendable {
+        let request: Subscription
+        /// True while the posts of the ring that come first are being sent.
+        var isReplaying: Bool
+    }
+
+    /// The posts that come first for a subscription: a walk through the ring.
+    struct Replay: Hashable, Sendable {
+        let subscription: UInt64
+        /// The position of the next post to look at.
+        var next: UInt64
+        /// The time from which on posts are wanted.
+        var since: Int64?
+    }
+
+    struct MissedTopic: Hashable, Sendable {
+        let poster: PosterID
+        let topic: Topic
+    }
+
+    let poster: PosterID
+    var subscriptions: [UInt64: Subscribed] = [:]
+    var queue = Deque<Waiting>()
+    var queuedPosts = 0
+    var queuedBytes = 0
+    var unconfirmed = Deque<Unconfirmed>()
+    var replays = Deque<Replay>()
+    /// The number of the newest post that found no room, for each topic with such posts.
+    var missed: [MissedTopic: UInt64] = [:]
+    /// True if more topics had such posts than the hub keeps in `missed`.
+    ///
+    /// Then the hub checks all topics that the connection subscribes to.
+    var isMissingMore = false
+    var lastBatch: UInt64 = 0
+    /// The posts that it takes beyond those that it has confirmed.
+    var credits = 1_024
+    var owesAcknowledgement = false
+    /// The opening horizons so far.
+    var opening: [Horizon] = []
+    /// True once the poster has said that it ends.
+    var hasEnded = false
+    var isReady = false
+
+    init(poster: PosterID) { self.poster = poster }
+
+    /// True if posts may be sent.
+    var hasCredits: Bool { unconfirmed.count < credits }
+
+    /// True if some posts found no room.
+    var misses: Bool { !missed.isEmpty || isMissingMore }
+
+    /// True if there is no room for a post.
+    func isFull(for post: Post, _ limits: Hub.Limits) -> Bool {
+        queuedPosts >= limits.queuedPosts || queuedPosts > 0 && queuedBytes + post.cost > limits.queuedBytes
+    }
+
+    /// Appends a post, for which there is room.
+    mutating func append(_ post: Post, _ position: Position) {
+        queue.append(.post(post, position))
+        queuedPosts += 1
+        queuedBytes += post.cost
+    }
+
+    /// Notes a post for which there is no room.
+    mutating func miss(_ topic: MissedTopic, _ number: UInt64, most: Int) {
+        if missed[topic] == nil && missed.count >= most {
+            isMissingMore = true
+        } else {
+            missed[topic] = number
+        }
+    }
+
+    /// Takes the first of the queue into a batch, if it has no more bytes than fit, and there are credits for it.
+    mutating func takeFirst(for batch: UInt64, fits room: Int) -> EngineBatch.Item? {
+        switch queue.first {
+        case nil: return nil
+        case .item(let item):
+            queue.removeFirst()
+            return item
+        case .post(let post, let position):
+            if !hasCredits || post.cost > room { return nil }
+            queue.removeFirst()
+            queuedPosts -= 1
+            queuedBytes -= post.cost
+            unconfirmed.append(Unconfirmed(batch: batch, poster: post.poster, number: post.number))
+            return .post(.init(post: post, position: position))
+        }
+    }
+}
+
+extension EngineBatch.Item {
+    /// The number of bytes by which a batch counts the item.
+    var cost: Int {
+        switch self {
+        case .post(let delivered): delivered.post.cost
+        case .horizon(let horizon):
+            horizon.topic.name.utf8.count + (horizon.topic.sender?.utf8.count ?? 0) + 64
+        case .baseline(let baseline):
+            baseline.marks.reduce(64) { sum, mark in
+                sum + (mark.topic.map { $0.name.utf8.count + ($0.sender?.utf8.count ?? 0) } ?? 0) + 48
+            }
+        case .present, .ended: 64
+        }
+    }
+}

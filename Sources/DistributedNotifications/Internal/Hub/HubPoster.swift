@@ -1,0 +1,64 @@
+internal import DequeModule
+
+/// A poster, as its hub knows it.
+struct HubPoster: Hashable, Sendable {
+    /// The numbers of a topic.
+    struct Mark: Hashable, Sendable {
+        /// The newest post.
+        var last: UInt64 = 0
+        /// The newest post when the hub first heard of the poster.
+        var base: UInt64 = 0
+
+        mutating func raise(to number: UInt64, isBase: Bool) {
+            last = max(last, number)
+            if isBase { base = max(base, number) }
+        }
+    }
+
+    private struct Unsettled: Hashable, Sendable {
+        let number: UInt64
+        var waiting: Int
+    }
+
+    /// The poster's connection; nil while it is away.
+    var connection: Hub.ConnectionID?
+    /// False until its first opening horizons have come.
+    var isOpen = false
+    /// The number up to which its posts were accepted.
+    var accepted: UInt64 = 0
+    var marks: [Topic: Mark] = [:]
+    /// The posts that some connection has not confirmed, in order.
+    private var unsettled = Deque<Unsettled>()
+
+    /// The number up to which its posts are settled.
+    var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
+
+    /// A post was accepted, and goes to a number of connections.
+    mutating func accept(_ number: UInt64, waiting: Int) {
+        accepted = number
+        if waiting > 0 { unsettled.append(Unsettled(number: number, waiting: waiting)) }
+    }
+
+    /// The poster does not send any more what it has posted up to a number.
+    mutating func skip(to number: UInt64) { accepted = max(accepted, number) }
+
+    /// One connection less waits for a post.
+    ///
+    /// - Returns: True if ``settled`` has changed.
+    mutating func settle(_ number: UInt64) -> Bool {
+        var low = 0
+        var high = unsettled.count
+        while low < high {
+            let middle = (low + high) / 2
+            if unsettled[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        guard low < unsettled.count, unsettled[low].number == number else { return false }
+        unsettled[low].waiting -= 1
+        var changes = false
+        while let first = unsettled.first, first.waiting == 0 {
+            unsettled.removeFirst()
+            changes = true
+        }
+        return changes
+    }
+}

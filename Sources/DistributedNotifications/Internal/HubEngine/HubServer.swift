@@ -1,0 +1,253 @@
+internal import MessagePorts
+internal import RunLoops
+
+/// A hub that serves other processes through a port with a name.
+///
+/// > Thread safety: the thread of its loop.
+final class HubServer {
+    /// A connection, as its port knows it.
+    private struct Client {
+        let peer: MessagePort.Peer
+        let poster: PosterID
+        let numbers: NumberView?
+        /// Output that the port had no room for.
+        var held: (id: UInt32, bytes: [UInt8])?
+    }
+
+    /// The most posters that are neither connected nor known to have ended.
+    private static let mostAway = 4_096
+
+    private let port: MessagePort
+    private let loop: RunLoop
+    private var hub: Hub
+    private var clients: [UInt64: Client] = [:]
+    /// The posters whose connections have ended before their processes have, with what tells of the process's end.
+    private var away: [PosterID: Away] = [:]
+    private var awayOrder: [PosterID] = []
+    private(set) var violations = 0
+    /// Called once when the hub has lost its name, and has ended.
+    private let ended: () -> Void
+
+    private struct Away {
+        let process: ProcessSource
+        let numbers: NumberView?
+    }
+
+    /// Takes the name, and serves it on the loop of the calling thread.
+    init(
+        _ name: PortName, in names: PortNames, _ limits: Hub.Limits, on loop: RunLoop,
+        ended: @escaping () -> Void
+    ) throws(MessagePortError) {
+        var bounds = MessagePort.Limits()
+        bounds.body = HubMessage.mostBytes
+        bounds.descriptors = 1
+        bounds.connections = 4_096
+        bounds.connectionsPerProcess = 1_024
+        bounds.keptMessages = 16
+        port = try MessagePort(name: name, in: names, limits: bounds)
+        self.loop = loop
+        self.ended = ended
+        let random = PosterID.random()
+        hub = Hub(Epoch(high: random.high, low: random.low), limits)
+        do throws(SystemError) {
+            try loop.add(port, forMode: .common) { [unowned self] message in receive(message) }
+            port.onPeerEnd { [unowned self] peer in lose(peer) }
+            port.onPeerRoom { [unowned self] peer in
+                flush(peer.connection)
+                flushAll()
+            }
+            // Two hubs of one name would split the observers; the others find the new one when this one ends.
+            try port.onNameLoss { [unowned self] in end() }
+        } catch {
+            port.invalidate()
+            throw .system(error)
+        }
+    }
+
+    /// Ends the hub: its name is free, and its connections are closed.
+    func end() {
+        if !port.isValid { return }
+        port.invalidate()
+        for waiting in away.values { waiting.process.invalidate() }
+        away = [:]
+        clients = [:]
+        ended()
+    }
+
+    var connectionCount: Int { clients.count }
+
+    // MARK: - Receiving
+
+    private func receive(_ message: consuming MessagePort.Message) {
+        let peer = message.sender
+        let id = message.id
+        let bytes = message.bytes
+        do throws(Hub.Violation) {
+            if id == HubMessage.hello {
+                let numbers = message.descriptors.numbers.first.flatMap { NumberView($0) }
+                try welcome(peer, bytes, numbers)
+            } else {
+                guard let client = clients[peer.connection] else {
+                    throw Hub.Violation("no hello came first")
+                }
+                try serve(id, WireReader(bytes), peer.connection, client.poster)
+            }
+        } catch {
+            violations += 1
+            port.disconnect(peer)
+            lose(peer)
+        }
+        flushAll()
+    }
+
+    private func welcome(_ peer: MessagePort.Peer, _ bytes: [UInt8], _ numbers: NumberView?) throws(Hub
+        .Violation)
+    {
+        var reader = WireReader(bytes)
+        let version = try reader.number(UInt32.self)
+        let poster = try reader.poster()
+        if clients[peer.connection] != nil { throw Hub.Violation("a second hello") }
+        if version != HubMessage.version { return refuse(peer, HubMessage.refusedVersion) }
+        if let other = hub.posters[poster]?.connection.flatMap({ clients[$0] }) {
+            if other.peer.credentials.processID != peer.credentials.processID {
+                return refuse(peer, HubMessage.refusedDuplicate)
+            }
+            // Its end of the old connection is closed, and this end has not noticed yet.
+            port.disconnect(other.peer)
+            clients[other.peer.connection] = nil
+        }
+        away.removeValue(forKey: poster)?.process.invalidate()
+        _ = hub.open(peer.connection, poster: poster)
+        clients[peer.connection] = Client(peer: peer, poster: poster, numbers: numbers)
+        var welcome = WireWriter()
+        welcome.put(HubMessage.version)
+        welcome.put(hub.epoch.high)
+        welcome.put(hub.epoch.low)
+        send(HubMessage.welcome, welcome.bytes, to: peer.connection)
+    }
+
+    private func refuse(_ peer: MessagePort.Peer, _ reason: UInt32) {
+        var refusal = WireWriter()
+        refusal.put(reason)
+        // A peer that does not read it is closed all the same.
+        do { _ = try port.send(refusal.bytes, id: HubMessage.refusal, to: peer) } catch {}
+    }
+
+    private func serve(
+        _ id: UInt32, _ message: WireReader, _ connection: UInt64, _ poster: PosterID
+    ) throws(Hub.Violation) {
+        var reader = message
+        switch id {
+        case HubMessage.posts:
+            while !reader.isAtEnd { try hub.publish(try reader.post(of: poster), from: connection) }
+        case HubMessage.announce:
+            let isOpening = try reader.flag()
+            let isLast = try reader.flag()
+            let number = try reader.count()
+            var horizons: [Horizon] = []
+            while !reader.isAtEnd { horizons.append(try reader.horizon()) }
+            try hub.announce(
+                Announcement(horizons: horizons, number: number, isOpening: isOpening), isLast: isLast,
+                from: connection)
+        case HubMessage.subscribe:
+            while !reader.isAtEnd { try hub.subscribe(try reader.subscription(), from: connection) }
+        case HubMessage.unsubscribe:
+            while !reader.isAtEnd { hub.unsubscribe(try reader.number(), from: connection) }
+        case HubMessage.locate:
+            var posters: [PosterID] = []
+            while !reader.isAtEnd { posters.append(try reader.poster()) }
+            hub.locate(posters, from: connection)
+        case HubMessage.confirm:
+            let batch = try reader.number(UInt64.self)
+            try hub.confirm(batch, credits: Int(try reader.number(UInt32.self)), from: connection)
+        case HubMessage.bye: hub.end(poster, last: try reader.count())
+        default: throw Hub.Violation("a message has an unknown number")
+        }
+    }
+
+    // MARK: - Sending
+
+    private func flushAll() {
+        for connection in hub.takeReady() { flush(connection) }
+        for connection in hub.takeOverrun() {
+            guard let client = clients[connection] else { continue }
+            port.disconnect(client.peer)
+            lose(client.peer)
+        }
+    }
+
+    /// Sends what there is for a connection, for as long as there is room.
+    private func flush(_ connection: UInt64) {
+        guard let client = clients[connection] else { return }
+        if let held = client.held {
+            clients[connection]?.held = nil
+            send(held.id, held.bytes, to: connection)
+        }
+        while clients[connection]?.held == nil, let output = hub.next(for: connection) {
+            var message = WireWriter()
+            switch output {
+            case .acknowledged(let accepted, let settled):
+                message.put(accepted)
+                message.put(settled)
+                send(HubMessage.acknowledged, message.bytes, to: connection)
+            case .batch(let batch):
+                message.put(batch)
+                send(HubMessage.batch, message.bytes, to: connection)
+            }
+        }
+    }
+
+    /// Sends, or holds what there is no room for until the port says that there is.
+    private func send(_ id: UInt32, _ bytes: [UInt8], to connection: UInt64) {
+        guard let client = clients[connection] else { return }
+        do {
+            if try !port.send(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
+        } catch {
+            // It has ended, which its port tells in a moment.
+            clients[connection]?.held = (id, bytes)
+        }
+    }
+
+    // MARK: - Ends
+
+    private func lose(_ peer: MessagePort.Peer) {
+        guard let client = clients.removeValue(forKey: peer.connection) else { return }
+        hub.close(peer.connection)
+        if hub.posters[client.poster]?.connection == nil && hub.posters[client.poster] != nil {
+            awaitEnd(of: client)
+        }
+        flushAll()
+    }
+
+    /// The connection of a poster has ended, but perhaps not its process, which may connect again.
+    private func awaitEnd(of client: Client) {
+        let poster = client.poster
+        let numbers = client.numbers
+        let process = client.peer.credentials.processID
+        // A process that this one cannot see may live for ever.
+        guard process > 0 else { return }
+        do throws(SystemError) {
+            let source = try ProcessSource(process) { [unowned self] _, _ in
+                away[poster] = nil
+                hub.end(poster, last: numbers?.value)
+                flushAll()
+            }
+            try loop.add(source, forMode: .common)
+            away[poster] = Away(process: source, numbers: numbers)
+            awayOrder.append(poster)
+            forgetOldest()
+        } catch {
+            // There is no such process any more.
+            hub.end(poster, last: numbers?.value)
+        }
+    }
+
+    /// Gives up the poster that is away for the longest time, if there are too many.
+    private func forgetOldest() {
+        if awayOrder.count <= HubServer.mostAway { return }
+        let poster = awayOrder.removeFirst()
+        guard let oldest = away.removeValue(forKey: poster) else { return }
+        oldest.process.invalidate()
+        hub.end(poster, last: nil)
+    }
+}

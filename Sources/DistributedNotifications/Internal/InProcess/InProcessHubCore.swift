@@ -1,0 +1,73 @@
+internal import RunLoops
+
+/// A hub, and the connections of the centers of this process.
+///
+/// > Thread safety: any thread.
+final class InProcessHubCore: Sendable {
+    private struct State: Sendable {
+        var hub: Hub
+        var lastConnection: UInt64 = 0
+        /// The closure that wakes each connection.
+        var wakes: [UInt64: @Sendable (Bool) -> Void] = [:]
+    }
+
+    private let state: Guarded<State>
+    private let limits: Hub.Limits
+
+    init(_ limits: Hub.Limits) {
+        self.limits = limits
+        state = Guarded(State(hub: Hub(InProcessHubCore.newEpoch(), limits)))
+    }
+
+    private static func newEpoch() -> Epoch {
+        let random = PosterID.random()
+        return Epoch(high: random.high, low: random.low)
+    }
+
+    /// Opens a connection.
+    ///
+    /// - Parameters:
+    ///   - poster: The poster.
+    ///   - wake: Called on any thread: with true when there is output, with false when the hub has ended.
+    /// - Returns: The connection, and the epoch of the hub.
+    func open(_ poster: PosterID, wake: @escaping @Sendable (Bool) -> Void) -> (UInt64, Epoch) {
+        state.withLock { state in
+            state.lastConnection += 1
+            state.wakes[state.lastConnection] = wake
+            _ = state.hub.open(state.lastConnection, poster: poster)
+            return (state.lastConnection, state.hub.epoch)
+        }
+    }
+
+    /// Tells the hub something, and wakes the connections that have output then.
+    func tell(_ body: (inout Hub) throws(Hub.Violation) -> Void) {
+        let woken = state.withLock { state in
+            do throws(Hub.Violation) { try body(&state.hub) } catch {
+                preconditionFailure("a center keeps to the protocol: \(error.reason)")
+            }
+            return state.hub.takeReady().compactMap { state.wakes[$0] }
+        }
+        for wake in woken { wake(true) }
+    }
+
+    /// Takes the next output of a connection; nil if there is none.
+    func next(for connection: UInt64) -> Hub.Output? { state.withLock { $0.hub.next(for: connection) } }
+
+    /// Closes a connection, whose poster ends if a number is given.
+    func close(_ connection: UInt64, poster: PosterID, last: UInt64?) {
+        tell { hub in
+            hub.close(connection)
+            if let last { hub.end(poster, last: last) }
+        }
+        state.withLock { state in _ = state.wakes.removeValue(forKey: connection) }
+    }
+
+    func crash() {
+        let woken = state.withLock { state in
+            state.hub = Hub(InProcessHubCore.newEpoch(), limits)
+            defer { state.wakes = [:] }
+            return Array(state.wakes.values)
+        }
+        for wake in woken { wake(false) }
+    }
+}

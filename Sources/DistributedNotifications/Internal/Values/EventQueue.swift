@@ -1,0 +1,211 @@
+internal import DequeModule
+
+/// The events that wait for one observer, with the gaps that its own limits make.
+///
+/// A pure value.
+struct EventQueue: Sendable {
+    private struct Key: Hashable, Sendable {
+        let poster: PosterID
+        let topic: Topic
+    }
+
+    /// Gaps of several topics, in the order of their first losses.
+    private struct Losses: Sendable {
+        private var gaps: [Key: DistributedNotificationGap] = [:]
+        private var order = Deque<Key>()
+
+        var isEmpty: Bool { order.isEmpty }
+
+        mutating func add(_ post: Post, _ reason: DistributedNotificationGap.Reason) {
+            let key = Key(poster: post.poster, topic: post.topic)
+            let known = gaps[key]
+            if known == nil { order.append(key) }
+            gaps[key] = DistributedNotificationGap(
+                poster: .init(post.poster), name: post.topic.name, sender: post.topic.sender,
+                from: known?.from ?? post.number, to: post.number, reason: known?.reason ?? reason,
+                isCertain: true)
+        }
+
+        mutating func takeFirst() -> DistributedNotificationGap? {
+            while let key = order.popFirst() { if let gap = gaps.removeValue(forKey: key) { return gap } }
+            return nil
+        }
+
+        mutating func take(_ key: Key) -> DistributedNotificationGap? {
+            // The place in the order is skipped later, or is used again by a new loss.
+            guard let gap = gaps.removeValue(forKey: key) else { return nil }
+            order.removeAll { $0 == key }
+            return gap
+        }
+    }
+
+    private let capacity: DistributedNotificationCenter.Capacity.Kind
+    private let behavior: DistributedNotificationCenter.SuspensionBehavior
+    private let mostHeld: Int
+    /// True while the center is suspended.
+    private(set) var isSuspended = false
+
+    /// The gaps before everything that waits.
+    private var leading = Losses()
+    private var entries = Deque<DistributedNotificationEvent>()
+    /// The gaps behind everything that waits.
+    private var trailing = Losses()
+    /// The number of entries that have left at the front.
+    private var head = 0
+    /// The number, counted from the first entry ever, up to which entries are delivered although the center is suspended.
+    private var released = 0
+    /// The entries that later notifications of their topic are merged into, by the same count.
+    private var mergeable: [Key: Int] = [:]
+    /// The number of notifications that wait.
+    private(set) var count = 0
+    /// The number of notifications that were dropped.
+    private(set) var droppedCount = 0
+
+    init(
+        _ capacity: DistributedNotificationCenter.Capacity,
+        _ behavior: DistributedNotificationCenter.SuspensionBehavior,
+        mostHeld: Int
+    ) {
+        self.capacity = capacity.kind
+        self.behavior = behavior
+        self.mostHeld = mostHeld
+    }
+
+    /// True if ``next()`` has an event.
+    var hasNext: Bool {
+        if holdsBack { return head < released && (!leading.isEmpty || !entries.isEmpty) }
+        return !leading.isEmpty || !entries.isEmpty || !trailing.isEmpty
+    }
+
+    private var holdsBack: Bool { isSuspended && behavior != .deliverImmediately }
+
+    /// Suspends or resumes.
+    mutating func suspend(_ suspends: Bool) { isSuspended = suspends }
+
+    // MARK: - Appending
+
+    /// Appends an event.
+    mutating func append(_ event: Follower.Event) {
+        switch event {
+        case .gap(let gap):
+            // What was dropped before it comes before it.
+            while let lost = trailing.takeFirst() { entries.append(.gap(lost)) }
+            entries.append(.gap(gap))
+            mergeable = [:]
+        case .notification(let post):
+            if holdsBack && !post.isImmediate { appendHeld(post) } else { appendNow(post) }
+            if holdsBack && post.isImmediate { released = head + entries.count }
+        }
+    }
+
+    private mutating func appendNow(_ post: Post) {
+        switch capacity {
+        case .unlimited: append(post)
+        case .coalescing: merge(post)
+        case .bounded(let most, let policy):
+            if count < most { return append(post) }
+            switch policy {
+            case .dropNewest: drop(post, .observerBehind)
+            case .dropOldest:
+                dropOldest(.observerBehind)
+                append(post)
+            }
+        }
+    }
+
+    private mutating func appendHeld(_ post: Post) {
+        switch behavior {
+        case .drop: drop(post, .suspended)
+        case .coalesce: merge(post)
+        case .hold, .deliverImmediately:
+            if capacity == .coalescing { return merge(post) }
+            if count >= mostHeld { dropOldest(.suspended) }
+            append(post)
+        }
+    }
+
+    private mutating func append(_ post: Post) {
+        let key = Key(poster: post.poster, topic: post.topic)
+        if let lost = trailing.take(key) { entries.append(.gap(lost)) }
+        entries.append(.notification(DistributedNotification(post)))
+        count += 1
+    }
+
+    /// Puts the newest notification of a topic in the place of the one that waits.
+    private mutating func merge(_ post: Post) {
+        let key = Key(poster: post.poster, topic: post.topic)
+        if let place = mergeable[key], place >= head, case .notification(let waiting) = entries[place - head]
+        {
+            var merged = DistributedNotification(post)
+            merged.mergedCount = waiting.mergedCount + 1
+            entries[place - head] = .notification(merged)
+            return
+        }
+        append(post)
+        mergeable[key] = head + entries.count - 1
+    }
+
+    private mutating func drop(_ post: Post, _ reason: DistributedNotificationGap.Reason) {
+        trailing.add(post, reason)
+        droppedCount += 1
+    }
+
+    private mutating func dropOldest(_ reason: DistributedNotificationGap.Reason) {
+        guard let index = entries.firstIndex(where: { if case .notification = $0 { true } else { false } })
+        else {
+            return
+        }
+        guard case .notification(let oldest) = entries.remove(at: index) else { return }
+        // The entries behind it have moved up.
+        mergeable = mergeable.filter { $0.value < head + index }
+        if released > head + index { released -= 1 }
+        if index == 0 {
+            leading.add(oldest.post, reason)
+        } else {
+            // A gap of the engine stays before it.
+            var losses = Losses()
+            losses.add(oldest.post, reason)
+            if let gap = losses.takeFirst() { insert(gap, at: index) }
+        }
+        count -= 1
+        droppedCount += 1
+    }
+
+    /// Puts a gap behind gaps of the engine, or makes the last of them longer.
+    private mutating func insert(_ gap: DistributedNotificationGap, at index: Int) {
+        for place in (0..<index).reversed() {
+            guard case .gap(let known) = entries[place] else { continue }
+            if known.poster == gap.poster, known.name == gap.name, known.sender == gap.sender,
+                known.reason == gap.reason, known.isCertain, known.to != nil
+            {
+                entries[place] = .gap(
+                    DistributedNotificationGap(
+                        poster: gap.poster, name: gap.name, sender: gap.sender, from: known.from, to: gap.to,
+                        reason: gap.reason, isCertain: true))
+                return
+            }
+        }
+        entries.insert(.gap(gap), at: index)
+        if released > head + index { released += 1 }
+    }
+
+    // MARK: - Taking
+
+    /// Takes the next event; nil if there is none, or the center is suspended.
+    mutating func next() -> DistributedNotificationEvent? {
+        if !hasNext { return nil }
+        if let lost = leading.takeFirst() { return .gap(lost) }
+        guard let first = entries.popFirst() else { return trailing.takeFirst().map { .gap($0) } }
+        head += 1
+        if case .notification(let notification) = first {
+            count -= 1
+            if !mergeable.isEmpty { forget(notification.post) }
+        }
+        return first
+    }
+
+    private mutating func forget(_ post: Post) {
+        let key = Key(poster: post.poster, topic: post.topic)
+        if let place = mergeable[key], place < head { mergeable[key] = nil }
+    }
+}

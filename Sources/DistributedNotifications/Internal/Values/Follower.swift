@@ -1,0 +1,197 @@
+internal import DequeModule
+
+/// The account of one observer: for each poster and topic the number up to which everything was delivered, or told to be
+/// missing.
+///
+/// A pure value: it is fed with what an engine delivers, and says what the observer gets.
+struct Follower: Hashable, Sendable {
+    /// An event for the observer.
+    enum Event: Hashable, Sendable {
+        case notification(Post)
+        case gap(DistributedNotificationGap)
+    }
+
+    private struct Account: Hashable, Sendable {
+        /// The number up to which all topics are accounted for.
+        var floor: UInt64 = 0
+        var topics: [Topic: UInt64] = [:]
+        /// True if the poster has ended, or was given up.
+        var hasEnded = false
+
+        func last(_ topic: Topic) -> UInt64 { max(floor, topics[topic] ?? 0) }
+        var last: UInt64 { topics.values.reduce(floor, max) }
+    }
+
+    /// The most posters that have ended of which the account is kept, because an engine may still have posts of them.
+    static let mostEnded = 1_024
+
+    /// The subscription; its start is where the next connection goes on.
+    private(set) var subscription: Subscription
+    /// The epoch in which the subscription began; nil as long as it has not.
+    private(set) var beginning: Epoch?
+    private var accounts: [PosterID: Account] = [:]
+    /// The posters whose accounts are kept for a while, the oldest first.
+    private var ended = Deque<PosterID>()
+
+    /// True once this connection has checked what the observer should have.
+    private var isChecked = false
+    /// The ends that were told before that.
+    private var waitingEnds: [WaitingEnd] = []
+
+    private struct WaitingEnd: Hashable, Sendable {
+        let end: PosterEnd
+        let epoch: Epoch
+        /// True if it was told before the subscription began, so that it is no loss.
+        let isOld: Bool
+    }
+
+    init(_ subscription: Subscription) { self.subscription = subscription }
+
+    /// True once the subscription is confirmed.
+    var hasBegun: Bool { beginning != nil }
+
+    /// A connection begins.
+    mutating func connect() { isChecked = false }
+
+    // MARK: - Posts
+
+    /// Takes a post.
+    ///
+    /// - Parameters:
+    ///   - delivered: The post, which may be of any topic.
+    ///   - epoch: The epoch of the connection.
+    ///   - emit: Called with each event for the observer.
+    mutating func take(_ delivered: EngineBatch.Delivered, in epoch: Epoch, _ emit: (Event) -> Void) {
+        let post = delivered.post
+        guard subscription.matches(post.topic) else { return }
+        if delivered.subscription.map({ $0 != subscription.number }) ?? !hasBegun { return }
+        subscription.start = .after(delivered.position, epoch)
+        var last = accounts[post.poster]?.last(post.topic) ?? 0
+        // What comes first for a new subscription begins somewhere: what was before it was not asked for.
+        if !hasBegun && accounts[post.poster]?.topics[post.topic] == nil { last = max(last, post.previous) }
+        if post.number <= last { return }
+        if post.previous > last {
+            emit(gap(post.poster, post.topic, from: last + 1, to: post.previous, .notKept))
+        }
+        accounts[post.poster, default: Account()].topics[post.topic] = post.number
+        // It was given up too early.
+        accounts[post.poster]?.hasEnded = false
+        emit(.notification(post))
+    }
+
+    /// Takes a horizon.
+    mutating func take(_ horizon: Horizon, in epoch: Epoch, _ emit: (Event) -> Void) {
+        guard hasBegun, subscription.matches(horizon.topic) else { return }
+        let last = accounts[horizon.poster]?.last(horizon.topic) ?? 0
+        if horizon.number <= last { return }
+        // Another epoch had that post before this subscription began.
+        if !(horizon.isBase && beginning == epoch) {
+            emit(gap(horizon.poster, horizon.topic, from: last + 1, to: horizon.number, horizon.reason))
+        }
+        accounts[horizon.poster, default: Account()].topics[horizon.topic] = horizon.number
+    }
+
+    // MARK: - Baselines
+
+    /// Takes a baseline, with which the subscription begins, or with which it is checked.
+    mutating func take(_ baseline: Baseline, in epoch: Epoch, _ emit: (Event) -> Void) {
+        guard baseline.subscription == subscription.number else { return }
+        for mark in baseline.marks {
+            var account = accounts[mark.poster] ?? Account()
+            if let topic = mark.topic {
+                let last = account.last(topic)
+                // If posts of the topic came first, a number beyond them is a loss.
+                let isNew =
+                    !hasBegun && account.topics[topic] == nil
+                    || beginning == epoch && mark.number <= mark.base
+                if mark.number > last && !isNew {
+                    let known = beginning == epoch ? max(last, mark.base) : last
+                    emit(gap(mark.poster, topic, from: known + 1, to: mark.number, .notKept))
+                }
+                account.topics[topic] = max(last, mark.number)
+            } else {
+                if hasBegun, mark.number > account.last {
+                    emit(
+                        gap(
+                            mark.poster, nil, from: account.last + 1, to: mark.number, .notKept,
+                            isCertain: false))
+                }
+                account.floor = max(account.floor, mark.number)
+            }
+            accounts[mark.poster] = account
+        }
+        if baseline.isLast {
+            if beginning == nil { beginning = epoch }
+            subscription.start = .after(baseline.position, epoch)
+            isChecked = true
+            for waiting in waitingEnds {
+                if waiting.isOld {
+                    forget(waiting.end.poster)
+                } else {
+                    take(waiting.end, in: waiting.epoch, checkedIn: epoch, emit)
+                }
+            }
+            waitingEnds = []
+        }
+    }
+
+    // MARK: - Ends
+
+    /// Takes the end of a poster.
+    ///
+    /// It is kept until the baseline has come, behind which nothing of the poster is on its way.
+    mutating func take(_ end: PosterEnd, in epoch: Epoch, _ emit: (Event) -> Void) {
+        if isChecked { return take(end, in: epoch, checkedIn: epoch, emit) }
+        waitingEnds.append(WaitingEnd(end: end, epoch: epoch, isOld: !hasBegun))
+    }
+
+    private mutating func take(
+        _ end: PosterEnd, in epoch: Epoch, checkedIn checked: Epoch, _ emit: (Event) -> Void
+    ) {
+        if accounts[end.poster]?.hasEnded == true { return }
+        // What another epoch had accepted, this one cannot deliver.
+        let accepted = epoch == checked ? end.accepted : 0
+        if let last = end.last, last <= accepted { return forget(end.poster) }
+        lose(end.poster, after: accepted, to: end.last, emit)
+    }
+
+    /// The poster was known from an earlier epoch, and is not heard of in this one within the grace period.
+    mutating func giveUp(_ poster: PosterID, _ emit: (Event) -> Void) {
+        if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
+    }
+
+    /// A poster has ended, and what is not accounted for will not come.
+    private mutating func lose(
+        _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
+    ) {
+        let account = accounts[poster] ?? Account()
+        // Beyond the newest delivery a loss may be of any topic; below it, of those that are behind.
+        let newest = max(accepted, account.last)
+        for topic in account.topics.keys.sorted() where max(accepted, account.last(topic)) < account.last {
+            let from = max(accepted, account.last(topic)) + 1
+            emit(gap(poster, topic, from: from, to: account.last, .posterEnded, isCertain: false))
+        }
+        if end.map({ $0 > newest }) ?? true {
+            emit(gap(poster, nil, from: newest + 1, to: end, .posterEnded, isCertain: false))
+        }
+        forget(poster)
+    }
+
+    private mutating func forget(_ poster: PosterID) {
+        accounts[poster, default: Account()].hasEnded = true
+        ended.append(poster)
+        if ended.count <= Follower.mostEnded { return }
+        let oldest = ended.removeFirst()
+        if accounts[oldest]?.hasEnded == true { accounts[oldest] = nil }
+    }
+
+    private func gap(
+        _ poster: PosterID, _ topic: Topic?, from: UInt64, to: UInt64?,
+        _ reason: DistributedNotificationGap.Reason, isCertain: Bool = true
+    ) -> Event {
+        .gap(
+            DistributedNotificationGap(
+                poster: .init(poster), name: topic?.name, sender: topic?.sender, from: from, to: to,
+                reason: reason, isCertain: isCertain))
+    }
+}

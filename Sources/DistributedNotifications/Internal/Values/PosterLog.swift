@@ -1,0 +1,199 @@
+internal import DequeModule
+
+/// The posts of one poster: their numbers, and those that are kept until they are settled.
+///
+/// A pure value: it knows no engine and no clock. The center hands its posts to the engine in the order of ``next``, and tells
+/// it of connections and acknowledgements.
+struct PosterLog: Hashable, Sendable {
+    /// The bounds of what the log keeps.
+    struct Limits: Hashable, Sendable {
+        var posts: Int
+        var bytes: Int
+        var topics: Int
+    }
+
+    /// The numbers of a topic that later posts and connections need.
+    private struct Mark: Hashable, Sendable {
+        /// The newest post.
+        var last: UInt64 = 0
+        /// The newest post that is not kept any more.
+        var gone: UInt64 = 0
+        /// The newest post that is not kept any more, and that an engine has accepted.
+        var base: UInt64 = 0
+    }
+
+    /// The result of adding a post.
+    enum Added: Hashable, Sendable {
+        /// The post has this number. Posts with the other numbers were dropped for it.
+        case taken(UInt64, dropped: [UInt64])
+        /// There is no room.
+        case full
+        /// There would be too many topics.
+        case tooManyTopics
+    }
+
+    let poster: PosterID
+    let limits: Limits
+    private(set) var lastNumber: UInt64 = 0
+    /// The number up to which an engine has accepted posts.
+    private(set) var accepted: UInt64 = 0
+    /// The number up to which posts are settled, or were dropped.
+    private(set) var settled: UInt64 = 0
+    /// The posts that are kept, in order.
+    private(set) var retained = Deque<Post>()
+    private var bytes = 0
+    private var marks: [Topic: Mark] = [:]
+    private var isConnected = false
+    /// The number up to which posts were handed over on this connection, or need not be.
+    private var sent: UInt64 = 0
+    /// The posts that were dropped after they were handed over on this connection, and that are not known to be accepted.
+    private var droppedOnTheWay = Deque<Dropped>()
+    /// The topics whose dropped posts the engine does not know of, with the newest of them.
+    fileprivate var due: [Topic: UInt64] = [:]
+
+    private struct Dropped: Hashable, Sendable {
+        let topic: Topic
+        let number: UInt64
+    }
+
+    init(_ poster: PosterID, _ limits: Limits) {
+        self.poster = poster
+        self.limits = limits
+    }
+
+    // MARK: - Posting
+
+    /// Adds a post, which takes the next number.
+    ///
+    /// A refused post takes none. With `dropsOldest`, the oldest posts are dropped when there is no room.
+    mutating func add(
+        _ topic: Topic, payload: [UInt8], date: Int64 = 0, isImmediate: Bool = false, dropsOldest: Bool
+    ) -> Added {
+        if marks[topic] == nil && marks.count >= limits.topics { return .tooManyTopics }
+        let post = Post(
+            poster: poster, number: lastNumber + 1, previous: marks[topic]?.last ?? 0, topic: topic,
+            date: date,
+            isImmediate: isImmediate, payload: payload)
+        if lacksRoom(for: post) && !dropsOldest { return .full }
+        var dropped: [UInt64] = []
+        // A post that is larger than all the room is kept alone.
+        while lacksRoom(for: post), !retained.isEmpty { dropped.append(dropOldest()) }
+        lastNumber = post.number
+        marks[topic, default: Mark()].last = post.number
+        retained.append(post)
+        bytes += post.cost
+        return .taken(post.number, dropped: dropped)
+    }
+
+    private func lacksRoom(for post: Post) -> Bool {
+        !retained.isEmpty && (retained.count >= limits.posts || bytes + post.cost > limits.bytes)
+    }
+
+    private mutating func dropOldest() -> UInt64 {
+        let post = removeOldest()
+        if isConnected {
+            if post.number > sent {
+                due[post.topic] = post.number
+                // Counts as handed over: the horizon is.
+                sent = post.number
+            } else {
+                droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number))
+            }
+        }
+        return post.number
+    }
+
+    private mutating func removeOldest() -> Post {
+        let post = retained.removeFirst()
+        bytes -= post.cost
+        settled = post.number
+        marks[post.topic]?.gone = post.number
+        if post.number <= accepted { marks[post.topic]?.base = post.number }
+        return post
+    }
+
+    // MARK: - Handing over
+
+    /// The next post to hand over; nil if there is none.
+    var next: Post? {
+        guard isConnected, let oldest = retained.first, sent < lastNumber else { return nil }
+        // Numbers of kept posts follow one another.
+        return retained[Int(max(sent, oldest.number - 1) + 1 - oldest.number)]
+    }
+
+    /// The announcement of posts that were dropped before they were handed over, which goes before ``next``; nil if there is
+    /// none.
+    mutating func takeAnnouncement() -> Announcement? {
+        if due.isEmpty { return nil }
+        let horizons = due.map { topic, number in
+            Horizon(poster: poster, topic: topic, number: number, isBase: false, reason: .posterFull)
+        }.sorted { $0.number < $1.number }
+        due = [:]
+        return Announcement(horizons: horizons, number: sent, isOpening: false)
+    }
+
+    /// The engine has taken ``next``.
+    mutating func handedOver(_ number: UInt64) { sent = max(sent, number) }
+
+    /// The number up to which posts were handed over on this connection.
+    var handedOver: UInt64 { sent }
+
+    // MARK: - The connection
+
+    /// The engine is connected: all that is kept is handed over again.
+    ///
+    /// - Returns: The opening horizons, which stand for all that is not kept any more.
+    mutating func connect() -> Announcement {
+        isConnected = true
+        sent = (retained.first?.number ?? lastNumber + 1) - 1
+        due = [:]
+        droppedOnTheWay = []
+        var horizons: [Horizon] = []
+        for (topic, mark) in marks {
+            if mark.base > 0 {
+                horizons.append(
+                    Horizon(poster: poster, topic: topic, number: mark.base, isBase: true, reason: .notKept))
+            }
+            if mark.gone > mark.base {
+                horizons.append(
+                    Horizon(
+                        poster: poster, topic: topic, number: mark.gone, isBase: false, reason: .posterFull))
+            }
+        }
+        return Announcement(
+            horizons: horizons.sorted { $0.number < $1.number }, number: sent, isOpening: true)
+    }
+
+    /// The connection has ended.
+    mutating func disconnect() {
+        isConnected = false
+        droppedOnTheWay = []
+        due = [:]
+    }
+
+    /// The engine has acknowledged posts.
+    ///
+    /// - Returns: True if there is more room than before.
+    mutating func acknowledge(accepted: UInt64, settled: UInt64) -> Bool {
+        // An engine cannot acknowledge more than was posted, even if it says so.
+        self.accepted = max(self.accepted, min(accepted, lastNumber))
+        while let first = droppedOnTheWay.first, first.number <= self.accepted {
+            droppedOnTheWay.removeFirst()
+            marks[first.topic]?.base = first.number
+        }
+        var hasRoom = false
+        while let oldest = retained.first, oldest.number <= min(settled, self.accepted) {
+            _ = removeOldest()
+            hasRoom = true
+        }
+        return hasRoom
+    }
+
+    /// True if the engine owes an acknowledgement.
+    var isOwed: Bool { isConnected && accepted < sent }
+}
+
+extension PosterLog {
+    /// True if ``takeAnnouncement()`` has one.
+    var hasAnnouncement: Bool { !due.isEmpty }
+}

@@ -1,0 +1,115 @@
+/// The messages between a center and its hub, by the number that the port gives a message.
+enum HubMessage {
+    /// The version of the protocol, which both ends state.
+    static let version: UInt32 = 1
+
+    /// The largest message in either direction.
+    static let mostBytes = 131_072
+
+    // From a center.
+    static let hello: UInt32 = 1
+    static let announce: UInt32 = 2
+    static let posts: UInt32 = 3
+    static let subscribe: UInt32 = 4
+    static let unsubscribe: UInt32 = 5
+    static let locate: UInt32 = 6
+    static let confirm: UInt32 = 7
+    static let bye: UInt32 = 8
+
+    // From the hub.
+    static let welcome: UInt32 = 16
+    static let acknowledged: UInt32 = 17
+    static let batch: UInt32 = 18
+    static let refusal: UInt32 = 19
+
+    /// The reasons of a refusal.
+    static let refusedVersion: UInt32 = 1
+    static let refusedDuplicate: UInt32 = 2
+
+    // The most entries of one message, so that it fits.
+    static let horizonsPerMessage = 200
+    static let subscriptionsPerMessage = 200
+    static let postersPerMessage = 4_096
+}
+
+// MARK: - Parts
+
+extension WireWriter {
+    mutating func put(_ horizon: Horizon) {
+        put(horizon.poster)
+        put(horizon.topic)
+        put(horizon.number)
+        put(UInt8(horizon.isBase ? 1 : 0))
+        put(horizon.reason.rawValue)
+    }
+
+    /// Writes a post without its poster.
+    mutating func put(_ post: Post) {
+        put(post.number)
+        put(post.previous)
+        put(post.date)
+        put(UInt8(post.isImmediate ? 1 : 0))
+        put(post.topic)
+        put(post.payload)
+    }
+
+    mutating func put(_ subscription: Subscription) {
+        put(subscription.number)
+        put(subscription.name)
+        put(subscription.sender)
+        switch subscription.start {
+        case .now: put(UInt8(0))
+        case .last(let count):
+            put(UInt8(1))
+            put(UInt64(count))
+        case .since(let date):
+            put(UInt8(2))
+            put(date)
+        case .after(let position, let epoch):
+            put(UInt8(3))
+            put(position.low)
+            put(epoch.high)
+            put(epoch.low)
+        }
+    }
+}
+
+extension WireReader {
+    mutating func horizon() throws(Hub.Violation) -> Horizon {
+        let poster = try poster()
+        let topic = try topic()
+        let number = try count()
+        let isBase = try flag()
+        guard let reason = DistributedNotificationGap.Reason(rawValue: try self.number(UInt8.self)) else {
+            throw Hub.Violation("a gap has an unknown reason")
+        }
+        return Horizon(poster: poster, topic: topic, number: number, isBase: isBase, reason: reason)
+    }
+
+    mutating func post(of poster: PosterID) throws(Hub.Violation) -> Post {
+        let number = try count()
+        let previous = try count()
+        let date = try self.number(Int64.self)
+        let isImmediate = try flag()
+        return Post(
+            poster: poster, number: number, previous: previous, topic: try topic(), date: date,
+            isImmediate: isImmediate, payload: try payload())
+    }
+
+    mutating func subscription() throws(Hub.Violation) -> Subscription {
+        let number = try number(UInt64.self)
+        let name = try optionalText()
+        let sender = try optionalText()
+        let start: Subscription.Start
+        switch try self.number(UInt8.self) {
+        case 0: start = .now
+        case 1: start = .last(Int(clamping: try self.number(UInt64.self)))
+        case 2: start = .since(try self.number())
+        case 3:
+            let position = Position(low: try count())
+            start = .after(position, Epoch(high: try self.number(), low: try self.number()))
+        default: throw Hub.Violation("a subscription starts in an unknown way")
+        }
+        return Subscription(number: number, name: name, sender: sender, start: start)
+    }
+}

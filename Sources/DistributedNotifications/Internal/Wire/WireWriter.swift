@@ -1,0 +1,40 @@
+/// The bytes of a message between a center and its hub, little-endian.
+struct WireWriter: Sendable {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func put<Number: FixedWidthInteger>(_ number: Number) {
+        var rest = number
+        for _ in 0..<(Number.bitWidth / 8) {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            // No shift by the width of a byte, which traps for one.
+            rest = Number.bitWidth == 8 ? 0 : rest >> 8
+        }
+    }
+
+    mutating func put(_ poster: PosterID) {
+        put(poster.high)
+        put(poster.low)
+    }
+
+    /// Writes a string of at most 255 bytes.
+    mutating func put(_ text: String) {
+        put(UInt8(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// Writes a string, or that there is none.
+    mutating func put(_ text: String?) {
+        put(UInt8(text == nil ? 0 : 1))
+        if let text { put(text) }
+    }
+
+    mutating func put(_ topic: Topic) {
+        put(topic.name)
+        put(topic.sender)
+    }
+
+    mutating func put(_ payload: [UInt8]) {
+        put(UInt32(payload.count))
+        bytes.append(contentsOf: payload)
+    }
+}

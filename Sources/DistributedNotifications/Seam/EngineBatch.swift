@@ -1,0 +1,88 @@
+/// A delivery of an engine: what has happened, in order.
+package struct EngineBatch: Hashable, Sendable {
+    /// An event of a batch.
+    package enum Item: Hashable, Sendable {
+        case post(Delivered)
+        /// A number up to which the posts of a topic will not come.
+        case horizon(Horizon)
+        /// What a subscription starts with, or, if it had started before, what it should have by now.
+        case baseline(Baseline)
+        /// The engine has a connection with a poster, and has delivered what it has of it.
+        case present(PosterID)
+        /// A poster has ended.
+        case ended(PosterEnd)
+    }
+
+    /// The number of the batch on this connection, to confirm it.
+    package let number: UInt64
+    package let items: [Item]
+
+    package init(number: UInt64, items: [Item]) {
+        self.number = number
+        self.items = items
+    }
+
+    /// A post that an engine delivers.
+    package struct Delivered: Hashable, Sendable {
+        package let post: Post
+        /// The place of the post in the order of the engine.
+        package let position: Position
+        /// The only subscription that it is for, because it is one of those that come first; nil if it is for all.
+        package let subscription: UInt64?
+
+        package init(post: Post, position: Position, subscription: UInt64? = nil) {
+            self.post = post
+            self.position = position
+            self.subscription = subscription
+        }
+    }
+}
+
+/// What an engine knows to have been posted, behind the posts that come first for a subscription.
+package struct Baseline: Hashable, Sendable {
+    /// A number up to which a poster has posted.
+    package struct Mark: Hashable, Sendable {
+        package let poster: PosterID
+        /// The topic; nil for every topic of the poster.
+        package let topic: Topic?
+        package let number: UInt64
+        /// The number up to which the poster had posted when the engine first heard of it.
+        package let base: UInt64
+
+        package init(poster: PosterID, topic: Topic?, number: UInt64, base: UInt64 = 0) {
+            self.poster = poster
+            self.topic = topic
+            self.number = number
+            self.base = base
+        }
+    }
+
+    package let subscription: UInt64
+    package let marks: [Mark]
+    /// The place up to which the engine had accepted posts; later ones follow.
+    package let position: Position
+    /// False if another baseline of the same subscription follows, because one packet would be too long.
+    package let isLast: Bool
+
+    package init(subscription: UInt64, marks: [Mark], position: Position, isLast: Bool = true) {
+        self.subscription = subscription
+        self.marks = marks
+        self.position = position
+        self.isLast = isLast
+    }
+}
+
+/// The end of a poster.
+package struct PosterEnd: Hashable, Sendable {
+    package let poster: PosterID
+    /// The number up to which the engine has its posts.
+    package let accepted: UInt64
+    /// The number of its last post; nil if that is unknown.
+    package let last: UInt64?
+
+    package init(poster: PosterID, accepted: UInt64, last: UInt64?) {
+        self.poster = poster
+        self.accepted = accepted
+        self.last = last
+    }
+}

@@ -1,0 +1,66 @@
+/// The random identity of a poster, which no other has, and no other run of its program.
+package struct PosterID: Hashable, Comparable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package static func < (left: PosterID, right: PosterID) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+
+    /// Makes an identity from the kernel's random numbers.
+    package static func random() -> PosterID {
+        PosterID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    }
+}
+
+/// A stream of one poster's notifications that observers tell apart: a name and a sender.
+package struct Topic: Hashable, Comparable, Sendable {
+    package let name: String
+    package let sender: String?
+
+    package init(name: String, sender: String?) {
+        self.name = name
+        self.sender = sender
+    }
+
+    package static func < (left: Topic, right: Topic) -> Bool {
+        (left.name, left.sender ?? "") < (right.name, right.sender ?? "")
+    }
+}
+
+/// A notification on its way.
+package struct Post: Hashable, Sendable {
+    /// The poster.
+    package let poster: PosterID
+    /// The poster's number of the post: 1 for its first, and one more for each.
+    package let number: UInt64
+    /// The poster's number of its last post before this one in the same topic; 0 if there was none.
+    package let previous: UInt64
+    package let topic: Topic
+    /// The time of the post, in nanoseconds since 1970, by the poster's clock.
+    package let date: Int64
+    /// True if observers that are suspended get it at once.
+    package let isImmediate: Bool
+    package let payload: [UInt8]
+
+    package init(
+        poster: PosterID, number: UInt64, previous: UInt64, topic: Topic, date: Int64 = 0,
+        isImmediate: Bool = false, payload: [UInt8] = []
+    ) {
+        self.poster = poster
+        self.number = number
+        self.previous = previous
+        self.topic = topic
+        self.date = date
+        self.isImmediate = isImmediate
+        self.payload = payload
+    }
+
+    /// The number of bytes by which limits count the post.
+    package var cost: Int { payload.count + topic.name.utf8.count + (topic.sender?.utf8.count ?? 0) + 64 }
+}

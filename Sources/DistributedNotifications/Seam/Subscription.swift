@@ -1,0 +1,60 @@
+/// The incarnation of an engine's store: the life of a hub, or a generation of a database.
+package struct Epoch: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+}
+
+/// A place in the order in which an engine has accepted posts, within one epoch.
+package struct Position: Hashable, Comparable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64 = 0, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package static func < (left: Position, right: Position) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}
+
+/// The posts that one observer wants.
+package struct Subscription: Hashable, Sendable {
+    /// The posts that an engine still has and that come first.
+    package enum Start: Hashable, Sendable {
+        /// None: only posts from now on.
+        case now
+        /// The newest ones, up to this number.
+        case last(Int)
+        /// Those since a time, in nanoseconds since 1970, by the posters' clocks.
+        case since(Int64)
+        /// Those after a position; all of them if the epoch is another one.
+        case after(Position, Epoch)
+    }
+
+    /// The number of the subscription, which its center does not use again.
+    package let number: UInt64
+    /// The name; nil for every name.
+    package let name: String?
+    /// The sender; nil for every sender and none.
+    package let sender: String?
+    package var start: Start
+
+    package init(number: UInt64, name: String?, sender: String?, start: Start) {
+        self.number = number
+        self.name = name
+        self.sender = sender
+        self.start = start
+    }
+
+    /// True if the posts of a topic are wanted.
+    package func matches(_ topic: Topic) -> Bool {
+        (name == nil || name == topic.name) && (sender == nil || sender == topic.sender)
+    }
+}

@@ -1,0 +1,101 @@
+import MessagePorts
+import RunLoops
+import TestSupport
+import Testing
+
+@testable import DistributedNotifications
+
+/// Processes that do not keep to the protocol, at a hub that others use.
+struct HostileTests {
+    /// Connects to a hub as a center does, and sends what a body says.
+    private func attack(
+        _ name: PortName, _ names: PortNames, _ body: (RemotePort) throws(MessagePortError) -> Void
+    ) throws {
+        let remote = try RemotePort(named: name, in: names, before: .now + .seconds(30))
+        do { try body(remote) } catch {
+            // The hub has closed the connection: that is what it should do.
+            #expect(error == .ended)
+        }
+        remote.invalidate()
+    }
+
+    private func hello(_ poster: PosterID) -> [UInt8] {
+        var writer = WireWriter()
+        writer.put(HubMessage.version)
+        writer.put(poster)
+        return writer.bytes
+    }
+
+    @Test func `garbage, floods and lying numbers end the connection, and others are served`() throws {
+        let directory = try ScratchDirectory()
+        let names = PortNames(directory: directory.path)
+        let name = try PortName("hub")
+        let hub = try DistributedNotificationHub(named: name, in: names)
+        defer { withExtendedLifetime(hub) {} }
+        let poster = try DistributedNotificationCenter(.hub(named: name, in: names))
+        defer { withExtendedLifetime(poster) {} }
+        let observer = try DistributedNotificationCenter(.hub(named: name, in: names))
+        defer { withExtendedLifetime(observer) {} }
+        try withWorker { loop in
+            let log = EventLog()
+            let observation = observer.addObserver(forName: "a", on: loop) { log.append($0) }
+            defer { withExtendedLifetime(observation) {} }
+            #expect(observation.waitUntilConfirmed())
+            var random = SplitMix64(seed: 7)
+            for round in 0..<60 {
+                let id = UInt32.random(in: 0...20, using: &random)
+                let bytes = (0..<Int.random(in: 0...400, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                let greets = round % 2 == 0
+                try attack(name, names) { remote throws(MessagePortError) in
+                    if greets { try remote.send(hello(.random()), id: HubMessage.hello) }
+                    try remote.send(bytes, id: id)
+                    try remote.send(bytes, id: HubMessage.posts)
+                }
+            }
+            // A poster that has the identity of another one.
+            try attack(name, names) { remote throws(MessagePortError) in
+                try remote.send(hello(.random()), id: HubMessage.hello)
+                var post = WireWriter()
+                post.put(UInt8(1))
+                post.put(UInt8(1))
+                post.put(UInt64(Int64.max))
+                try remote.send(post.bytes, id: HubMessage.announce)
+                var flood = WireWriter()
+                flood.put(
+                    Post(
+                        poster: .random(), number: UInt64(Int64.max), previous: 0,
+                        topic: Topic(name: "a", sender: nil)))
+                for _ in 0..<2_000 { try remote.send(flood.bytes, id: HubMessage.posts) }
+            }
+            for _ in 0..<10 { try poster.post("a") }
+            let own = poster.poster
+            let deadline = ContinuousClock.now + .seconds(30)
+            var numbers: [UInt64] = []
+            while numbers.count < 10 && ContinuousClock.now < deadline {
+                numbers = log.wait(for: 10).compactMap { event in
+                    if case .notification(let note) = event, note.poster == own { note.number } else { nil }
+                }
+            }
+            #expect(numbers == Array(1...10))
+            #expect(
+                hub.isValid && poster.connectionState == .connected && observer.connectionState == .connected)
+        }
+        hub.invalidate()
+        hub.wait()
+        poster.invalidate()
+        observer.invalidate()
+        try directory.remove()
+    }
+
+    @Test func `a descriptor that is no sealed memory file is no number`() throws {
+        let pipe = ReadablePipe()
+        #expect(NumberView(pipe.readingEnd) == nil)
+        let page = NumberPage()
+        page.store(41)
+        #expect(NumberView(page.descriptor)?.value == 41)
+        page.store(.max)
+        #expect(NumberView(page.descriptor)?.value == nil)
+    }
+}

@@ -1,0 +1,188 @@
+import Testing
+
+@testable import DistributedNotifications
+
+/// The rules of the hub's state that the walks of ``ContractTests`` do not count.
+struct HubValueTests {
+    private let poster = PosterID(high: 0, low: 1)
+    private let observer = PosterID(high: 0, low: 2)
+    private let topic = Topic(name: "a", sender: nil)
+
+    private func hub(_ limits: Hub.Limits = Hub.Limits(), observers: Int = 1) throws -> Hub {
+        var hub = Hub(Epoch(high: 0, low: 1), limits)
+        _ = hub.open(1, poster: poster)
+        try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: 1)
+        for number in 0..<observers {
+            let id = UInt64(number + 2)
+            _ = hub.open(id, poster: PosterID(high: 1, low: id))
+            try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: id)
+            try hub.subscribe(Subscription(number: 1, name: "a", sender: nil, start: .now), from: id)
+            while hub.next(for: id) != nil {}
+        }
+        while hub.next(for: 1) != nil {}
+        return hub
+    }
+
+    private func publish(_ numbers: ClosedRange<UInt64>, to hub: inout Hub) throws {
+        for number in numbers {
+            try hub.publish(Post(poster: poster, number: number, previous: number - 1, topic: topic), from: 1)
+        }
+    }
+
+    private func acknowledgement(_ hub: inout Hub) -> [UInt64]? {
+        guard case .acknowledged(let accepted, let settled)? = hub.next(for: 1) else { return nil }
+        return [accepted, settled]
+    }
+
+    private func expectAcknowledgement(
+        _ hub: inout Hub, _ numbers: [UInt64]?, _ location: SourceLocation = #_sourceLocation
+    ) {
+        let found = acknowledgement(&hub)
+        #expect(found == numbers, sourceLocation: location)
+    }
+
+    @Test func `a post is settled when every connection has confirmed it, or has ended`() throws {
+        var hub = try hub(observers: 2)
+        try publish(1...2, to: &hub)
+        expectAcknowledgement(&hub, [2, 0])
+        for id: UInt64 in 2...3 { while hub.next(for: id) != nil {} }
+        try hub.confirm(hub.connections[2]?.lastBatch ?? 0, credits: 10, from: 2)
+        expectAcknowledgement(&hub, nil)
+        hub.close(3)
+        expectAcknowledgement(&hub, [2, 2])
+    }
+
+    @Test func `a slow connection holds back neither posters nor others, and is told what it has missed`()
+        throws
+    {
+        var limits = Hub.Limits()
+        limits.queuedPosts = 3
+        var hub = try hub(limits, observers: 2)
+        var received = 0
+        for number: UInt64 in 1...100 {
+            try publish(number...number, to: &hub)
+            while case .batch(let batch)? = hub.next(for: 3) {
+                received += batch.items.count
+                try hub.confirm(batch.number, credits: 10, from: 3)
+            }
+        }
+        #expect(received == 100)
+        #expect(hub.backlog(of: 2).queued == 3)
+        // Only the three that wait for the slow one are not settled.
+        try hub.confirm(0, credits: 10, from: 2)
+        guard case .batch(let batch)? = hub.next(for: 2) else { return #expect(Bool(false)) }
+        let posts = batch.items.count { if case .post = $0 { true } else { false } }
+        #expect(posts == 3)
+        guard case .horizon(let loss)? = batch.items.last else { return #expect(Bool(false)) }
+        #expect(loss.number == 100 && loss.reason == .processBehind)
+    }
+
+    @Test func `more topics than the hub notes one by one are all told`() throws {
+        var limits = Hub.Limits()
+        limits.queuedPosts = 1
+        limits.missedTopics = 2
+        var hub = try hub(limits)
+        _ = hub.open(9, poster: PosterID(high: 1, low: 9))
+        try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: 9)
+        try hub.subscribe(Subscription(number: 1, name: nil, sender: nil, start: .now), from: 9)
+        while hub.next(for: 9) != nil {}
+        for number: UInt64 in 1...6 {
+            let topic = Topic(name: "t\(number)", sender: nil)
+            try hub.publish(Post(poster: poster, number: number, previous: 0, topic: topic), from: 1)
+        }
+        var told: Set<UInt64> = []
+        while case .batch(let batch)? = hub.next(for: 9) {
+            for item in batch.items {
+                switch item {
+                case .post(let delivered): told.insert(delivered.post.number)
+                case .horizon(let horizon): told.insert(horizon.number)
+                default: break
+                }
+            }
+        }
+        #expect(told == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test func `late comers get the last posts, or those since a time, that the hub still has`() throws {
+        var limits = Hub.Limits()
+        limits.ringPosts = 4
+        var hub = try hub(limits)
+        for number: UInt64 in 1...8 {
+            try hub.publish(
+                Post(poster: poster, number: number, previous: number - 1, topic: topic, date: Int64(number)),
+                from: 1)
+        }
+        func first(_ start: Subscription.Start, _ id: UInt64) throws -> [UInt64] {
+            _ = hub.open(id, poster: PosterID(high: 3, low: id))
+            try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: id)
+            try hub.subscribe(Subscription(number: 1, name: "a", sender: nil, start: start), from: id)
+            var numbers: [UInt64] = []
+            while let output = hub.next(for: id) {
+                guard case .batch(let batch) = output else { continue }
+                for case .post(let delivered) in batch.items { numbers.append(delivered.post.number) }
+            }
+            return numbers
+        }
+        #expect(try first(.now, 20) == [])
+        #expect(try first(.last(2), 21) == [7, 8])
+        #expect(try first(.last(100), 22) == [5, 6, 7, 8])
+        #expect(try first(.since(6), 23) == [6, 7, 8])
+    }
+
+    @Test func `what breaks the protocol is refused`() throws {
+        let poster = poster
+        let topic = topic
+        var hub = try hub()
+        let other = PosterID(high: 9, low: 9)
+        #expect(throws: Hub.Violation.self) {
+            try hub.publish(Post(poster: other, number: 1, previous: 0, topic: topic), from: 1)
+        }
+        #expect(throws: Hub.Violation.self) {
+            try hub.publish(Post(poster: poster, number: 1, previous: 1, topic: topic), from: 1)
+        }
+        #expect(throws: Hub.Violation.self) { try hub.confirm(1_000, credits: 1, from: 1) }
+        #expect(throws: Hub.Violation.self) {
+            let horizon = Horizon(poster: other, topic: topic, number: 1, isBase: false, reason: .notKept)
+            try hub.announce(Announcement(horizons: [horizon], number: 1, isOpening: false), from: 1)
+        }
+        #expect(throws: Hub.Violation.self) {
+            try hub.subscribe(Subscription(number: 1, name: "a", sender: nil, start: .now), from: 2)
+        }
+        hub.end(poster, last: 0)
+        #expect(throws: Hub.Violation.self) {
+            try hub.publish(Post(poster: poster, number: 1, previous: 0, topic: topic), from: 1)
+        }
+    }
+
+    @Test func `a connection that reads nothing is given up when even ends and horizons have no room`() throws
+    {
+        var limits = Hub.Limits()
+        limits.queuedEvents = 10
+        var hub = try hub(limits)
+        for number: UInt64 in 100..<120 {
+            _ = hub.open(number, poster: PosterID(high: 5, low: number))
+            try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: number)
+            hub.close(number)
+            if number == 102 {
+                let early = hub.takeOverrun()
+                #expect(early.isEmpty)
+            }
+        }
+        let overrun = hub.takeOverrun()
+        #expect(overrun == [2])
+    }
+
+    @Test func `posters that have ended are forgotten beyond a bound`() throws {
+        var limits = Hub.Limits()
+        limits.tombstones = 2
+        var hub = try hub(limits)
+        for number: UInt64 in 100..<110 {
+            _ = hub.open(number, poster: PosterID(high: 5, low: number))
+            try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: number)
+            hub.close(number)
+            hub.end(PosterID(high: 5, low: number), last: 3)
+        }
+        #expect(hub.tombstones.count == 2 && hub.tombstoneOrder.count == 2 && hub.tombstoneTopics == 0)
+        #expect(hub.posters.count == 2)
+    }
+}

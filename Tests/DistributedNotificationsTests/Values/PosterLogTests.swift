@@ -1,0 +1,101 @@
+import Testing
+
+@testable import DistributedNotifications
+
+struct PosterLogTests {
+    private let a = Topic(name: "a", sender: nil)
+    private let b = Topic(name: "b", sender: nil)
+
+    private func log(posts: Int = 100, bytes: Int = 1 << 20, topics: Int = 8) -> PosterLog {
+        PosterLog(PosterID(high: 1, low: 2), .init(posts: posts, bytes: bytes, topics: topics))
+    }
+
+    /// Hands over all that can be, and returns what it was.
+    private func handOver(_ log: inout PosterLog) -> [Post] {
+        var posts: [Post] = []
+        while let post = log.next {
+            posts.append(post)
+            log.handedOver(post.number)
+        }
+        return posts
+    }
+
+    @Test func `numbers follow one another, and each post names the last one of its topic`() {
+        var log = log()
+        for topic in [a, b, a, a, b] { _ = log.add(topic, payload: [], dropsOldest: false) }
+        _ = log.connect()
+        let posts = handOver(&log)
+        #expect(posts.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(posts.map(\.previous) == [0, 0, 1, 3, 2])
+    }
+
+    @Test func `a refused post takes no number, and one that drops the oldest does`() {
+        var log = log(posts: 2)
+        for _ in 1...2 { _ = log.add(a, payload: [], dropsOldest: false) }
+        let refused = log.add(a, payload: [], dropsOldest: false)
+        #expect(refused == .full && log.lastNumber == 2)
+        let added1 = log.add(a, payload: [], dropsOldest: true)
+        #expect(added1 == .taken(3, dropped: [1]))
+        var few = self.log(topics: 1)
+        let added2 = few.add(a, payload: [], dropsOldest: false)
+        #expect(added2 == .taken(1, dropped: []))
+        let other = few.add(b, payload: [], dropsOldest: true)
+        #expect(other == .tooManyTopics && few.lastNumber == 1)
+    }
+
+    @Test func `bytes are bounded, and a post that is longer than the bound is kept alone`() {
+        var log = log(bytes: 300)
+        #expect(
+            log.add(a, payload: [UInt8](repeating: 0, count: 1_000), dropsOldest: false)
+                == .taken(1, dropped: []))
+        let added3 = log.add(a, payload: [], dropsOldest: false)
+        #expect(added3 == .full)
+        let added4 = log.add(a, payload: [], dropsOldest: true)
+        #expect(added4 == .taken(2, dropped: [1]))
+    }
+
+    @Test func `posts are kept until they are settled, and are handed over again to the next engine`() {
+        var log = log()
+        for _ in 1...4 { _ = log.add(a, payload: [], dropsOldest: false) }
+        _ = log.connect()
+        let handed = handOver(&log)
+        #expect(handed.count == 4)
+        #expect(log.isOwed)
+        let hasRoom = log.acknowledge(accepted: 4, settled: 2)
+        #expect(hasRoom)
+        #expect(!log.isOwed)
+        log.disconnect()
+        #expect(log.next == nil)
+        let opening = log.connect()
+        #expect(opening.isOpening && opening.number == 2)
+        #expect(opening.horizons.map(\.number) == [2] && opening.horizons.allSatisfy(\.isBase))
+        let again = handOver(&log)
+        #expect(again.map(\.number) == [3, 4])
+    }
+
+    @Test func `what was dropped before it was handed over is told`() {
+        var log = log(posts: 1)
+        _ = log.connect()
+        for _ in 1...3 { _ = log.add(a, payload: [], dropsOldest: true) }
+        let announcement = log.takeAnnouncement()
+        #expect(announcement?.horizons.map(\.number) == [2] && announcement?.number == 2)
+        #expect(
+            announcement?.horizons.first?.isBase == false
+                && announcement?.horizons.first?.reason == .posterFull)
+        let handed = handOver(&log)
+        #expect(handed.map(\.number) == [3])
+        let more = log.takeAnnouncement()
+        #expect(more == nil)
+    }
+
+    @Test func `an engine cannot acknowledge what was not posted`() {
+        var log = log()
+        _ = log.add(a, payload: [], dropsOldest: false)
+        _ = log.connect()
+        _ = log.acknowledge(accepted: .max, settled: .max)
+        #expect(log.accepted == 1 && log.settled == 1 && log.retained.isEmpty)
+        let added5 = log.add(a, payload: [], dropsOldest: false)
+        #expect(added5 == .taken(2, dropped: []))
+        #expect(log.retained.count == 1)
+    }
+}
