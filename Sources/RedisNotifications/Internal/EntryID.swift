@@ -1,0 +1,65 @@
+internal import DistributedNotifications
+
+/// The ID of an entry of a stream: milliseconds, and a number within them.
+typealias EntryID = Position
+
+extension EntryID {
+    /// The ID before every entry.
+    static let zero = EntryID(high: 0, low: 0)
+
+    /// Reads an ID as the server writes it; nil if it is none.
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let high = UInt64(parts[0]), let low = UInt64(parts[1]) else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// The ID as the server reads it.
+    var text: String { "\(high)-\(low)" }
+
+    /// The ID just before this one.
+    var predecessor: EntryID {
+        if low > 0 { return EntryID(high: high, low: low - 1) }
+        return high > 0 ? EntryID(high: high - 1, low: .max) : .zero
+    }
+}
+
+/// Two numbers as the 32 hexadecimal digits by which the server knows posters and generations.
+enum HexadecimalPair {
+    static func text(_ high: UInt64, _ low: UInt64) -> String { digits(high) + digits(low) }
+
+    private static func digits(_ word: UInt64) -> String {
+        let text = String(word, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+
+    /// Reads the digits; nil if they are others.
+    static func parse(_ text: String) -> (high: UInt64, low: UInt64)? {
+        guard text.utf8.count == 32, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
+            let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        return (high, low)
+    }
+}
+
+extension PosterID {
+    var text: String { HexadecimalPair.text(high, low) }
+
+    init?(_ text: String) {
+        guard let (high, low) = HexadecimalPair.parse(text) else { return nil }
+        self.init(high: high, low: low)
+    }
+}
+
+extension Epoch {
+    var text: String { HexadecimalPair.text(high, low) }
+
+    init?(_ text: String) {
+        guard let (high, low) = HexadecimalPair.parse(text) else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    static func random() -> Epoch {
+        Epoch(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    }
+}

@@ -1,0 +1,200 @@
+internal import CLibHiredis
+internal import DequeModule
+internal import DistributedNotifications
+internal import Glibc
+internal import RunLoops
+
+/// One connection with a server: commands go out in order, and their replies come back in that order.
+///
+/// It uses the library's buffers and its reader of replies, and not its asynchronous connections: those end the process if a
+/// server sends a reply that was not asked for.
+///
+/// `@safe`: the context is this object's from `init` to ``close()``, and is used on one thread.
+///
+/// > Thread safety: the thread of the loop.
+@safe
+final class RedisConnection {
+    /// The handler for the reply to a command, which may close the connection.
+    typealias Answer = (RedisReply) -> Void
+
+    private struct Sent {
+        let size: Int
+        let answer: Answer
+    }
+
+    /// The number of bytes of one reply that is not complete yet, beyond which the server is not believed.
+    private static let mostUnread = 256 << 20
+
+    private var source: LibrarySource?
+    private var context: UnsafeMutablePointer<redisContext>?
+    private var waiting: Deque<Sent> = []
+    /// The number of commands without a reply, and of their bytes.
+    private(set) var pendingBytes = 0
+    var pendingCount: Int { waiting.count }
+    /// Called for each message of a subscription.
+    var onMessage: Answer?
+    /// Called once with the reason, when the connection has ended and was not closed here.
+    private var onEnd: ((DistributedNotificationError) -> Void)?
+    /// Called after the replies that came together.
+    var afterReplies: () -> Void = {}
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - address: The path of a socket, or a host's number and a port.
+    ///   - onEnd: Called once with the reason, when the connection has ended and was not closed here.
+    /// - Throws: The reason that it cannot begin.
+    init(
+        _ address: RedisAddress, onEnd: @escaping (DistributedNotificationError) -> Void
+    ) throws(DistributedNotificationError) {
+        self.onEnd = onEnd
+        // Safe: the library copies the strings.
+        let made: UnsafeMutablePointer<redisContext>? =
+            switch address {
+            case .unix(let path): unsafe redisConnectUnixNonBlock(path)
+            case .tcp(let host, let port): unsafe redisConnectNonBlock(host, CInt(port))
+            }
+        guard let context = unsafe made else { throw .system(SystemError(call: "malloc", code: ENOMEM)) }
+        if unsafe context.pointee.err != 0 {
+            defer { unsafe redisFree(context) }
+            throw .engine(unsafe RedisConnection.reason(context))
+        }
+        let descriptor = unsafe context.pointee.fd
+        if case .tcp = address {
+            // A machine that has gone without a word is noticed even if nothing is sent.
+            _ = unsafe redisEnableKeepAlive(context)
+        }
+        unsafe self.context = context
+        do {
+            let source = try LibrarySource { [weak self] source in self?.serve(source) }
+            source.setInterest(.read, of: descriptor)
+            self.source = source
+            try RunLoop.current.add(source, forMode: .common)
+        } catch {
+            close()
+            throw .system(error)
+        }
+    }
+
+    deinit { close() }
+
+    /// Closes the connection.
+    ///
+    /// No answer is called any more.
+    func close() {
+        guard let context = unsafe context.take() else { return }
+        source?.setInterest([], of: unsafe context.pointee.fd)
+        source?.invalidate()
+        source = nil
+        unsafe redisFree(context)
+        waiting.removeAll()
+        pendingBytes = 0
+        onEnd = nil
+        onMessage = nil
+    }
+
+    // MARK: - Sending
+
+    /// Sends a command with the next pass of the loop.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - answer: Called with the reply, unless the connection ends first.
+    func send(_ command: RedisCommand, _ answer: @escaping Answer = { _ in }) {
+        guard let context = unsafe context else { return }
+        let bytes = command.bytes
+        // Safe: the library copies the bytes.
+        let result = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe redisAppendFormattedCommand(
+                context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        waiting.append(Sent(size: bytes.count, answer: answer))
+        pendingBytes += bytes.count
+        // If the library has no memory, the connection ends with the next report, and not in here.
+        if unsafe result == REDIS_OK || context.pointee.err != 0 {
+            source?.setInterest([.read, .write], of: unsafe context.pointee.fd)
+        }
+    }
+
+    /// Writes what waits, as far as there is room.
+    func flush() {
+        guard let context = unsafe context else { return }
+        var isDone: CInt = 0
+        _ = unsafe redisBufferWrite(context, &isDone)
+    }
+
+    // MARK: - Serving
+
+    private func serve(_ source: LibrarySource) {
+        while let report = source.nextReport() {
+            guard let context = unsafe context else { return }
+            if report.readiness.contains(.writable) {
+                var isDone: CInt = 0
+                // Safe: the library writes what it has, to its own socket. The thread blocks SIGPIPE, which it would raise.
+                if unsafe redisBufferWrite(context, &isDone) != REDIS_OK {
+                    return fail(unsafe RedisConnection.reason(context))
+                }
+                if isDone != 0 { source.setInterest(.read, of: report.descriptor) }
+            }
+            if !report.readiness.isDisjoint(with: [.readable, .hangUp, .error]) { read() }
+        }
+        if unsafe context != nil { afterReplies() }
+    }
+
+    private func read() {
+        guard let context = unsafe context else { return }
+        let result = unsafe redisBufferRead(context)
+        // What came before the end is served first: it may say why.
+        takeReplies()
+        guard let context = unsafe self.context else { return }
+        if result != REDIS_OK { return fail(unsafe RedisConnection.reason(context)) }
+        if unsafe context.pointee.reader.pointee.len - context.pointee.reader.pointee.pos
+            > RedisConnection.mostUnread
+        {
+            fail("the server sends a reply of more than \(RedisConnection.mostUnread) bytes")
+        }
+    }
+
+    private func takeReplies() {
+        while let context = unsafe context {
+            var raw: UnsafeMutableRawPointer?
+            if unsafe redisGetReplyFromReader(context, &raw) != REDIS_OK {
+                return fail(unsafe RedisConnection.reason(context))
+            }
+            guard let raw = unsafe raw else { return }
+            // Safe: the library makes replies of this type, and gives this one away.
+            let reply = unsafe RedisReply(raw.assumingMemoryBound(to: redisReply.self))
+            unsafe freeReplyObject(raw)
+            take(reply)
+        }
+    }
+
+    private func take(_ reply: RedisReply) {
+        if let sent = waiting.popFirst() {
+            pendingBytes -= sent.size
+            sent.answer(reply)
+        } else if let onMessage {
+            onMessage(reply)
+        } else if case .error(let text) = reply {
+            // The server has too many clients, or is about to close the connection for another reason.
+            fail("the server refuses the connection: \(text)")
+        } else {
+            fail("the server sends a reply that was not asked for", isViolation: true)
+        }
+    }
+
+    private func fail(_ reason: String, isViolation: Bool = false) {
+        guard let onEnd = onEnd.take() else { return close() }
+        close()
+        let isProtocol = isViolation || reason.hasPrefix("Protocol error")
+        onEnd(isProtocol ? .protocolViolation(reason) : .engine(reason))
+    }
+
+    private static func reason(_ context: UnsafeMutablePointer<redisContext>) -> String {
+        // Safe: the library keeps a string of C in its array.
+        unsafe withUnsafeBytes(of: &context.pointee.errstr) { bytes in
+            let text = unsafe bytes.prefix { $0 != 0 }
+            return unsafe String(decoding: text, as: UTF8.self)
+        }
+    }
+}

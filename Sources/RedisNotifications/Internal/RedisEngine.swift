@@ -1,0 +1,190 @@
+internal import DistributedNotifications
+internal import Glibc
+internal import RunLoops
+
+/// The engine of a center that delivers through a stream of a Redis or Valkey server.
+///
+/// It lives as long as its center, connects again and again, and knows between two connections how far it has read. Everything
+/// that belongs to one connection is in a ``RedisSession``.
+///
+/// > Thread safety: the thread of the center's loop.
+final class RedisEngine: Engine {
+    let address: RedisAddress
+    let options: RedisOptions
+    let loop: RunLoop
+    private(set) var poster = PosterID(high: 0, low: 0)
+    private(set) weak var sink: (any EngineSink)?
+    private var session: RedisSession?
+    /// The place to go on from when the engine connects again.
+    var memory = Memory()
+    var posts: AcceptedPosts
+    /// True if the server has started again, or another one has taken over, since the last connection.
+    private(set) var hasNewRun = false
+    private var isEnded = false
+    private var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(5))
+    private var awaySince: ContinuousClock.Instant?
+    private var connectedSince: ContinuousClock.Instant?
+    private var retry: Timer?
+    private var settling: Timer?
+
+    /// What the engine knows from one connection to the next.
+    struct Memory {
+        var info: ServerInfo?
+        var epoch: Epoch?
+        /// The place up to which everything was delivered to the subscriptions that are live.
+        var cursor = EntryID.zero
+        /// The subscriptions that have got everything up to the cursor.
+        var live: Set<UInt64> = []
+        /// The subscriptions that have begun, in this connection or an earlier one.
+        var begun: Set<UInt64> = []
+    }
+
+    init(_ address: RedisAddress, _ options: RedisOptions, _ loop: RunLoop) {
+        self.address = address
+        self.options = options
+        self.loop = loop
+        posts = AcceptedPosts(retention: options.retention)
+    }
+
+    // MARK: - The connection
+
+    func start(_ start: EngineStart, _ sink: any EngineSink) {
+        poster = start.poster
+        self.sink = sink
+        // The library writes to sockets with a call that raises SIGPIPE. No code of the user's runs on this thread.
+        var pipe = sigset_t()
+        // Safe: the set is our own.
+        unsafe sigemptyset(&pipe)
+        unsafe sigaddset(&pipe, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &pipe, nil)
+        sink.state(.connecting, epoch: nil)
+        connect()
+    }
+
+    private func connect() {
+        if isEnded { return }
+        switch address {
+        case .unix: begin(address)
+        case .tcp(let host, let port):
+            let engine = LoopBound(self)
+            NameLookup.start(host, on: loop) { found in
+                guard let engine = engine.value, !engine.isEnded else { return }
+                switch found {
+                case .success(let number): engine.begin(.tcp(host: number, port: port))
+                case .failure(let error): engine.fail(nil, error)
+                }
+            }
+        }
+    }
+
+    private func begin(_ address: RedisAddress) {
+        let session = RedisSession(self, address)
+        self.session = session
+        session.start()
+    }
+
+    /// The session has connected with a generation.
+    func opened(_ epoch: Epoch, _ info: ServerInfo) {
+        if memory.epoch != epoch {
+            memory.live = []
+            memory.cursor = .zero
+        }
+        // The server may have lost the end of the stream, and its new entries may have lower IDs than those.
+        hasNewRun = memory.info.map { $0.run != info.run || $0.replication != info.replication } ?? false
+        if hasNewRun { memory.live = [] }
+        memory.info = info
+        memory.epoch = epoch
+        posts.restart()
+        connectedSince = .now
+        awaySince = nil
+        sink?.state(.connected, epoch: epoch)
+    }
+
+    /// A session has ended, or could not begin.
+    func fail(_ failed: RedisSession?, _ error: DistributedNotificationError) {
+        if isEnded || failed !== session { return }
+        session?.close()
+        session = nil
+        let since = awaySince ?? .now
+        awaySince = since
+        // A server that ends each connection soon is not asked more and more often.
+        if let connectedSince, .now - connectedSince > .seconds(5) { backoff.reset() }
+        connectedSince = nil
+        sink?.state(.away(since: since, describing(error)), epoch: nil)
+        if isEnded { return }
+        let timer = Timer(timeInterval: backoff.begin(), repeats: false) { [weak self] _ in
+            self?.retry = nil
+            self?.connect()
+        }
+        retry = timer
+        loop.add(timer, forMode: .common)
+    }
+
+    /// Names the server in an error.
+    private func describing(_ error: DistributedNotificationError) -> DistributedNotificationError {
+        switch error {
+        case .engine(let reason): .engine("Redis at \(address): \(reason)")
+        case .protocolViolation(let reason): .protocolViolation("Redis at \(address): \(reason)")
+        default: error
+        }
+    }
+
+    func end(lastNumber: UInt64) {
+        isEnded = true
+        retry?.invalidate()
+        settling?.invalidate()
+        session?.end(lastNumber: lastNumber, accepted: posts.accepted)
+        session = nil
+        sink = nil
+    }
+
+    // MARK: - Posting
+
+    func publish(_ post: Post) -> Handed { session?.publish(post) ?? .away }
+
+    func announce(_ announcement: Announcement) {
+        if !announcement.horizons.isEmpty { session?.announce(announcement) }
+    }
+
+    /// The server has accepted posts.
+    func accepted() {
+        backoff.reset()
+        report()
+    }
+
+    private func report() {
+        sink?.acknowledged(accepted: posts.accepted, settled: posts.settled)
+        guard settling == nil, let due = posts.due else { return }
+        let timer = Timer(timeInterval: max(due - .now, .milliseconds(1)), repeats: false) { [weak self] _ in
+            guard let self else { return }
+            settling = nil
+            _ = posts.settle(now: .now)
+            report()
+        }
+        settling = timer
+        loop.add(timer, forMode: .common)
+    }
+
+    // MARK: - Observing
+
+    func subscribe(_ subscriptions: [Subscription]) { session?.subscribe(subscriptions) }
+
+    func unsubscribe(_ numbers: [UInt64]) {
+        memory.live.subtract(numbers)
+        memory.begun.subtract(numbers)
+        session?.unsubscribe(numbers)
+    }
+
+    func locate(_ posters: [PosterID]) { session?.locate(posters) }
+
+    func confirm(_ batch: UInt64, credits: Int) { session?.confirm(credits: credits) }
+}
+
+/// A weak reference to an object that only the thread of one loop uses, for a block that comes back to that loop.
+///
+/// `@unchecked Sendable`: the value is read on that thread only.
+final class LoopBound<Value: AnyObject>: @unchecked Sendable {
+    private(set) weak var value: Value?
+
+    init(_ value: Value) { self.value = value }
+}

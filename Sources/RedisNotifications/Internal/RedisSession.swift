@@ -1,0 +1,266 @@
+internal import DistributedNotifications
+internal import RunLoops
+
+/// One connection with the server, from the greeting to the first fault.
+///
+/// It has three sockets. Commands go over the first. The second waits for entries of the stream, and the server remembers that it
+/// has read the generation. The third is told when the generation is changed or deleted, while the second waits. If one of the
+/// three ends, all do.
+///
+/// > Thread safety: the thread of the center's loop.
+final class RedisSession {
+    unowned let engine: RedisEngine
+    private let address: RedisAddress
+    private(set) var commands: RedisConnection?
+    private(set) var reader: RedisConnection?
+    private var watcher: RedisConnection?
+    private var alarm: Timer?
+    private(set) var epoch: Epoch?
+    private var isClosed = false
+    private var shas: [String] = []
+    private var isWaitedForRoom = false
+    /// True if posts were accepted since the last report.
+    private var hasAccepted = false
+    private var lastPublished: UInt64 = 0
+
+    /// The subscriptions of the center.
+    var wanted: [UInt64: Subscription] = [:]
+    var scans: [StreamScan] = []
+    var isScanning = false
+    /// True while the second socket waits for entries.
+    var isReading = false
+    var isDelivering = false
+    /// True once the engine's cursor is the place from which the live reader goes on.
+    var hasCursor = false
+    var lastBatch: UInt64 = 0
+    var credits = 0
+
+    /// The commands and bytes that may be on their way.
+    private static let mostPending = (count: 1_024, bytes: 1_048_576)
+
+    init(_ engine: RedisEngine, _ address: RedisAddress) {
+        self.engine = engine
+        self.address = address
+    }
+
+    var options: RedisOptions { engine.options }
+    var prefix: String { "dn:{\(options.space)}:" }
+    var generationKey: String { prefix + "gen" }
+    var stream: String { prefix + "s:" + (epoch?.text ?? "") }
+    var posters: String { prefix + "p:" + (epoch?.text ?? "") }
+
+    /// Ends the session for a reason.
+    func fail(_ reason: String) { fail(.engine(reason)) }
+
+    func fail(_ error: DistributedNotificationError) {
+        if isClosed { return }
+        engine.fail(self, error)
+    }
+
+    func close() {
+        isClosed = true
+        alarm?.invalidate()
+        for connection in [commands, reader, watcher] { connection?.close() }
+        (commands, reader, watcher) = (nil, nil, nil)
+    }
+
+    // MARK: - Beginning
+
+    func start() {
+        let alarm = Timer(timeInterval: options.timeout, repeats: false) { [weak self] _ in
+            guard let self else { return }
+            fail("the server does not answer within \(options.timeout)")
+        }
+        self.alarm = alarm
+        engine.loop.add(alarm, forMode: .common)
+        do throws(DistributedNotificationError) {
+            commands = try connect()
+            reader = try connect()
+            watcher = try connect()
+        } catch { return fail(error) }
+        for connection in [commands, reader, watcher] { authenticate(connection) }
+        commands?.afterReplies = { [weak self] in self?.reportPosts() }
+        commands?.send(RedisCommand("INFO")) { [weak self] reply in self?.check(reply) }
+        for script in Scripts.all {
+            commands?.send(RedisCommand("SCRIPT", "LOAD", script)) { [weak self] reply in
+                guard let self, let sha = expect(reply, "SCRIPT LOAD").string else { return }
+                shas.append(sha)
+                if shas.count == Scripts.all.count { open() }
+            }
+        }
+    }
+
+    private func connect() throws(DistributedNotificationError) -> RedisConnection {
+        try RedisConnection(address) { [weak self] error in self?.fail(error) }
+    }
+
+    private func authenticate(_ connection: RedisConnection?) {
+        if let password = options.password {
+            let words = ["AUTH"] + (options.user.map { [$0] } ?? []) + [password]
+            connection?.send(RedisCommand(words.map { Array($0.utf8) })) { [weak self] reply in
+                _ = self?.expect(reply, "AUTH")
+            }
+        }
+        if options.database != 0 {
+            connection?.send(RedisCommand("SELECT", "\(options.database)")) { [weak self] reply in
+                _ = self?.expect(reply, "SELECT")
+            }
+        }
+    }
+
+    private var info: ServerInfo?
+
+    private func check(_ reply: RedisReply) {
+        guard let text = expect(reply, "INFO").string else { return unexpected("INFO") }
+        let info = ServerInfo(text)
+        if let flaw = info.flaw { return fail(flaw) }
+        self.info = info
+    }
+
+    private func open() {
+        evaluate(Scripts.open, [generationKey], [Epoch.random().text, prefix], on: commands) {
+            [weak self] reply in
+            guard let self else { return }
+            guard
+                let epoch = expect(reply, "the script that finds the generation").string.flatMap({ Epoch($0) }
+                )
+            else { return unexpected("the script that finds the generation") }
+            self.epoch = epoch
+            watch()
+        }
+    }
+
+    /// Has the server tell the third socket when the generation that the second one has read changes.
+    private func watch() {
+        watcher?.send(RedisCommand("CLIENT", "ID")) { [weak self] reply in
+            guard let self else { return }
+            guard let id = expect(reply, "CLIENT ID").number else { return unexpected("CLIENT ID") }
+            watcher?.send(RedisCommand("SUBSCRIBE", "__redis__:invalidate")) { [weak self] reply in
+                guard let self, expect(reply, "SUBSCRIBE").elements != nil else { return }
+                watcher?.onMessage = { [weak self] _ in
+                    self?.fail("the database was emptied, or the key of the generation was changed")
+                }
+                readGeneration(telling: id)
+            }
+        }
+    }
+
+    private func readGeneration(telling id: UInt64) {
+        // Only the generation: the stream changes with every post.
+        for words in [
+            ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(id)", "OPTIN"], ["CLIENT", "CACHING", "YES"],
+        ] {
+            reader?.send(RedisCommand(words.map { Array($0.utf8) })) { [weak self] reply in
+                _ = self?.expect(reply, words[0] + " " + words[1])
+            }
+        }
+        reader?.send(RedisCommand("GET", generationKey)) { [weak self] reply in
+            guard let self, let epoch, let info else { return }
+            guard expect(reply, "GET").string == epoch.text else {
+                return fail("the key of the generation was changed while the engine connected")
+            }
+            alarm?.invalidate()
+            alarm = nil
+            engine.opened(epoch, info)
+        }
+    }
+
+    // MARK: - Replies
+
+    /// Ends the session if a reply is an error.
+    ///
+    /// - Returns: The reply.
+    @discardableResult
+    func expect(_ reply: RedisReply, _ command: String) -> RedisReply {
+        if case .error(let text) = reply { fail("\(command) fails: \(text)") }
+        return reply
+    }
+
+    func unexpected(_ command: String) {
+        fail(.protocolViolation("the reply to \(command) is not what Redis replies"))
+    }
+
+    /// Runs a script that was loaded.
+    func evaluate(
+        _ script: String, _ keys: [String], _ arguments: [String], _ rest: [[UInt8]] = [],
+        on connection: RedisConnection?, _ answer: @escaping RedisConnection.Answer
+    ) {
+        guard let index = Scripts.all.firstIndex(of: script), index < shas.count else { return }
+        var words = [Array("EVALSHA".utf8), Array(shas[index].utf8), Array("\(keys.count)".utf8)]
+        words += (keys + arguments).map { Array($0.utf8) }
+        words += rest
+        connection?.send(RedisCommand(words), answer)
+    }
+
+    // MARK: - Posting
+
+    func publish(_ post: Post) -> Handed {
+        guard let commands, let epoch, !isClosed else { return .away }
+        if commands.pendingCount >= RedisSession.mostPending.count
+            || commands.pendingBytes >= RedisSession.mostPending.bytes
+        {
+            isWaitedForRoom = true
+            return .full
+        }
+        evaluate(
+            Scripts.post, [generationKey, stream, posters],
+            [epoch.text, "\(options.streamLength)", post.poster.text, "\(post.number)"],
+            StreamEntry.fields(of: post), on: commands
+        ) { [weak self] reply in
+            guard let self, wasAdded(reply) else { return }
+            engine.posts.accept(post.number, now: .now)
+            hasAccepted = true
+        }
+        lastPublished = post.number
+        return .taken
+    }
+
+    /// Returns true if the server has an entry, and ends the session otherwise.
+    private func wasAdded(_ reply: RedisReply) -> Bool {
+        switch reply {
+        case .integer(0), .integer(1): return true
+        case .integer(-1): fail("the stream was deleted, or the database was emptied")
+        case .error(let text): fail("the server refuses a post: \(text)")
+        case .integer, .null, .text, .array: unexpected("the script that posts")
+        }
+        return false
+    }
+
+    func announce(_ announcement: Announcement) {
+        note("at", announcement.number, StreamEntry.fields(of: announcement, by: engine.poster))
+    }
+
+    private func note(_ word: String, _ number: UInt64, _ fields: [[UInt8]]) {
+        guard let epoch else { return }
+        evaluate(
+            Scripts.note, [generationKey, stream, posters],
+            [epoch.text, "\(options.streamLength)", engine.poster.text, "\(number)", word], fields,
+            on: commands
+        ) { [weak self] reply in _ = self?.wasAdded(reply) }
+    }
+
+    private func reportPosts() {
+        if hasAccepted {
+            hasAccepted = false
+            engine.accepted()
+        }
+        guard isWaitedForRoom, let commands, commands.pendingCount <= RedisSession.mostPending.count / 2,
+            commands.pendingBytes <= RedisSession.mostPending.bytes / 2
+        else { return }
+        isWaitedForRoom = false
+        engine.sink?.room()
+    }
+
+    /// Says that the poster ends, if that is possible without waiting.
+    func end(lastNumber: UInt64, accepted: UInt64) {
+        if lastNumber > 0 && epoch != nil {
+            // The posts that were handed over are in front of it.
+            let accepted = max(accepted, lastPublished)
+            note(
+                "end", lastNumber,
+                StreamEntry.fields(ofEndAt: lastNumber, accepted: accepted, by: engine.poster))
+            commands?.flush()
+        }
+        close()
+    }
+}

@@ -1,0 +1,80 @@
+/// The scripts that the server runs, each as one atomic step.
+///
+/// The keys of a generation are made from it inside the scripts. They have the same hash tag as the key of the generation, so
+/// they are in the same slot.
+enum Scripts {
+    /// Finds the generation, or begins one.
+    ///
+    /// KEYS: generation. ARGV: candidate, prefix. Returns the generation.
+    static let open = """
+        local g=redis.call('GET',KEYS[1])
+        if g then
+         local t=redis.call('TYPE',ARGV[2]..'s:'..g).ok
+         if t=='stream' then return g end
+         if t~='none' then return redis.error_reply('WRONGTYPE the key '..ARGV[2]..'s:'..g..' holds a '..t..', not a stream') end
+         redis.call('DEL',ARGV[2]..'p:'..g)
+        end
+        redis.call('XADD',ARGV[2]..'s:'..ARGV[1],'*','k','g')
+        redis.call('SET',KEYS[1],ARGV[1])
+        return ARGV[1]
+        """
+
+    /// Adds a post that the stream does not have.
+    ///
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, number, fields. Returns 1, 0 if the stream has or had
+    /// the post, or -1 if the generation is another one or the stream is gone.
+    ///
+    /// A post that is sent again after a connection has ended is added once, because the posts of a poster come in order.
+    static let post = """
+        if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
+        local l=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
+        if tonumber(ARGV[4])<=l then return 0 end
+        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*',unpack(ARGV,5)) then return -1 end
+        redis.call('HSET',KEYS[3],ARGV[3],ARGV[4])
+        return 1
+        """
+
+    /// Adds an entry that is no post.
+    ///
+    /// The keys and arguments are those of ``post``, with the word `end` in front of the fields if the poster ends, and another
+    /// word if not. Returns 1 or -1.
+    static let note = """
+        if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
+        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*',unpack(ARGV,6)) then return -1 end
+        if ARGV[5]=='end' then redis.call('HDEL',KEYS[3],ARGV[3]) return 1 end
+        local l=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
+        if tonumber(ARGV[4])>l then redis.call('HSET',KEYS[3],ARGV[3],ARGV[4]) end
+        return 1
+        """
+
+    /// Finds the lowest ID that the stream still has, or its last one if it is empty.
+    ///
+    /// KEYS: stream. Returns nil if there is no stream.
+    static let first = """
+        if redis.call('EXISTS',KEYS[1])==0 then return false end
+        local r=redis.call('XRANGE',KEYS[1],'-','+','COUNT',1)
+        if r[1] then return r[1][1] end
+        local i=redis.call('XINFO','STREAM',KEYS[1])
+        for n=1,#i,2 do if i[n]=='last-generated-id' then return i[n+1] end end
+        """
+
+    /// Reads entries behind a place, and at the end of the stream the last numbers of the posters.
+    ///
+    /// KEYS: stream, posters. ARGV: place, or nothing for no entries. Returns the entries, the lowest ID, and at the end of the
+    /// stream the last ID and the posters with their numbers.
+    static let scan = """
+        local r,f={},''
+        if ARGV[1]~='' then
+         r=redis.call('XRANGE',KEYS[1],'('..ARGV[1],'+','COUNT',512)
+        end
+        local e=redis.call('XRANGE',KEYS[1],'-','+','COUNT',1)
+        if e[1] then f=e[1][1] end
+        if #r>=512 then return {r,f} end
+        local i,l=redis.call('XINFO','STREAM',KEYS[1]),'0-0'
+        for n=1,#i,2 do if i[n]=='last-generated-id' then l=i[n+1] end end
+        if f=='' then f=l end
+        return {r,f,l,redis.call('HGETALL',KEYS[2])}
+        """
+
+    static let all = [open, post, note, first, scan]
+}

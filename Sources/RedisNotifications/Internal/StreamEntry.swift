@@ -1,0 +1,142 @@
+internal import DistributedNotifications
+
+/// An entry of the stream: a post, the horizons of a poster, or its end.
+struct StreamEntry: Hashable, Sendable {
+    /// The purpose of an entry, and its fields.
+    enum Content: Hashable, Sendable {
+        /// The first entry of a generation.
+        case beginning
+        case post(Post)
+        case horizons([Horizon])
+        case end(PosterEnd)
+        /// Not an entry of this library, or of a later version of it.
+        case unknown
+    }
+
+    let id: EntryID
+    let content: Content
+
+    /// Reads an entry; nil if the reply is none.
+    init?(_ reply: RedisReply) {
+        guard let parts = reply.elements, parts.count == 2, let id = parts[0].string.flatMap({ EntryID($0) })
+        else { return nil }
+        self.id = id
+        var fields: [String: [UInt8]] = [:]
+        let texts = parts[1].elements ?? []
+        for index in stride(from: 0, to: texts.count - 1, by: 2) {
+            if let name = texts[index].string, let value = texts[index + 1].bytes { fields[name] = value }
+        }
+        content = StreamEntry.content(Fields(fields)) ?? .unknown
+    }
+
+    /// Reads the entries of a reply; nil if it is no array of entries.
+    static func entries(_ reply: RedisReply) -> [StreamEntry]? {
+        guard let elements = reply.elements else { return nil }
+        let entries = elements.compactMap { StreamEntry($0) }
+        return entries.count == elements.count ? entries : nil
+    }
+
+    /// The fields of an entry by their names.
+    private struct Fields {
+        let values: [String: [UInt8]]
+        init(_ values: [String: [UInt8]]) { self.values = values }
+
+        func text(_ name: String) -> String? { values[name].map { String(decoding: $0, as: UTF8.self) } }
+        func number(_ name: String) -> UInt64? { text(name).flatMap { UInt64($0) } }
+    }
+
+    private static func content(_ fields: Fields) -> Content? {
+        if fields.text("k") == "g" { return .beginning }
+        guard let poster = fields.text("p").flatMap({ PosterID($0) }), let number = fields.number("n") else {
+            return nil
+        }
+        switch fields.text("k") {
+        case nil:
+            guard let previous = fields.number("v"), let name = fields.text("t"), previous < number,
+                let date = fields.text("d").flatMap({ Int64($0) }), let payload = fields.values["b"]
+            else { return nil }
+            return .post(
+                Post(
+                    poster: poster, number: number, previous: previous,
+                    topic: Topic(name: name, sender: fields.text("s")), date: date,
+                    isImmediate: fields.values["i"] != nil, payload: payload))
+        case "h": return fields.values["b"].flatMap { horizons($0, of: poster) }.map { .horizons($0) }
+        case "e": return .end(PosterEnd(poster: poster, accepted: number, last: fields.number("l")))
+        default: return nil
+        }
+    }
+
+    // MARK: - Fields
+
+    /// The fields of a post, as name and value in turn.
+    static func fields(of post: Post) -> [[UInt8]] {
+        var fields: [[UInt8]] = [
+            bytes("p"), bytes(post.poster.text), bytes("n"), bytes(String(post.number)), bytes("v"),
+            bytes(String(post.previous)), bytes("t"), bytes(post.topic.name), bytes("d"),
+            bytes(String(post.date)),
+            bytes("b"), post.payload,
+        ]
+        if let sender = post.topic.sender { fields += [bytes("s"), bytes(sender)] }
+        if post.isImmediate { fields += [bytes("i"), bytes("1")] }
+        return fields
+    }
+
+    /// The fields of horizons: each is a line of number, base, reason, and the topic's parts with their lengths.
+    static func fields(of announcement: Announcement, by poster: PosterID) -> [[UInt8]] {
+        var lines = ""
+        for horizon in announcement.horizons {
+            let sender = horizon.topic.sender
+            lines += "\(horizon.number) \(horizon.isBase ? 1 : 0) \(horizon.reason.rawValue) "
+            lines += "\(horizon.topic.name.utf8.count) \(sender.map { $0.utf8.count } ?? -1) "
+            lines += horizon.topic.name + (sender ?? "") + "\n"
+        }
+        return [
+            bytes("k"), bytes("h"), bytes("p"), bytes(poster.text), bytes("n"),
+            bytes(String(announcement.number)), bytes("b"), bytes(lines),
+        ]
+    }
+
+    /// The fields of an end.
+    static func fields(ofEndAt last: UInt64, accepted: UInt64, by poster: PosterID) -> [[UInt8]] {
+        [
+            bytes("k"), bytes("e"), bytes("p"), bytes(poster.text), bytes("n"), bytes(String(accepted)),
+            bytes("l"), bytes(String(last)),
+        ]
+    }
+
+    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    private static func horizons(_ bytes: [UInt8], of poster: PosterID) -> [Horizon]? {
+        var rest = bytes[...]
+        var horizons: [Horizon] = []
+        func word() -> Int64? {
+            guard let space = rest.firstIndex(of: UInt8(ascii: " ")) else { return nil }
+            defer { rest = rest[(space + 1)...] }
+            return Int64(String(decoding: rest[..<space], as: UTF8.self))
+        }
+        func text(_ count: Int64) -> String? {
+            guard let count = Int(exactly: count), 0...rest.count ~= count else { return nil }
+            defer { rest = rest.dropFirst(count) }
+            return String(decoding: rest.prefix(count), as: UTF8.self)
+        }
+        while !rest.isEmpty {
+            guard let number = word().flatMap({ UInt64(exactly: $0) }), let base = word(),
+                let reason = word().flatMap({ UInt8(exactly: $0) })
+                    .flatMap({ DistributedNotificationGap.Reason(rawValue: $0) }),
+                let nameLength = word(), let senderLength = word(), let name = text(nameLength)
+            else { return nil }
+            var sender: String?
+            if senderLength >= 0 {
+                sender = text(senderLength)
+                if sender == nil { return nil }
+            }
+            guard rest.popFirst() == UInt8(ascii: "\n") else { return nil }
+            horizons.append(
+                Horizon(
+                    poster: poster, topic: Topic(name: name, sender: sender), number: number,
+                    isBase: base == 1,
+                    reason: reason))
+        }
+        return horizons
+    }
+}

@@ -1,0 +1,82 @@
+internal import RunLoops
+
+/// The place of a Redis or Valkey server.
+///
+/// > Thread safety: a value.
+public enum RedisAddress: Hashable, Sendable {
+    /// A Unix socket.
+    case unix(path: String)
+    /// A TCP port of a host, whose name is looked up on another thread each time that the engine connects.
+    case tcp(host: String, port: Int = 6_379)
+}
+
+extension RedisAddress: CustomStringConvertible {
+    /// The path, or the host and the port.
+    public var description: String {
+        switch self {
+        case .unix(let path): path
+        case .tcp(let host, let port): "\(host):\(port)"
+        }
+    }
+}
+
+/// The settings of the engine that delivers notifications through Redis or Valkey.
+///
+/// ```swift
+/// var options = RedisOptions()
+/// options.space = "shop"
+/// options.password = secret
+/// ```
+///
+/// > Thread safety: a value.
+public struct RedisOptions: Hashable, Sendable {
+    /// The name of the space that the notifications are in.
+    ///
+    /// Centers of other spaces do not see them. All keys begin with `dn:{space}:`.
+    public var space = "default"
+
+    /// The user to authenticate as; nil for the default one.
+    public var user: String?
+
+    /// The password to authenticate with; nil for none.
+    public var password: String?
+
+    /// The number of the database.
+    public var database = 0
+
+    /// The number of notifications that the server keeps, about, for observers that come late or come back.
+    public var streamLength = 100_000
+
+    /// The time for which a center keeps a post after the server has accepted it.
+    ///
+    /// A server that writes its file once a second loses up to two seconds when it crashes. When the connection begins anew, the
+    /// center sends again what it keeps, and the server adds what it does not have. A center keeps no more than its options
+    /// allow, so a longer time allows fewer posts a second.
+    public var retention = Duration.seconds(3)
+
+    /// The time that the server has to answer when the engine connects.
+    public var timeout = Duration.seconds(5)
+
+    /// Makes settings that suit a server of one's own.
+    public init() {}
+
+    /// Ends the program if a setting is out of its range.
+    func check() {
+        if space.isEmpty || space.utf8.contains(UInt8(ascii: "}")) {
+            misuse(
+                "RedisOptions.space: \"\(space)\" cannot be part of a key; use a name without a closing brace"
+            )
+        }
+        if streamLength < 1 {
+            misuse("RedisOptions.streamLength: \(streamLength) keeps nothing; use some thousands")
+        }
+        if database < 0 {
+            misuse("RedisOptions.database: \(database) is no database; use 0 or a higher number")
+        }
+        if retention < .zero || timeout <= .zero {
+            misuse(
+                "RedisOptions: a retention of \(retention) or a timeout of \(timeout) makes no sense; use some seconds"
+            )
+        }
+    }
+}

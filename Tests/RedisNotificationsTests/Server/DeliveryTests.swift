@@ -1,0 +1,106 @@
+import DistributedNotifications
+import Foundation
+import RedisNotifications
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Notifications through a real server.
+@Suite struct DeliveryTests {
+    @Test func `posts of one center reach the observers of another, with name, sender, payload and date`()
+        throws
+    {
+        let server = try RedisServerProcess()
+        let (poster, center) = (try server.center(), try server.center())
+        let (one, all) = (try Observer(center), try Observer(center, name: nil))
+        let sent = try Observer(center, name: "A", sender: "me")
+        let bytes = [UInt8](0...255)
+        try poster.post("A", payload: bytes)
+        try poster.post("B", sender: "me")
+        try poster.post("A", sender: "me", payload: [1])
+        all.waitForNumber(3)
+        one.waitForNumber(3)
+        sent.waitForNumber(3)
+        #expect(all.numbers == [1, 2, 3] && one.numbers == [1, 3] && sent.numbers == [3])
+        let first = try #require(one.log.entries.first)
+        guard case .notification(let note) = first else {
+            Issue.record("a gap comes first")
+            return
+        }
+        #expect(note.payload == bytes && note.sender == nil && note.poster == poster.poster && note.date > 0)
+        #expect(all.gaps.isEmpty && one.gaps.isEmpty && sent.gaps.isEmpty)
+    }
+
+    @Test func `ten thousand posts of four centers arrive in order, each once`() throws {
+        let server = try RedisServerProcess()
+        let center = try server.center()
+        let observer = try Observer(center)
+        let posters = try (0..<4).map { _ in try server.center { $0.retention = .zero } }
+        let threads = try Threads(4) { index in try posters[index].post(1...2_500) }
+        try threads.join()
+        waitUntil("all have come") { observer.log.entries.count >= 10_000 }
+        for poster in posters {
+            let numbers = observer.log.entries.compactMap { event -> UInt64? in
+                guard case .notification(let note) = event, note.poster == poster.poster else { return nil }
+                return note.number
+            }
+            #expect(numbers == Array(1...2_500))
+        }
+    }
+
+    @Test func `a post is accepted when the server has it, and kept for the retention`() async throws {
+        let server = try RedisServerProcess()
+        let keeper = try server.center { $0.retention = .seconds(600) }
+        try await keeper.post("A", until: .accepted, before: .hang)
+        // With the first entry of the generation.
+        #expect(try server.command("XLEN", stream(server)) == "2")
+        #expect(keeper.statistics.kept == 1)
+        let poster = try server.center { $0.retention = .milliseconds(300) }
+        let start = ContinuousClock.now
+        try await poster.post("A", until: .settled, before: .hang)
+        #expect(ContinuousClock.now - start >= .milliseconds(300))
+        #expect(poster.statistics.kept == 0)
+    }
+
+    @Test func `late observers get the newest posts, or those since a time`() throws {
+        let server = try RedisServerProcess()
+        let poster = try server.center()
+        try poster.post(1...1_200)
+        waitUntil("the server has them") { poster.statistics.accepted == 1_200 }
+        let center = try server.center()
+        let newest = try Observer(center, startingWith: .last(3))
+        newest.waitForNumber(1_200)
+        #expect(newest.numbers == [1_198, 1_199, 1_200])
+        let since = try Observer(center, startingWith: .since(0))
+        since.waitForNumber(1_200)
+        #expect(since.numbers == Array(1...1_200))
+        let none = try Observer(center)
+        #expect(none.log.entries.isEmpty)
+        try poster.post(1_201...1_201)
+        for observer in [newest, since, none] { observer.waitForNumber(1_201) }
+        #expect(newest.gaps.isEmpty && since.gaps.isEmpty && none.numbers == [1_201] && none.gaps.isEmpty)
+    }
+
+    @Test func `the end of a poster makes no gap, and the server forgets it`() throws {
+        let server = try RedisServerProcess()
+        let observer = try Observer(try server.center())
+        let poster = try server.center()
+        try poster.post(1...10)
+        observer.waitForNumber(10)
+        poster.invalidate()
+        waitUntil("the server has forgotten it") {
+            do { return try server.command("HLEN", posters(server)) == "0" } catch { return false }
+        }
+        #expect(observer.gaps.isEmpty)
+    }
+}
+
+/// The key of the stream of a server.
+func stream(_ server: RedisServerProcess) throws -> String {
+    try "dn:{test}:s:" + server.command("GET", "dn:{test}:gen")
+}
+
+/// The key of the posters of a server.
+func posters(_ server: RedisServerProcess) throws -> String {
+    try "dn:{test}:p:" + server.command("GET", "dn:{test}:gen")
+}

@@ -1,0 +1,183 @@
+import DistributedNotifications
+import Foundation
+import RedisNotifications
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Faults of a server: what is lost is told, the state of the connection names the cause, and everything goes on afterwards.
+@Suite struct RedisFaultTests {
+    @Test func `a server that is killed and starts again loses nothing, and makes no gap`() throws {
+        let server = try RedisServerProcess("--appendonly", "yes", "--appendfsync", "always")
+        let (poster, center) = (try server.center(), try server.center())
+        let observer = try Observer(center)
+        let threads = try Threads(1) { _ in try poster.post(1...3_000) }
+        observer.waitForNumber(500)
+        server.kill()
+        try server.start()
+        try threads.join()
+        observer.waitForNumber(3_000)
+        observer.expectAccounted(upTo: 3_000)
+    }
+
+    @Test func `what a server loses from the end of its file is sent again`() throws {
+        let server = try RedisServerProcess("--appendonly", "yes", "--appendfsync", "always")
+        let poster = try server.center { $0.retention = .seconds(60) }
+        let center = try server.center()
+        let observer = try Observer(center)
+        try poster.post(1...50)
+        observer.waitForNumber(50)
+        let file = try server.appendOnlyFile
+        let kept = try Data(contentsOf: file)
+        // As if the clock had been ahead: the entries after the restart have lower IDs than those that the center has read.
+        try server.command("XADD", stream(server), "9999999999999-0", "a", "b")
+        try poster.post(51...100)
+        observer.waitForNumber(100)
+        try center.whileStopped {
+            server.kill()
+            try kept.write(to: file)
+            try server.start()
+            try poster.postAll(101...110)
+        }
+        observer.waitForNumber(110)
+        observer.expectAccounted(upTo: 110)
+        // The server has them all again.
+        let late = try Observer(center, startingWith: .since(0))
+        late.waitForNumber(110)
+        late.expectAccounted(upTo: 110)
+    }
+
+    @Test(arguments: ["FLUSHALL", "DEL stream", "DEL generation", "SET generation"])
+    func `a database that is emptied begins a new generation, in which nothing is missing in silence`(
+        fault: String
+    ) throws {
+        let server = try RedisServerProcess()
+        let (poster, center) = (try server.center(), try server.center())
+        let observer = try Observer(center)
+        try poster.post(1...100)
+        observer.waitForNumber(100)
+        let generation = try server.command("GET", "dn:{test}:gen")
+        switch fault {
+        case "FLUSHALL": try server.command("FLUSHALL")
+        case "DEL stream": try server.command("DEL", stream(server))
+        case "DEL generation": try server.command("DEL", "dn:{test}:gen")
+        default: try server.command("SET", "dn:{test}:gen", String(repeating: "7", count: 32))
+        }
+        try poster.post(101...200)
+        observer.waitForNumber(200)
+        observer.expectAccounted(upTo: 200)
+        #expect(try server.command("GET", "dn:{test}:gen") != generation)
+    }
+
+    @Test(arguments: ["normal", "pubsub"])
+    func `connections that the server closes are made again, and nothing is lost`(kind: String) throws {
+        let server = try RedisServerProcess()
+        let (poster, center) = (try server.center(), try server.center())
+        let observer = try Observer(center)
+        let states = Log<String>()
+        let watcher = Task { for await state in center.connectionStates { states.add("\(state)") } }
+        let threads = try Threads(1) { _ in try poster.post(1...2_000) }
+        observer.waitForNumber(100)
+        for _ in 0..<5 {
+            try server.command("CLIENT", "KILL", "TYPE", kind)
+            center.waitUntilConnected()
+        }
+        try threads.join()
+        observer.waitForNumber(2_000)
+        observer.expectAccounted(upTo: 2_000)
+        watcher.cancel()
+        #expect(states.entries.contains { $0.hasPrefix("away") })
+        // What was sent again is not there twice. Other entries than posts begin with another field.
+        let countPosts = """
+            local n=0
+            for _,e in ipairs(redis.call('XRANGE',KEYS[1],'-','+')) do if e[2][1]=='p' then n=n+1 end end
+            return n
+            """
+        #expect(try server.command("EVAL", countPosts, "1", stream(server)) == "2000")
+    }
+
+    @Test func `a center waits for a server that is not there, and says so`() throws {
+        let server = try RedisServerProcess(isStarted: false)
+        let center = try server.center()
+        center.waitUntilAway("No such file or directory")
+        try center.post(1...3)
+        try server.start()
+        center.waitUntilConnected()
+        waitUntil("the posts are accepted") { center.statistics.accepted == 3 }
+    }
+
+    @Test func `a wrong password is named, and a right one connects`() throws {
+        let server = try RedisServerProcess("--requirepass", "right")
+        let wrong = try server.center { $0.password = "wrong" }
+        wrong.waitUntilAway("WRONGPASS")
+        let none = try server.center()
+        none.waitUntilAway("NOAUTH")
+        let right = try server.center { $0.password = "right" }
+        right.waitUntilConnected()
+        _ = try Observer(right)
+    }
+
+    @Test func `a replica is named, which accepts no posts`() throws {
+        let server = try RedisServerProcess("--replicaof", "127.0.0.1 1")
+        let center = try server.center()
+        center.waitUntilAway("it is a replica")
+        try server.command("REPLICAOF", "NO", "ONE")
+        center.waitUntilConnected()
+    }
+
+    @Test func `a server that becomes a replica is left, and posts wait`() throws {
+        let server = try RedisServerProcess()
+        let center = try server.center()
+        let observer = try Observer(center)
+        try center.post(1...5)
+        observer.waitForNumber(5)
+        try server.command("REPLICAOF", "127.0.0.1", "1")
+        try center.post(6...10)
+        center.waitUntilAway("replica")
+        try server.command("REPLICAOF", "NO", "ONE")
+        observer.waitForNumber(10)
+        observer.expectAccounted(upTo: 10)
+    }
+
+    @Test func `a server that is out of memory is named, and posts wait`() throws {
+        let server = try RedisServerProcess()
+        let center = try server.center()
+        let observer = try Observer(center)
+        try center.post(1...5)
+        observer.waitForNumber(5)
+        try server.command("CONFIG", "SET", "maxmemory", "1")
+        try center.post(6...10)
+        center.waitUntilAway("OOM")
+        try server.command("CONFIG", "SET", "maxmemory", "0")
+        observer.waitForNumber(10)
+        observer.expectAccounted(upTo: 10)
+    }
+
+    @Test(arguments: ["generation", "stream"])
+    func `a key of another type is named`(key: String) throws {
+        let server = try RedisServerProcess()
+        let center = try server.center()
+        let observer = try Observer(center)
+        try center.post(1...5)
+        observer.waitForNumber(5)
+        let name = try key == "stream" ? stream(server) : "dn:{test}:gen"
+        // At once, or the center would make the key in between.
+        try server.command("EVAL", "redis.call('DEL',KEYS[1]) redis.call('RPUSH',KEYS[1],'x')", "1", name)
+        try center.post(6...10)
+        center.waitUntilAway("WRONGTYPE")
+        try server.command("DEL", name)
+        observer.waitForNumber(10)
+        observer.expectAccounted(upTo: 10)
+    }
+
+    @Test func `entries of others in the stream are left out`() throws {
+        let server = try RedisServerProcess()
+        let center = try server.center()
+        let observer = try Observer(center)
+        try server.command("XADD", stream(server), "*", "a", "b")
+        try server.command("XADD", stream(server), "*", "p", "no poster", "n", "1", "v", "7", "t", "A")
+        try center.post(1...5)
+        observer.waitForNumber(5)
+        observer.expectAccounted(upTo: 5)
+    }
+}

@@ -1,0 +1,72 @@
+import DistributedNotifications
+import RedisNotifications
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// A center that is stopped while the server removes what it has not read.
+@Suite struct TrimTests {
+    @Test func `what is removed from the stream before it was read is a gap`() throws {
+        let server = try RedisServerProcess("--stream-node-max-entries", "10")
+        let (poster, center) = (try server.center { $0.streamLength = 20 }, try server.center())
+        let observer = try Observer(center)
+        try center.whileStopped { try poster.postAll(1...500) }
+        observer.waitForNumber(500)
+        observer.expectAccounted(upTo: 500, lostAtMost: 490)
+        #expect(!observer.gaps.isEmpty && observer.gaps.allSatisfy { $0.reason == .notKept })
+        // From then on nothing is missing.
+        for number in 501...530 {
+            try poster.post(number...number)
+            observer.waitForNumber(UInt64(number))
+        }
+        observer.expectAccounted(upTo: 530, lostAtMost: 490)
+    }
+
+    @Test func `a poster of which nothing is left is told, though it posts no more`() throws {
+        let server = try RedisServerProcess("--stream-node-max-entries", "10")
+        let quiet = try server.center { $0.streamLength = 20 }
+        let (poster, center) = (try server.center { $0.streamLength = 20 }, try server.center())
+        let observer = try Observer(center)
+        try center.whileStopped {
+            try quiet.postAll(1...5)
+            try poster.postAll(1...500)
+        }
+        waitUntil("the quiet poster is accounted for") {
+            observer.log.entries.contains { event in
+                if case .gap(let gap) = event { gap.poster == quiet.poster && gap.to == 5 } else { false }
+            }
+        }
+        observer.waitForNumber(500)
+    }
+
+    @Test func `a reader that was stopped while the stream was deleted is told, though nobody posts`() throws
+    {
+        let server = try RedisServerProcess()
+        let (poster, center) = (try server.center { $0.retention = .zero }, try server.center())
+        let observer = try Observer(center)
+        try center.whileStopped {
+            try poster.postAll(1...100)
+            waitUntil("they are settled") { poster.statistics.kept == 0 }
+            try server.command("DEL", stream(server))
+        }
+        waitUntil("all are accounted for") {
+            observer.gaps.contains { $0.to == 100 } || observer.numbers.last == 100
+        }
+        observer.expectAccounted(upTo: 100, lostAtMost: 100)
+    }
+
+    @Test func `a center that was away reads on where it was, if that is still there`() throws {
+        let server = try RedisServerProcess()
+        let (poster, center) = (try server.center(), try server.center())
+        let observer = try Observer(center)
+        // Of another name, so that the observer's own last post is long before the reader's place.
+        try poster.post(1...600, as: "B")
+        try poster.post(601...700)
+        observer.waitForNumber(700)
+        try server.command("CLIENT", "KILL", "TYPE", "pubsub")
+        try poster.post(701...800)
+        observer.waitForNumber(800)
+        #expect(observer.numbers == Array(601...800) && observer.gaps.isEmpty)
+    }
+}
