@@ -17,6 +17,21 @@ import Testing
         after.stop()
     }
 
+    @Test func `a bridge serves this package's timers while a process is awaited`() throws {
+        try onLoopThread { _ in
+            let tool = URL(filePath: "/bin/true")
+            let shown = Shared()
+            func showProgress() { shown.increment() }
+            let bridge = try LoopBridge()
+            let timer = Timer.scheduledTimer(withTimeInterval: 0.01, repeats: true) { _ in showProgress() }
+            let process = try Process.run(tool, arguments: [])
+            process.waitUntilExit()
+            timer.invalidate()
+            bridge.invalidate()
+            #expect(process.terminationStatus == 0)
+        }
+    }
+
     @Test func `both loops on one thread`() throws {
         try onLoopThread { _ in
             let ours = RunLoop.current
