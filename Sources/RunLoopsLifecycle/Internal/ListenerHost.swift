@@ -1,0 +1,66 @@
+#if Lifecycle
+    internal import RunLoops
+    internal import Streams
+
+    /// The listener of a service, on its loop.
+    actor ListenerHost {
+        nonisolated let loop: RunLoop
+        private let mode: RunLoop.Mode
+        private let handler: @Sendable (consuming AcceptedSocket) -> Void
+        private let onShutdown: @Sendable () -> Void
+        /// Nil once it was closed.
+        private var listener: Listener?
+        private var hasStarted = false
+        private var watch: RunLoop.EndHandler?
+
+        // Safe: the actor holds the loop.
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+        init(
+            _ listener: sending Listener, on loop: RunLoop, _ mode: RunLoop.Mode,
+            _ handler: @escaping @Sendable (consuming AcceptedSocket) -> Void,
+            _ onShutdown: @escaping @Sendable () -> Void
+        ) {
+            self.loop = loop
+            self.mode = mode
+            self.handler = handler
+            self.onShutdown = onShutdown
+            self.listener = listener
+        }
+
+        /// Begins to accept.
+        ///
+        /// - Parameter end: Decided when the loop's thread ends.
+        /// - Throws: `SystemError` if the kernel refuses to watch the socket.
+        func start(endingWith end: OneShot<Void>) throws {
+            guard !hasStarted, let listener else {
+                misuse("ListenerService.run: the service runs a second time; make a new one")
+            }
+            hasStarted = true
+            try loop.add(listener, forMode: mode) { [handler] in handler($0) }
+            watch = loop.addEndHandler { [weak self] in
+                // On the loop's thread still, to which the listener belongs.
+                self?.assumeIsolated { $0.listener = nil }
+                end.decide(())
+            }
+        }
+
+        /// Closes the listener.
+        ///
+        /// - Parameter end: Decided when its last connection has ended.
+        func shutDown(endingWith end: OneShot<Void>) {
+            guard let listener else { return }
+            self.listener = nil
+            listener.invalidate(whenDrained: { end.decide(()) })
+            onShutdown()
+        }
+
+        /// Closes the listener, and waits for nothing.
+        func close() {
+            watch?.cancel()
+            watch = nil
+            listener?.invalidate()
+            listener = nil
+        }
+    }
+#endif

@@ -1,0 +1,87 @@
+#if Lifecycle
+    public import RunLoops
+    public import ServiceLifecycle
+    public import Streams
+
+    /// A listener on a loop, as a service of a service group.
+    ///
+    /// ```swift
+    /// let worker = try RunLoopThread(name: "worker")
+    /// let listener = try ListenerService(.tcp(port: 8080), on: worker.runLoop) { accepted in
+    ///     serve(Connection(accepted))
+    /// }
+    /// let group = ServiceGroup(
+    ///     services: [worker, listener], gracefulShutdownSignals: [.sigterm], logger: logger)
+    /// try await group.run()
+    /// ```
+    ///
+    /// At a graceful shutdown the listener is closed, so that new connections are refused, and the service ends when the last of
+    /// its connections has. The group sets the deadline for that: `maximumGracefulShutdownDuration`. A group shuts its services
+    /// down in the reverse of their order, so name the listener behind the thread whose loop it is on.
+    ///
+    /// > Thread safety: any thread.
+    public final class ListenerService: Service {
+        /// The address that the listener listens at, with the port that the kernel has chosen.
+        public let localAddress: SocketAddress
+
+        private let host: ListenerHost
+
+        /// Opens a listening socket.
+        ///
+        /// Connections wait in the kernel's backlog until the service runs.
+        ///
+        /// - Parameters:
+        ///   - address: The address to listen at.
+        ///   - options: The settings and limits.
+        ///   - loop: The loop that accepts.
+        ///   - mode: The mode of the loop in which it accepts.
+        ///   - onShutdown: Called on the loop's thread when the listener has been closed at a graceful shutdown. Close the
+        ///     connections here that wait for a request; the service ends when all have ended.
+        ///   - fileID: The file of the call, for diagnostics.
+        ///   - line: The line of the call, for diagnostics.
+        ///   - handler: Called on the loop's thread with each accepted socket. A socket that the handler does not keep is closed.
+        /// - Throws: `SystemError`, as the initializer of `Listener` does.
+        public init(
+            _ address: Listener.Address, options: Listener.Options = Listener.Options(), on loop: RunLoop,
+            inMode mode: RunLoop.Mode = .default, onShutdown: @escaping @Sendable () -> Void = {},
+            fileID: StaticString = #fileID, line: Int = #line,
+            handler: @escaping @Sendable (consuming AcceptedSocket) -> Void
+        ) throws(SystemError) {
+            let listener = try Listener(address, options: options, fileID: fileID, line: line)
+            localAddress = listener.localAddress
+            host = ListenerHost(listener, on: loop, mode, handler, onShutdown)
+        }
+
+        /// Accepts connections until the service group shuts down, and then waits until they have ended.
+        ///
+        /// If the task is cancelled, the listener is closed and the method returns; the connections go on until other code ends
+        /// them. It also returns when the loop's thread ends. A service runs once.
+        ///
+        /// - Throws: `SystemError` if the kernel has no room to watch the socket; `PerformError` if the loop's thread has ended, or
+        ///   the task was cancelled before.
+        public func run() async throws {
+            let end = OneShot<Void>()
+            let (loop, host) = (host.loop, host)
+            // After a cancellation. The start may have failed because of one, and the listener may yet be added.
+            defer { loop.perform { host.assumeIsolated { $0.close() } } }
+            try await loop.performAndWait { try host.assumeIsolated { try $0.start(endingWith: end) } }
+            await withGracefulShutdownHandler {
+                await end.value(before: .never, timedOut: (), cancelled: ()) {}
+            } onGracefulShutdown: {
+                loop.perform { host.assumeIsolated { $0.shutDown(endingWith: end) } }
+            }
+        }
+    }
+
+    extension ListenerService: CustomStringConvertible {
+        /// The address that the listener listens at.
+        public var description: String { "listener service at \(localAddress)" }
+    }
+#else
+    /// Stands for the type of the same name, which needs the trait.
+    @available(
+        *, unavailable,
+        message: "name the trait where you name the package: .package(url: …, traits: [\"Lifecycle\"])"
+    )
+    public enum ListenerService: Sendable {}
+#endif

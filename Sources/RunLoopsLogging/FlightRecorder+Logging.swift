@@ -1,0 +1,44 @@
+#if Logging
+    public import Logging
+    public import RunLoops
+
+    extension FlightRecorder {
+        /// Logs a warning after a handler of any loop took longer than a threshold.
+        ///
+        /// ```swift
+        /// try recorder.logSlowHandlers(over: .milliseconds(100), to: logger) { snapshot in
+        ///     ["recording": "\(keep(snapshot))"]
+        /// }
+        /// ```
+        ///
+        /// The warning is logged when the handler has returned. Slow handlers are found in the same way as by
+        /// ``/RunLoops/FlightRecorder/onSlowHandler(over:_:)``, at the same cost.
+        ///
+        /// - Parameters:
+        ///   - threshold: The time that a handler may take; more than zero.
+        ///   - logger: The logger, which is called on a thread of its own.
+        ///   - keep: Called before the logger, with a snapshot that contains the call of the handler. It returns metadata to log
+        ///     next to ``RunLoops/RunLoopWatchdog/Report/metadata``, such as the path of the file with the snapshot.
+        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
+        public func logSlowHandlers(
+            over threshold: Duration, to logger: Logger,
+            _ keep: @escaping @Sendable (Snapshot) -> Logger.Metadata = { _ in [:] }
+        ) throws(SystemError) {
+            try onSlowHandler(over: threshold) { snapshot, report in
+                let metadata = report.metadata.merging(keep(snapshot)) { _, kept in kept }
+                logger.warning("A handler was slow", metadata: metadata, source: "RunLoops")
+            }
+        }
+    }
+#else
+    public import RunLoops
+
+    extension FlightRecorder {
+        /// Stands for the method that takes a logger, which needs the trait.
+        @available(
+            *, unavailable,
+            message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"
+        )
+        public func logSlowHandlers(over threshold: Duration, to logger: Any) {}
+    }
+#endif

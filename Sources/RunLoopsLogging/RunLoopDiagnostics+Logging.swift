@@ -1,0 +1,35 @@
+#if Logging
+    public import Logging
+    public import RunLoops
+
+    extension RunLoopDiagnostics {
+        /// Logs the reports that no caller can be given, instead of writing them to standard error.
+        ///
+        /// The text of a report is the message. What a port between processes reports of its peers has metadata, too: `port`, the
+        /// port's name; `peer-process` and `peer-user`, the system's IDs of the peer that it is about.
+        ///
+        /// It takes the place of ``/RunLoops/RunLoopDiagnostics/handler``; set that to nil to write to standard error again.
+        ///
+        /// - Parameters:
+        ///   - logger: The logger, which is called on a thread that has no other purpose, and which may block.
+        ///   - level: The level of the reports.
+        public static func log(to logger: Logger, level: Logger.Level = .warning) {
+            setHandler { report in
+                logger.log(
+                    level: level, "\(report.line)",
+                    metadata: report.details.mapValues { .string($0) }, source: "RunLoops")
+            }
+        }
+    }
+#else
+    public import RunLoops
+
+    extension RunLoopDiagnostics {
+        /// Stands for the method that takes a logger, which needs the trait.
+        @available(
+            *, unavailable,
+            message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"
+        )
+        public static func log(to logger: Any) {}
+    }
+#endif

@@ -1,0 +1,71 @@
+#if Logging
+    public import Logging
+    public import RunLoops
+
+    extension RunLoopWatchdog {
+        /// Starts a watchdog that logs its reports.
+        ///
+        /// A handler that blocks its loop is logged as a warning, one that still does at the double of that time as an error,
+        /// and its return as a notice; each with ``RunLoops/RunLoopWatchdog/Report/metadata``.
+        ///
+        /// - Parameters:
+        ///   - threshold: The time that a handler may take; more than zero.
+        ///   - logger: The logger, which is called on the watchdog's thread.
+        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop. Nothing is watched then.
+        public convenience init(
+            threshold: Duration = .milliseconds(200), logger: Logger
+        ) throws(SystemError) {
+            try self.init(threshold: threshold) { report in
+                let (level, message): (Logger.Level, Logger.Message) =
+                    switch report.phase {
+                    case .blocked: (.warning, "A handler blocks its loop")
+                    case .stillBlocked: (.error, "A handler still blocks its loop")
+                    case .ended: (.notice, "A handler that blocked its loop has returned")
+                    }
+                logger.log(level: level, message, metadata: report.metadata, source: "RunLoops")
+            }
+        }
+    }
+
+    extension RunLoopWatchdog.Report {
+        /// The report as metadata of a log.
+        ///
+        /// | key | value |
+        /// |---|---|
+        /// | `run-loop` | the name of the loop |
+        /// | `thread` | the system's ID of its thread |
+        /// | `handler` | the kind of handler, in words |
+        /// | `made-at` | the place where the handler was made: file identifier and line |
+        /// | `milliseconds` | the time for which the watchdog has seen the call |
+        /// | `arrivals` | the number of times that other threads have given work to the loop meanwhile |
+        /// | `timer-delay-milliseconds` | the time for which a timer of the loop has been due, if one has |
+        public var metadata: Logger.Metadata {
+            var metadata: Logger.Metadata = [
+                "run-loop": "\(loop.name)", "thread": "\(threadID)", "handler": "\(handler)",
+                "made-at": "\(madeAt)", "milliseconds": "\(duration.wholeMilliseconds)",
+                "arrivals": "\(arrivals)",
+            ]
+            if let timerDelay {
+                metadata["timer-delay-milliseconds"] = "\(timerDelay.wholeMilliseconds)"
+            }
+            return metadata
+        }
+    }
+
+    extension Duration {
+        fileprivate var wholeMilliseconds: Int64 { Int64(self / .milliseconds(1)) }
+    }
+#else
+    public import RunLoops
+
+    extension RunLoopWatchdog {
+        /// Stands for the initializer that takes a logger, which needs the trait.
+        @available(
+            *, unavailable,
+            message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"
+        )
+        public convenience init(threshold: Duration = .zero, logger: Any) throws(SystemError) {
+            try self.init { _ in }
+        }
+    }
+#endif

@@ -1,0 +1,113 @@
+#if Metrics
+    internal import Inspection
+    internal import Metrics
+
+    /// The metrics that swift-metrics has of the loops.
+    struct MetricsMirror {
+        /// A metric and its labels.
+        private struct Key: Hashable {
+            let name: String
+            let labels: [String]
+
+            init(_ name: String, _ labels: [(String, String)]) {
+                self.name = name
+                self.labels = labels.map(\.1)
+            }
+        }
+
+        /// A counter of one loop, or of several with the same label.
+        private struct Source: Hashable {
+            let name: String
+            let threadID: Int32
+        }
+
+        private let factory: any MetricsFactory
+        private var counters: [Key: Counter] = [:]
+        private var secondsCounters: [Key: FloatingPointCounter] = [:]
+        private var meters: [Key: Meter] = [:]
+        private var timers: [Key: CoreMetrics.Timer] = [:]
+        /// The counts at the last update, of loops that had not ended.
+        private var counted: [Source: Int64] = [:]
+
+        init(_ factory: any MetricsFactory) { self.factory = factory }
+
+        /// Passes on the counts of a report.
+        mutating func show(_ report: ProcessReport) {
+            let before = counted
+            var shown: Set<Key> = []
+            counted = [:]
+            for family in report.metricFamilies {
+                if family.kind == .gauge {
+                    for (labels, value) in family.sums {
+                        let labels = labels.map { ($0.name, $0.value) }
+                        shown.insert(Key(family.name, labels))
+                        meter(family.name, labels).set(value)
+                    }
+                } else {
+                    for sample in family.samples { count(sample, of: family, before: before) }
+                }
+            }
+            // A loop that does not answer still has its ports.
+            let silent = Set(report.loops.filter { $0.details == nil }.map(\.metricsLabel))
+            for (key, meter) in meters where !shown.contains(key) && !silent.contains(key.labels[0]) {
+                meter.destroy()
+                meters[key] = nil
+            }
+        }
+
+        private mutating func count(
+            _ sample: MetricFamily.Sample, of family: MetricFamily, before: [Source: Int64]
+        ) {
+            let source = Source(name: family.name, threadID: sample.threadID)
+            counted[source] = sample.value
+            let labels = sample.labels.map { ($0.name, $0.value) }
+            // Less than before is another loop, whose thread has the ID of one that has ended.
+            let earlier = before[source] ?? 0
+            let growth = sample.value < earlier ? sample.value : sample.value - earlier
+            if family.kind == .secondsCounter {
+                secondsCounter(family.name, labels).increment(by: Double(growth) / 1e9)
+            } else {
+                counter(family.name, labels).increment(by: growth)
+            }
+        }
+
+        /// Records a time.
+        mutating func record(_ duration: Duration, _ name: String, _ labels: [(String, String)]) {
+            timer(name, labels).recordNanoseconds(duration.wholeNanoseconds)
+        }
+
+        // MARK: - The metrics, made when they are first needed
+
+        private mutating func counter(_ name: String, _ labels: [(String, String)]) -> Counter {
+            let made =
+                counters[Key(name, labels)] ?? Counter(label: name, dimensions: labels, factory: factory)
+            counters[Key(name, labels)] = made
+            return made
+        }
+
+        private mutating func secondsCounter(
+            _ name: String, _ labels: [(String, String)]
+        ) -> FloatingPointCounter {
+            let made =
+                secondsCounters[Key(name, labels)]
+                ?? FloatingPointCounter(label: name, dimensions: labels, factory: factory)
+            secondsCounters[Key(name, labels)] = made
+            return made
+        }
+
+        private mutating func meter(_ name: String, _ labels: [(String, String)]) -> Meter {
+            let made = meters[Key(name, labels)] ?? Meter(label: name, dimensions: labels, factory: factory)
+            meters[Key(name, labels)] = made
+            return made
+        }
+
+        private mutating func timer(_ name: String, _ labels: [(String, String)]) -> CoreMetrics.Timer {
+            let made =
+                timers[Key(name, labels)]
+                ?? CoreMetrics.Timer(
+                    label: name, dimensions: labels, preferredDisplayUnit: .seconds, factory: factory)
+            timers[Key(name, labels)] = made
+            return made
+        }
+    }
+#endif

@@ -1,0 +1,102 @@
+#if Metrics
+    public import Metrics
+    public import RunLoops
+
+    /// Reports the counts of all loops of the process to swift-metrics.
+    ///
+    /// ```swift
+    /// let recorder = try FlightRecorder()
+    /// let metrics = try LoopMetrics(recorder: recorder)
+    /// ```
+    ///
+    /// The loops are counted anyway. At each update, a thread of the metrics' own reads the counts and passes on by how much they
+    /// have grown since the update before. Bootstrap the metrics system first.
+    ///
+    /// | name | metric | labels | meaning |
+    /// |---|---|---|---|
+    /// | `run_loop_passes_total` | counter | loop | passes |
+    /// | `run_loop_messages_total` | counter | loop | blocks, jobs, deliveries and port messages handled |
+    /// | `run_loop_wakeups_total` | counter | loop | sleeps that the kernel ended |
+    /// | `run_loop_kernel_calls_total` | counter | loop | system calls to wait, to poll and to wake |
+    /// | `run_loop_timer_fires_total` | counter | loop | fires of timers |
+    /// | `run_loop_busy_seconds_total` | counter | loop | time in runs, without waiting |
+    /// | `run_loop_processor_seconds_total` | counter | loop | processor time of the thread |
+    /// | `run_loop_pending` | meter | loop | work that the loop has not begun |
+    /// | `run_loop_blocked` | meter | loop | 1 if the loop did not answer while it called one handler |
+    /// | `run_loop_port_depth` | meter | loop, port | messages that wait in a port |
+    /// | `run_loop_port_waiting_senders` | meter | loop, port | senders that wait for room |
+    /// | `run_loop_handler_seconds` | timer | loop, kind | length of a handler |
+    /// | `run_loop_post_to_start_seconds` | timer | loop, kind | time from the sending of a message to its handler |
+    /// | `run_loop_timer_lateness_seconds` | timer | loop, kind | time from the date of a timer to its handler |
+    ///
+    /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made; that of
+    /// a kind is the kind of handler, in words. Metrics with the same labels are added up.
+    ///
+    /// The timers are from the recorder, so they have what it records: of many short handlers, a sample. The busy time and the
+    /// blocked handlers are known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector` is on.
+    ///
+    /// > Thread safety: any thread.
+    public final class LoopMetrics: Sendable {
+        private let thread: RunLoopThread
+        private let updates: MetricsUpdates
+
+        /// Begins to report.
+        ///
+        /// The first update is at once.
+        ///
+        /// - Parameters:
+        ///   - interval: The time between two updates; more than zero.
+        ///   - recorder: The flight recorder of the process, for the timers; nil to report none. The metrics hold it.
+        ///   - factory: The maker of the metrics; the bootstrapped one unless you name another.
+        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
+        public init(
+            every interval: Duration = .seconds(10), recorder: FlightRecorder? = nil,
+            factory: any MetricsFactory = MetricsSystem.factory
+        ) throws(SystemError) {
+            if interval <= .zero {
+                misuse(
+                    "LoopMetrics.init: an interval of \(interval) leaves no time between updates; use more")
+            }
+            thread = try RunLoopThread(name: "metrics")
+            updates = MetricsUpdates(on: thread.runLoop, MetricsMirror(factory), recorder)
+            thread.runLoop.perform { [updates] in updates.assumeIsolated { $0.begin(every: interval) } }
+        }
+
+        deinit { stop() }
+
+        /// Reports the counts of this moment, and returns when they are reported.
+        ///
+        /// For a system of metrics that asks for them, and in tests. An update waits up to a tenth of a second for loops that do
+        /// not answer. After ``stop()`` it does nothing.
+        ///
+        /// > Thread safety: any thread; it blocks. A loop whose handler calls it counts as one that does not answer.
+        @available(*, noasync, message: "this blocks the thread; await the asynchronous update instead")
+        public func update() {
+            try? thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
+        }
+
+        /// Reports the counts of this moment, and returns when they are reported, without blocking a thread.
+        ///
+        /// The same as the blocking one.
+        nonisolated(nonsending) public func update() async {
+            try? await thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
+        }
+
+        /// Ends the updates, as does the end of the last reference.
+        ///
+        /// What was reported stays. Calling it again does nothing.
+        public func stop() { thread.stop() }
+    }
+
+    extension LoopMetrics: CustomStringConvertible {
+        /// The name of the thread that updates the metrics.
+        public var description: String { "metrics of loops, on the \(thread)" }
+    }
+#else
+    /// Stands for the type of the same name, which needs the trait.
+    @available(
+        *, unavailable,
+        message: "name the trait where you name the package: .package(url: …, traits: [\"Metrics\"])"
+    )
+    public enum LoopMetrics: Sendable {}
+#endif

@@ -1,0 +1,129 @@
+#if Tracing
+    public import RunLoops
+    public import Tracing
+
+    // The context is bound around the block and nothing else, so that the handlers around it keep theirs.
+
+    extension RunLoop {
+        /// Performs a block on the loop's thread with a context, and returns at once.
+        ///
+        /// The same as ``/RunLoops/RunLoop/perform(inModes:fileID:line:_:)``, with the context as `ServiceContext.current` in the
+        /// block. Spans that the block starts are children of the span in the context:
+        ///
+        /// ```swift
+        /// withSpan("checkout") { _ in
+        ///     reserve()
+        ///     worker.runLoop.perform(propagating: .current) {
+        ///         withSpan("charge") { _ in charge() }
+        ///     }
+        /// }
+        /// ```
+        ///
+        /// - Parameters:
+        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
+        ///   - fileID: The file of the call, for diagnostics.
+        ///   - line: The line of the call, for diagnostics.
+        ///   - block: The block.
+        /// - Returns: False if the loop's thread has ended: then the block is destroyed at once.
+        ///
+        /// > Thread safety: any thread. Not in a signal handler.
+        @discardableResult
+        public func perform(
+            propagating context: ServiceContext?, inModes modes: [Mode] = [.common],
+            fileID: StaticString = #fileID, line: Int = #line, _ block: @escaping @Sendable () -> Void
+        ) -> Bool {
+            perform(inModes: modes, fileID: fileID, line: line) {
+                ServiceContext.withValue(context) { block() }
+            }
+        }
+
+        /// Performs a block on the loop's thread with a context, after a delay.
+        ///
+        /// The same as ``/RunLoops/RunLoop/perform(after:inModes:fileID:line:_:)``, with the context as `ServiceContext.current` in
+        /// the block.
+        ///
+        /// - Parameters:
+        ///   - delay: The delay; zero or less means the next pass.
+        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
+        ///   - fileID: The file of the call, for diagnostics.
+        ///   - line: The line of the call, for diagnostics.
+        ///   - block: The block.
+        /// - Returns: A handle that can cancel the block. Releasing the handle does not cancel it.
+        ///
+        /// > Thread safety: any thread. Not in a signal handler.
+        @discardableResult
+        public func perform(
+            after delay: Duration, propagating context: ServiceContext?, inModes modes: [Mode] = [.common],
+            fileID: StaticString = #fileID, line: Int = #line, _ block: @escaping @Sendable () -> Void
+        ) -> DelayedPerform {
+            perform(after: delay, inModes: modes, fileID: fileID, line: line) {
+                ServiceContext.withValue(context) { block() }
+            }
+        }
+
+        /// Performs a block on the loop's thread with a context, and waits for its result.
+        ///
+        /// The same as the `performAndWait` without a context, with the context as `ServiceContext.current` in the block.
+        ///
+        /// - Parameters:
+        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
+        ///   - deadline: The time at which the wait ends; nil for never.
+        ///   - fileID: The file of the call, for diagnostics.
+        ///   - line: The line of the call, for diagnostics.
+        ///   - block: The block.
+        /// - Returns: The result of the block.
+        /// - Throws: The error of the block, or `PerformError`.
+        ///
+        /// > Thread safety: any thread; it blocks.
+        @available(
+            *, noasync, message: "this blocks the thread; await the asynchronous performAndWait instead"
+        )
+        public func performAndWait<Result: Sendable>(
+            propagating context: ServiceContext?, inModes modes: [Mode] = [.common],
+            before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID,
+            line: Int = #line, _ block: @escaping @Sendable () throws -> Result
+        ) throws -> Result {
+            try performAndWait(inModes: modes, before: deadline, fileID: fileID, line: line) {
+                try ServiceContext.withValue(context) { try block() }
+            }
+        }
+
+        /// Performs a block on the loop's thread with a context, and waits for its result without blocking a thread.
+        ///
+        /// The same as the `performAndWait` without a context, with the context as `ServiceContext.current` in the block.
+        ///
+        /// - Parameters:
+        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
+        ///   - fileID: The file of the call, for diagnostics.
+        ///   - line: The line of the call, for diagnostics.
+        ///   - block: The block.
+        /// - Returns: The result of the block.
+        /// - Throws: The error of the block, or `PerformError`.
+        ///
+        /// > Thread safety: any task.
+        nonisolated(nonsending) public func performAndWait<Result: Sendable>(
+            propagating context: ServiceContext?, inModes modes: [Mode] = [.common],
+            fileID: StaticString = #fileID, line: Int = #line,
+            _ block: @escaping @Sendable () throws -> Result
+        ) async throws -> Result {
+            try await performAndWait(inModes: modes, fileID: fileID, line: line) {
+                try ServiceContext.withValue(context) { try block() }
+            }
+        }
+    }
+#else
+    public import RunLoops
+
+    extension RunLoop {
+        /// Stands for the method that carries a context, which needs the trait.
+        @available(
+            *, unavailable,
+            message: "name the trait where you name the package: .package(url: …, traits: [\"Tracing\"])"
+        )
+        public func perform(propagating context: Any?, _ block: @escaping @Sendable () -> Void) {}
+    }
+#endif
