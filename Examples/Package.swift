@@ -14,6 +14,10 @@ if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .err
 let runLoops = Target.Dependency.product(name: "RunLoops", package: "swift-run-loops")
 let streams = Target.Dependency.product(name: "Streams", package: "swift-run-loops")
 let httpClients = Target.Dependency.product(name: "HTTPClients", package: "swift-run-loops")
+let httpServers = Target.Dependency.product(name: "HTTPServers", package: "swift-run-loops")
+let inspection = Target.Dependency.product(name: "Inspection", package: "swift-run-loops")
+let distributedNotifications = Target.Dependency.product(
+    name: "DistributedNotifications", package: "swift-run-loops")
 let messagePorts = Target.Dependency.product(name: "MessagePorts", package: "swift-run-loops")
 
 let package = Package(
@@ -23,10 +27,17 @@ let package = Package(
         .executable(name: "tcp-proxy", targets: ["tcp-proxy"]),
         .executable(name: "restarting-server", targets: ["restarting-server"]),
         .executable(name: "fetcher", targets: ["fetcher"]),
+        .executable(name: "notes-service", targets: ["notes-service"]),
+        .executable(name: "cache-worker", targets: ["cache-worker"]),
     ],
     dependencies: [.package(name: "swift-run-loops", path: "..")],
     targets: [
         .target(name: "ServerSupport", dependencies: [runLoops], swiftSettings: settings),
+        .target(
+            name: "Succession", dependencies: ["ServerSupport", runLoops, messagePorts],
+            swiftSettings: settings),
+        .systemLibrary(
+            name: "CSQLite", path: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .executableTarget(
             name: "chat-server", dependencies: ["ServerSupport", runLoops, streams],
             path: "Sources/ChatServer", swiftSettings: settings),
@@ -34,14 +45,29 @@ let package = Package(
             name: "tcp-proxy", dependencies: ["ServerSupport", runLoops, streams],
             path: "Sources/TCPProxy", swiftSettings: settings),
         .executableTarget(
-            name: "restarting-server", dependencies: ["ServerSupport", runLoops, streams, messagePorts],
+            name: "restarting-server",
+            dependencies: ["ServerSupport", "Succession", runLoops, streams, messagePorts],
             path: "Sources/RestartingServer", swiftSettings: settings),
         .executableTarget(
             name: "fetcher", dependencies: ["ServerSupport", runLoops, httpClients],
             path: "Sources/Fetcher", swiftSettings: settings),
+        .executableTarget(
+            name: "notes-service",
+            dependencies: [
+                "CSQLite", "ServerSupport", "Succession", runLoops, streams, httpServers, inspection,
+                messagePorts,
+            ],
+            path: "Sources/NotesService", swiftSettings: settings),
+        .executableTarget(
+            name: "cache-worker",
+            dependencies: ["ServerSupport", runLoops, messagePorts, distributedNotifications],
+            path: "Sources/CacheWorkers", swiftSettings: settings),
         .testTarget(
             name: "ExampleTests",
-            dependencies: ["chat-server", "tcp-proxy", "restarting-server", "fetcher", messagePorts],
+            dependencies: [
+                "chat-server", "tcp-proxy", "restarting-server", "fetcher", "notes-service", "cache-worker",
+                messagePorts,
+            ],
             path: "Tests/ExampleTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -43,13 +43,13 @@ import Streams
 
         raiseDescriptorLimit()
         let server = try Server(settings)
-        let signals = try StopSignals(time: .seconds(time)) {
+        try GracefulStop.serving(finishingWithin: .seconds(time)) { stop in
             ServiceManager.notify("STOPPING=1")
-            server.stop()
+            server.stop { stop.finish() }
         }
         announce("listening at \(server.address)")
         ServiceManager.notify("READY=1")
         ServiceManager.reportLiveness()
-        withExtendedLifetime(signals) { RunLoop.current.run() }
+        withExtendedLifetime(server) { RunLoop.current.run() }
     }
 }

@@ -26,6 +26,7 @@ final class Server {
     private var nextNumber = 1
     /// The number of workers that have not reported what the server waits for.
     private var awaited = 0
+    private var onEnd: (() -> Void)?
 
     init(_ settings: Settings) throws {
         var options = Listener.Options()
@@ -62,8 +63,11 @@ final class Server {
         queues[number % queues.count].send(.join(accepted.boxed(), number: number))
     }
 
-    /// Accepts no more members, and delivers all lines that were read; then closes all connections, and stops the loop.
-    func stop() {
+    /// Accepts no more members, delivers all lines that were read, and then closes all connections.
+    ///
+    /// - Parameter onEnd: Called once all connections are closed and the workers have ended.
+    func stop(onEnd: @escaping () -> Void) {
+        self.onEnd = onEnd
         listener.invalidate()
         // First no worker sends a line any more. Then the lines that were sent are in the queues, before the next event: so
         // each member gets all of them before it is closed.
@@ -81,7 +85,7 @@ final class Server {
         case .isEmpty:
             for thread in threads { thread.stop() }
             for thread in threads { thread.join() }
-            RunLoop.current.stop()
+            onEnd?()
         }
     }
 }

@@ -3,6 +3,7 @@ import MessagePorts
 import RunLoops
 import ServerSupport
 import Streams
+import Succession
 
 /// An echo server that a new process replaces without refusing a client: start it again, and the old process ends when its
 /// clients have left.
@@ -33,16 +34,16 @@ import Streams
             case nil: try Listener(.tcp(host: host, port: port))
             }
         let server = try EchoServer(listener)
-        let signals = try StopSignals(time: .seconds(time)) {
+        let stop = try GracefulStop.serving(finishingWithin: .seconds(time)) { stop in
             succession.end()
-            server.stopAccepting { RunLoop.current.stop() }
+            server.stopAccepting { stop.finish() }
         }
         try succession.serve(
-            server,
+            socket: { try server.duplicateSocket() },
             onReady: { announce("\(ProcessNumber.current) listening at \(server.address)") },
             onSuccession: {
                 log("\(ProcessNumber.current) has a successor")
-                signals.stop()
+                stop.begin()
             })
         RunLoop.current.run()
     }

@@ -8,7 +8,7 @@ import Streams
 final class Proxy {
     private let listener: Listener
     private var tunnels: [ObjectIdentifier: Tunnel] = [:]
-    private var isStopping = false
+    private var onEmpty: (() -> Void)?
 
     /// Listens on the loop of this thread.
     ///
@@ -40,15 +40,17 @@ final class Proxy {
     /// The address that clients connect to.
     var address: SocketAddress { listener.localAddress }
 
-    /// Accepts no more clients, and stops the loop when the last tunnel has ended.
-    func stop() {
-        isStopping = true
+    /// Accepts no more clients.
+    ///
+    /// - Parameter onEmpty: Called once the last tunnel has ended.
+    func stop(onEmpty: @escaping () -> Void) {
+        self.onEmpty = onEmpty
         listener.invalidate()
-        if tunnels.isEmpty { RunLoop.current.stop() }
+        if tunnels.isEmpty { onEmpty() }
     }
 
     private func didEnd(_ tunnel: Tunnel) {
         tunnels[ObjectIdentifier(tunnel)] = nil
-        if isStopping && tunnels.isEmpty { RunLoop.current.stop() }
+        if tunnels.isEmpty { onEmpty?() }
     }
 }

@@ -45,9 +45,11 @@ import Streams
         let proxy = try Proxy(
             at: .tcp(host: host, port: port), to: endpoint, limit: clients, options: options,
             logsEnds: logsEnds)
-        let signals = try StopSignals(time: .seconds(time)) { proxy.stop() }
+        try GracefulStop.serving(finishingWithin: .seconds(time)) { stop in
+            proxy.stop { stop.finish() }
+        }
         announce("listening at \(proxy.address)")
-        withExtendedLifetime(signals) { RunLoop.current.run() }
+        withExtendedLifetime(proxy) { RunLoop.current.run() }
     }
 
     /// Reads `HOST:PORT`, where an IPv6 address stands in brackets.

@@ -1,7 +1,6 @@
-import MessagePorts
-import RunLoops
+public import MessagePorts
+public import RunLoops
 import ServerSupport
-import Streams
 
 /// The port through which a new server takes over from the old one.
 ///
@@ -13,7 +12,7 @@ import Streams
 /// them at every moment, so no client is refused.
 ///
 /// > Thread safety: the thread of the loop.
-final class Succession {
+public final class Succession {
     /// The requests to the port.
     private enum Request: UInt32 {
         /// To send the listening socket.
@@ -31,7 +30,7 @@ final class Succession {
     ///
     /// - Parameter name: The name that the servers share.
     /// - Throws: An error if the port of that server cannot be reached.
-    init(_ name: PortName) throws {
+    public init(_ name: PortName) throws {
         self.name = name
         do { predecessor = try RemotePort(named: name, before: .now + .seconds(5)) } catch {
             guard case .name(.unknown) = error else { throw error }
@@ -42,7 +41,7 @@ final class Succession {
     ///
     /// - Returns: The socket; nil if there is no old server.
     /// - Throws: An error if the old server does not answer.
-    func socketOfPredecessor() throws -> OwnedDescriptor? {
+    public func socketOfPredecessor() throws -> OwnedDescriptor? {
         guard let predecessor else { return nil }
         var reply = try predecessor.request(id: Request.socket.rawValue, before: .now + .seconds(5))
         return reply.descriptors.takeFirst()
@@ -51,20 +50,21 @@ final class Succession {
     /// Tells the old server that this one serves, takes the name, and waits for the next server.
     ///
     /// - Parameters:
-    ///   - server: The server, which accepts clients already.
+    ///   - socket: Called for each new server, to duplicate the socket of this one, which accepts clients already.
     ///   - onReady: Called when the next server can take over from this one.
     ///   - onSuccession: Called when the next server serves.
     /// - Throws: An error if the old server does not answer, or the name cannot be taken.
-    func serve(
-        _ server: EchoServer, onReady: @escaping () -> Void, onSuccession: @escaping () -> Void
+    public func serve(
+        socket: @escaping () throws -> OwnedDescriptor, onReady: @escaping () -> Void,
+        onSuccession: @escaping () -> Void
     ) throws {
         guard let predecessor else {
-            try listen(server, onSuccession)
+            try listen(socket, onSuccession)
             return onReady()
         }
         try predecessor.onInvalidation { [self] in
             self.predecessor = nil
-            do { try listen(server, onSuccession) } catch {
+            do { try listen(socket, onSuccession) } catch {
                 // Clients are served nevertheless; only the next restart cannot be without a gap.
                 return log("the name \(name) is not free: \(error)")
             }
@@ -74,14 +74,16 @@ final class Succession {
     }
 
     /// Takes the name, and answers the next server.
-    private func listen(_ server: EchoServer, _ onSuccession: @escaping () -> Void) throws {
+    private func listen(
+        _ duplicate: @escaping () throws -> OwnedDescriptor, _ onSuccession: @escaping () -> Void
+    ) throws {
         let port = try MessagePort(name: name)
         self.port = port
         try RunLoop.current.add(port, forMode: .common) { [unowned self] message in
             switch Request(rawValue: message.id) {
             case .socket where message.isRequest:
                 do {
-                    let socket = try server.duplicateSocket()
+                    let socket = try duplicate()
                     try message.reply(descriptors: [socket.descriptor])
                 } catch { log("the socket was not handed over: \(error)") }
             case .serving:
@@ -93,7 +95,7 @@ final class Succession {
     }
 
     /// Ends the port: its name is free.
-    func end() {
+    public func end() {
         port?.invalidate()
         port = nil
     }

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import HTTPServers
+import Inspection
+import RunLoops
+import ServerSupport
+
+/// What the service answers to each request.
+///
+/// > Thread safety: the thread of the server's loop.
+final class Routes {
+    private let store: NoteStore
+    /// The loop of a thread that may wait for the other loops.
+    private let reports: RunLoop
+    private let subscribers = Subscribers()
+
+    init(_ store: NoteStore, _ reports: RunLoop) {
+        self.store = store
+        self.reports = reports
+    }
+
+    /// Opens the database, before all requests.
+    func open(_ path: String) {
+        let store = store
+        Task {
+            do { try await store.open(path) } catch { log("the database \(path) is not open: \(error)") }
+        }
+    }
+
+    func answer(_ exchange: HTTPExchange) {
+        switch (exchange.request.method, exchange.request.segments) {
+        case ("GET", [""]):
+            exchange.respond(HTTPServer.Response(Page.text, type: "text/html; charset=utf-8"))
+        case ("GET", ["notes"]): list(exchange)
+        case ("POST", ["notes"]): add(exchange)
+        case ("GET", ["events"]): subscribe(exchange)
+        case ("GET", ["health"]): tellHealth(exchange)
+        case ("GET", ["metrics"]): tellMetrics(exchange)
+        case (_, ["notes"]):
+            exchange.respond(HTTPServer.Response(status: 405, fields: ["Allow": "GET, POST"]))
+        default: exchange.respond(HTTPServer.Response(status: 404))
+        }
+    }
+
+    private func list(_ exchange: HTTPExchange) {
+        exchange.respond { [store] _ in
+            await Routes.json(200) { try await store.latest(100) }
+        }
+    }
+
+    private func add(_ exchange: HTTPExchange) {
+        let text = String(decoding: exchange.request.body, as: UTF8.self)
+        if text.isEmpty {
+            return _ = exchange.respond(HTTPServer.Response("a note has a text\n", status: 400))
+        }
+        let server = RunLoop.current
+        let subscribers = subscribers
+        exchange.respond { [store] _ in
+            await Routes.json(201) {
+                let note = try await store.add(text)
+                server.perform { subscribers.send([note]) }
+                return [note]
+            }
+        }
+    }
+
+    /// Sends the last notes, and then those that come.
+    private func subscribe(_ exchange: HTTPExchange) {
+        subscribers.add(exchange)
+        let server = RunLoop.current
+        let (store, subscribers, number) = (store, subscribers, ObjectIdentifier(exchange))
+        Task {
+            guard let notes = try? await store.latest(10) else { return }
+            server.perform { subscribers.send(notes, only: number) }
+        }
+    }
+
+    private func tellHealth(_ exchange: HTTPExchange) {
+        exchange.respond { [store] _ in
+            do {
+                _ = try await store.latest(1)
+                return HTTPServer.Response("healthy\n")
+            } catch { return HTTPServer.Response("the database fails: \(error)\n", status: 503) }
+        }
+    }
+
+    private func tellMetrics(_ exchange: HTTPExchange) {
+        let responder = exchange.responder()
+        // A report waits for all loops, so it is made on the thread of another one.
+        reports.perform {
+            let text = ProcessReport().prometheusText
+            responder.respond(HTTPServer.Response(text, type: "text/plain; version=0.0.4"))
+        }
+    }
+
+    /// Ends the streams of events, which have no end of their own.
+    ///
+    /// Browsers connect again.
+    func endEvents() { subscribers.end() }
+
+    private static func json(_ status: Int, _ notes: () async throws -> [Note]) async -> HTTPServer.Response {
+        do {
+            let bytes = [UInt8](try JSONEncoder().encode(try await notes()))
+            return HTTPServer.Response(
+                status: status, fields: ["Content-Type": "application/json"], body: bytes)
+        } catch {
+            log("a request failed: \(error)")
+            return HTTPServer.Response("the database fails\n", status: 500)
+        }
+    }
+}
+
+/// The browsers that read events.
+///
+/// `@unchecked`: only the thread of the server's loop uses it.
+final class Subscribers: @unchecked Sendable {
+    private var all: [ObjectIdentifier: HTTPExchange] = [:]
+
+    func add(_ exchange: HTTPExchange) {
+        exchange.onEnd { [unowned self] exchange, _ in all[ObjectIdentifier(exchange)] = nil }
+        if exchange.beginEvents() { all[ObjectIdentifier(exchange)] = exchange }
+    }
+
+    /// Sends notes to all, or to one.
+    func send(_ notes: [Note], only one: ObjectIdentifier? = nil) {
+        for (number, exchange) in all where one == nil || one == number {
+            for note in notes { exchange.send(HTTPServer.Event(note.text, id: "\(note.id)")) }
+        }
+    }
+
+    func end() { for exchange in all.values { exchange.finish() } }
+}
+
+/// The page that shows notes.
+enum Page {
+    static let text = """
+        <!doctype html><meta charset="utf-8"><title>waiting</title>
+        <h1>Notes</h1><ul></ul>
+        <script>
+        new EventSource("/events").onmessage = event => {
+            const item = document.createElement("li")
+            item.textContent = event.data
+            document.querySelector("ul").append(item)
+            document.title = document.querySelectorAll("li").length + " notes"
+            console.log(document.title + ", the last one: " + item.textContent)
+        }
+        </script>
+        """
+}

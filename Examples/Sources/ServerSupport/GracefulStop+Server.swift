@@ -1,0 +1,29 @@
+import Glibc
+public import RunLoops
+
+extension GracefulStop {
+    /// Stops a server gracefully for `SIGTERM` or `SIGINT`, on the loop of this thread.
+    ///
+    /// If the server has not finished in time, or when a second signal comes, the end is logged and the process exits with 1.
+    ///
+    /// - Parameters:
+    ///   - time: The time that the server has to finish.
+    ///   - begin: Called once; stops accepting, and calls `finish()` when all connections have ended.
+    /// - Returns: The stop, which the loop holds.
+    /// - Throws: An error if other code has the signals, or the kernel refuses.
+    @discardableResult
+    public static func serving(
+        finishingWithin time: Duration, begin: @escaping (GracefulStop) -> Void
+    ) throws -> GracefulStop {
+        let stop = try GracefulStop(deadline: time, begin: begin)
+        stop.onForcedEnd = { end in
+            switch end {
+            case .deadlinePassed: log("stopped with open connections: the time is over")
+            case .signal: log("stopped at once by a second signal")
+            }
+            exit(1)
+        }
+        try RunLoop.current.add(stop, forMode: .common)
+        return stop
+    }
+}
