@@ -25,14 +25,19 @@ let package = Package(
         .target(name: "CAllocationCounter"),
         .target(name: "CThreadControl"),
         .target(name: "CLoad", linkerSettings: [.linkedLibrary("event_core")]),
+        .target(
+            name: "CWeb",
+            linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .executableTarget(
             name: "runloop-bench",
             dependencies: [
-                "CYardsticks", "CAllocationCounter", "CThreadControl", "CLoad",
+                "CYardsticks", "CAllocationCounter", "CThreadControl", "CLoad", "CWeb",
                 .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "MessagePorts", package: "swift-run-loops"),
                 .product(name: "Notifications", package: "swift-run-loops"),
                 .product(name: "Streams", package: "swift-run-loops"),
+                .product(name: "HTTPClients", package: "swift-run-loops"),
+                .product(name: "TLSStreams", package: "swift-run-loops"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -97,3 +97,14 @@ struct NetworkingFamily: Family {
             Self.name, [try Requests(), ConnectionModes(), try ConnectionFootprint()], in: session)
     }
 }
+
+/// Isolates TLS on connections, and the client of HTTP.
+struct WebFamily: Family {
+    static let name = "web"
+    static let summary = "TLS hand-shakes and bytes, and the cost of a request of the HTTP client."
+
+    func measure(in session: Session) throws -> Chapter {
+        defer { ThreadNumber.current.pin(to: session.machine.processors) }
+        return Chapter(Self.name, [SecureStreams(), try HTTPRequests()], in: session)
+    }
+}

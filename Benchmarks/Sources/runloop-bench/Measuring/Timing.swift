@@ -114,6 +114,9 @@ final class CallCounter: @unchecked Sendable {
     /// Counts one call.
     @inline(__always)
     func increment() { state.pointee &+= 1 }
+
+    /// Adds to the count.
+    func add(_ number: Int) { state.pointee &+= number }
 }
 
 /// A count that is not as it must be, for example because a message was lost or arrived twice.

@@ -1,0 +1,284 @@
+internal import CLoad
+internal import CThreadControl
+internal import CWeb
+internal import CYardsticks
+internal import Dispatch
+internal import Glibc
+internal import HTTPClients
+internal import RunLoops
+
+/// Isolates the processor time that the thread of a client spends on a request over HTTP/1.1, of which 32 are under way.
+///
+/// Read the quotients to libcurl's own interface, with epoll in C, first. The server is in C, on another thread.
+struct HTTPRequests: Measurement {
+    private enum Peer: CaseIterable {
+        case curl, handlers, tasks
+
+        var title: String {
+            switch self {
+            case .curl: "curl_multi_socket_action and epoll, in C"
+            case .handlers: "HTTPClient"
+            case .tasks: "HTTPClient, in tasks"
+            }
+        }
+    }
+
+    private static let parallel = 32
+
+    private let server: HTTPBenchServer
+    private let curl: CurlClient
+    private let client: LoopClient
+    private var processor = RoundFigures<Peer>()
+    private var elapsed = RoundFigures<Peer>()
+    private(set) var stage = ""
+
+    init() throws {
+        server = try HTTPBenchServer()
+        curl = try CurlClient(server.url)
+        client = try LoopClient(server.url, parallel: Self.parallel)
+    }
+
+    mutating func measure(round: Int, in session: Session) throws {
+        let requests = session.isQuick ? 640 : 2_560
+        let processors = session.machine.processors
+        server.number.pin(to: [processors[min(1, processors.count - 1)]])
+        for peer in Peer.allCases.turns(of: round) {
+            stage = peer.title
+            let number = peer == .curl ? curl.number : client.number
+            number.pin(to: [processors[0]])
+            let before = bench_thread_time(number)
+            let start = bench_now()
+            switch peer {
+            case .curl: try curl.run(Self.parallel, requests)
+            case .handlers: try client.runHandlers(requests)
+            case .tasks: try client.runTasks(requests)
+            }
+            let time = Double(bench_now() - start)
+            let used = Double(bench_thread_time(number) - before)
+            if round < 0 { continue }
+            processor.add(used / Double(requests), of: peer)
+            elapsed.add(time / Double(requests), of: peer)
+        }
+    }
+
+    mutating func end(in session: Session) throws {
+        client.stop()
+        curl.end()
+        server.stop()
+    }
+
+    var remarks: [String] {
+        [
+            "A server in C answers on the loopback interface with 13 bytes. Each client keeps 32 requests under way, on 32 "
+                + "connections that stay open, with a new transfer for each request."
+        ]
+    }
+
+    var tables: [Table] {
+        var table = Table(
+            title: "HTTP requests, 32 under way (µs of processor time a request)",
+            columns: [
+                .ranged("µs", "time", .microseconds), .ranged("÷ libcurl", "ratio", .ratio),
+                .init("M requests/s", "rate", .millions),
+            ])
+        table.rows = Peer.allCases.map { peer in
+            var row = Table.Row(name: peer.title)
+            row.add(processor.spread(peer), as: "time")
+            row.add(processor.ratio(peer, to: .curl), as: "ratio")
+            row.add(elapsed.spread(peer) { 1e9 / $0 }, as: "rate")
+            return row
+        }
+        return [table]
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-H1", "processor time of an HTTP request, HTTPClient ÷ libcurl with epoll", .atMost(1.1),
+                figure: processor.ratio(.handlers, to: .curl)),
+            TargetRow(
+                "B-H1", "processor time of an HTTP request, HTTPClient in tasks ÷ libcurl with epoll",
+                .atMost(1.5), figure: processor.ratio(.tasks, to: .curl)),
+        ]
+    }
+}
+
+/// The server of the clients.
+private final class HTTPBenchServer {
+    private let thread = WorkerThread()
+    private let listener: CInt
+    private let stopEvent = bench_event_open(false)
+    let url: String
+
+    init() throws {
+        listener = bench_ping_listen(0)
+        if listener < 0 { throw SystemError(call: "listen", code: errno) }
+        url = "http://127.0.0.1:\(bench_ping_port(listener))/"
+        thread.run { [listener, stopEvent] in bench_http_serve(listener, stopEvent) }
+    }
+
+    var number: ThreadNumber { thread.number }
+
+    func stop() {
+        bench_event_write(stopEvent)
+        thread.wait()
+        thread.end()
+        close(stopEvent)
+        close(listener)
+    }
+}
+
+/// Isolates libcurl.
+private final class CurlClient: @unchecked Sendable {
+    // Safe because only the thread uses the client, and the caller waits for it.
+    private let client: OpaquePointer
+    private let thread = WorkerThread()
+
+    init(_ url: String) throws {
+        guard let client = bench_curl_create(url) else { throw Miscount(expected: 1, found: 0) }
+        self.client = client
+    }
+
+    var number: ThreadNumber { thread.number }
+
+    func run(_ parallel: Int, _ requests: Int) throws {
+        let succeeded = CallCounter()
+        thread.runAndWait { [self] in
+            if bench_curl_run(client, Int32(parallel), Int32(requests)) { succeeded.increment() }
+        }
+        if succeeded.count == 0 { throw Miscount(expected: requests, found: -1) }
+    }
+
+    func end() {
+        bench_curl_destroy(client)
+        thread.end()
+    }
+}
+
+/// Isolates our client, on a thread of its own.
+private final class LoopClient {
+    private let thread: RunLoopThread
+    private let fetcher: Fetcher
+    private let parallel: Int
+    let number: ThreadNumber
+
+    /// The client, and what it does, on its loop.
+    private actor Fetcher {
+        private let loop: RunLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+        private let request: HTTPRequest
+        private var client: HTTPClient?
+        private var unstarted = 0
+        private var unended = 0
+        private var received = 0
+
+        init(_ loop: RunLoop, _ url: String) {
+            self.loop = loop
+            request = HTTPRequest(url)
+        }
+
+        func open(_ connections: Int) throws {
+            var options = HTTPClient.Options()
+            options.connectionsPerHost = connections
+            client = try HTTPClient(loop: loop, mode: .default, options: options)
+        }
+
+        func close() { client?.invalidate() }
+
+        /// Makes requests with handlers, and signals with their number of bytes when they have ended.
+        func begin(_ parallel: Int, _ requests: Int, _ done: @escaping @Sendable (Int) -> Void) {
+            unstarted = requests
+            unended = requests
+            received = 0
+            for _ in 0..<min(parallel, requests) { start(done) }
+        }
+
+        private func start(_ done: @escaping @Sendable (Int) -> Void) {
+            unstarted -= 1
+            client?.start(request) { transfer in
+                transfer.onData { _, bytes in self.assumeIsolated { $0.received += bytes.byteCount } }
+                transfer.onEnd { _, _ in
+                    self.assumeIsolated { fetcher in
+                        fetcher.unended -= 1
+                        if fetcher.unstarted > 0 { fetcher.start(done) }
+                        if fetcher.unended == 0 { done(fetcher.received) }
+                    }
+                }
+            }
+        }
+
+        /// Makes requests one after another in a task.
+        func fetch(_ requests: Int) async throws -> Int {
+            var count = 0
+            guard let client else { return 0 }
+            for _ in 0..<requests {
+                let answer = try await client.response(for: request)
+                for try await bytes in answer.body { count += bytes.count }
+            }
+            return count
+        }
+    }
+
+    init(_ url: String, parallel: Int) throws {
+        thread = try RunLoopThread(name: "http client")
+        number = try thread.prepare()
+        self.parallel = parallel
+        fetcher = Fetcher(thread.runLoop, url)
+        try wait { [fetcher] in
+            try await fetcher.open(parallel)
+            return 0
+        }
+    }
+
+    /// Waits for the end of a task, whose result is a number of bytes.
+    @discardableResult
+    private func wait(_ body: @escaping @Sendable () async throws -> Int) throws -> Int {
+        let counter = CallCounter()
+        let isOver = DispatchSemaphore(value: 0)
+        Task {
+            do { counter.add(try await body()) } catch { counter.add(-1) }
+            isOver.signal()
+        }
+        isOver.wait()
+        return counter.count
+    }
+
+    private func check(_ received: Int, _ requests: Int) throws {
+        if received != requests * 13 { throw Miscount(expected: requests * 13, found: received) }
+    }
+
+    func runHandlers(_ requests: Int) throws {
+        let isOver = DispatchSemaphore(value: 0)
+        let counter = CallCounter()
+        try wait { [fetcher, parallel] in
+            await fetcher.begin(parallel, requests) { received in
+                counter.add(received)
+                isOver.signal()
+            }
+            return 0
+        }
+        isOver.wait()
+        try check(counter.count, requests)
+    }
+
+    func runTasks(_ requests: Int) throws {
+        let received = try wait { [fetcher, parallel] in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<parallel { group.addTask { try await fetcher.fetch(requests / parallel) } }
+                return try await group.reduce(0, +)
+            }
+        }
+        try check(received, requests)
+    }
+
+    func stop() {
+        do {
+            try wait { [fetcher] in
+                await fetcher.close()
+                return 0
+            }
+        } catch { fatalError("\(error)") }
+        thread.stop()
+        thread.join()
+    }
+}
