@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(struct sockaddr_storage) <= runloops_address_capacity, "an address fits");
@@ -78,9 +80,14 @@ bool runloops_peer_key(const void *address, unsigned length, uint8_t key[16]) {
         memset(key + 10, 0xff, 2);
         memcpy(key + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
         return true;
-    case runloops_address_ipv6:
-        memcpy(key, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
+    case runloops_address_ipv6: {
+        const struct in6_addr *host = &((const struct sockaddr_in6 *)address)->sin6_addr;
+        // The whole address is compared where its first half is the same for all peers.
+        bool is_whole = IN6_IS_ADDR_V4MAPPED(host) || IN6_IS_ADDR_LINKLOCAL(host) || IN6_IS_ADDR_LOOPBACK(host);
+        memset(key, 0, 16);
+        memcpy(key, host, is_whole ? 16 : 8);
         return true;
+    }
     default: return false;
     }
 }
@@ -149,6 +156,22 @@ int runloops_listen(
     if (bind(listener, address, length) == -1) return failed(listener, call, "bind");
     if (listen(listener, options.backlog) == -1) return failed(listener, call, "listen");
     return listener;
+}
+
+int runloops_lock_directory_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *parent = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    if (parent == NULL) return -1;
+    int directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(parent);
+    if (directory == -1) return -1;
+    // A process that keeps the lock must not keep servers from starting.
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int attempt = 0; attempt < 1000; attempt++) {
+        if (flock(directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) break;
+        nanosleep(&pause, NULL);
+    }
+    return directory;
 }
 
 bool runloops_path_is_stale(const void *address, unsigned length) {

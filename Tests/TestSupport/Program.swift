@@ -31,6 +31,11 @@ public struct Program: Sendable {
         path = tests.deletingLastPathComponent().appending(path: name).path
     }
 
+    /// A program of the system.
+    ///
+    /// - Parameter path: The path.
+    public init(path: String) { self.path = path }
+
     /// Runs the program, and waits for its end.
     ///
     /// - Parameters:
@@ -39,6 +44,17 @@ public struct Program: Sendable {
     /// - Returns: Its end.
     /// - Throws: `SystemError` if it cannot be started.
     public func run(_ arguments: String..., seconds: Int64 = 300) throws -> Ending {
+        try run(list: arguments, seconds: seconds)
+    }
+
+    /// Runs the program, and waits for its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - seconds: After how long it is taken to hang.
+    /// - Returns: Its end.
+    /// - Throws: `SystemError` if it cannot be started.
+    public func run(list arguments: [String], seconds: Int64 = 300) throws -> Ending {
         let output = try Wire.sockets()
         let errors = try Wire.sockets()
         defer {

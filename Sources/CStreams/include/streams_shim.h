@@ -38,7 +38,8 @@ uint16_t runloops_port_of_address(const void *address, unsigned length);
 /// Writes an IP address as text, with the scope but without the port. Returns false if it is none.
 bool runloops_host_of_address(const void *address, unsigned length, char text[runloops_address_text]);
 
-/// Returns the bytes of an IP address without port or scope, IPv4 in IPv6 form, so that peers can be compared.
+/// Returns the bytes by which peers are told apart: an IPv4 address in IPv6 form, or the network of an IPv6 address, which are
+/// its first 64 bits. A host may use any address of that network.
 bool runloops_peer_key(const void *address, unsigned length, uint8_t key[16]);
 
 /// The place of the path, or of the abstract name, in the address of a Unix socket.
@@ -64,6 +65,11 @@ struct runloops_listen_options {
 /// of the call that failed.
 int runloops_listen(
     const void *address, unsigned length, struct runloops_listen_options options, const char **call);
+
+/// Locks the directory of a path, so that only one listener at a time replaces the file of one that has ended. Returns its
+/// descriptor, which holds the lock until it is closed; -1 if the directory cannot be opened. Waits for at most a second, and
+/// goes on without the lock then.
+int runloops_lock_directory_of(const char *path);
 
 /// True if no process listens at the path of a Unix socket any more.
 bool runloops_path_is_stale(const void *address, unsigned length);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Opens a memory file of one number, close-on-exec, whose size never changes, and maps it. Returns the descriptor, or -1 with
+/// errno and nothing open.
+int runloops_number_file_open(uint64_t **number);
+
+/// Unmaps the number of a file.
+void runloops_number_file_unmap(uint64_t *number);
+
+/// Stores a number, little-endian, behind everything that this thread has stored before.
+void runloops_number_file_store(uint64_t *number, uint64_t value);
+
+/// Maps the number of a file of another process, to be read at any time. Never waits: anything else than a memory file whose
+/// size cannot change is refused. Returns NULL then.
+const uint64_t *runloops_number_file_map(int descriptor);
+
+/// Unmaps such a number.
+void runloops_number_file_unmap_reader(const uint64_t *number);
+
+/// Reads such a number.
+uint64_t runloops_number_file_load(const uint64_t *number);
