@@ -53,7 +53,8 @@ public final class DistributedNotificationCenter: Sendable {
         state.start(engine)
     }
 
-    deinit { invalidate() }
+    // In a forked child the thread and the connection are its parent's.
+    deinit { if !Fork.isChild { invalidate() } }
 
     /// Ends the center: its observers are removed, and its connection is closed.
     ///

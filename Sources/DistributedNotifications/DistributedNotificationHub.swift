@@ -37,7 +37,8 @@ public final class DistributedNotificationHub: Sendable {
         thread = try HubThread(name, in: names, Hub.Limits())
     }
 
-    deinit { thread.end() }
+    // In a forked child the thread and the name are its parent's.
+    deinit { if !Fork.isChild { thread.end() } }
 
     /// The loop of the hub, for tests.
     var loop: RunLoop { thread.loop }
@@ -53,7 +54,10 @@ public final class DistributedNotificationHub: Sendable {
     /// Its name is free soon after that. Calling this twice is harmless.
     ///
     /// > Thread safety: any thread.
-    public func invalidate() { thread.end() }
+    public func invalidate() {
+        Fork.check("DistributedNotificationHub.invalidate")
+        thread.end()
+    }
 
     /// Blocks the thread until the hub has ended.
     ///
