@@ -13,9 +13,9 @@ public final class DistributedObservation: Sendable {
     ///
     /// > Thread safety: a value.
     public struct Counts: Hashable, Sendable {
-        /// The number of notifications that the observer has got.
+        /// The number of notifications that were delivered to the observer.
         public var delivered = 0
-        /// The number of notifications that its capacity or a suspension has dropped, each of which is in a gap.
+        /// The number of notifications that were dropped for lack of room or during a suspension, all reported in gaps.
         public var dropped = 0
     }
 

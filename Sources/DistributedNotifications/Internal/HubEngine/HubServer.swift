@@ -5,16 +5,16 @@ internal import RunLoops
 ///
 /// > Thread safety: the thread of its loop.
 final class HubServer {
-    /// A connection, as its port knows it.
+    /// A connection of the port.
     private struct Client {
         let peer: MessagePort.Peer
         let poster: PosterID
         let numbers: NumberView?
-        /// Output that the port had no room for.
+        /// The message that the port had no room for.
         var held: (id: UInt32, bytes: [UInt8])?
     }
 
-    /// The most posters that are neither connected nor known to have ended.
+    /// The limit of posters that are neither connected nor known to have ended.
     private static let mostAway = 4_096
 
     private let port: MessagePort
@@ -115,7 +115,7 @@ final class HubServer {
             if other.peer.credentials.processID != peer.credentials.processID {
                 return refuse(peer, HubMessage.refusedDuplicate)
             }
-            // Its end of the old connection is closed, and this end has not noticed yet.
+            // The same process has connected again before this end has noticed the end of the old connection.
             port.disconnect(other.peer)
             clients[other.peer.connection] = nil
         }
@@ -132,7 +132,7 @@ final class HubServer {
     private func refuse(_ peer: MessagePort.Peer, _ reason: UInt32) {
         var refusal = WireWriter()
         refusal.put(reason)
-        // A peer that does not read it is closed all the same.
+        // The connection is closed even if the peer does not read the refusal.
         do { _ = try port.send(refusal.bytes, id: HubMessage.refusal, to: peer) } catch {}
     }
 
@@ -179,7 +179,7 @@ final class HubServer {
         }
     }
 
-    /// Sends what there is for a connection, for as long as there is room.
+    /// Sends the output for a connection while there is room.
     private func flush(_ connection: UInt64) {
         guard let client = clients[connection] else { return }
         if let held = client.held {
@@ -200,13 +200,13 @@ final class HubServer {
         }
     }
 
-    /// Sends, or holds what there is no room for until the port says that there is.
+    /// Sends a message, or holds it until the port has room.
     private func send(_ id: UInt32, _ bytes: [UInt8], to connection: UInt64) {
         guard let client = clients[connection] else { return }
         do {
             if try !port.send(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
         } catch {
-            // It has ended, which its port tells in a moment.
+            // The connection has ended, which the port is about to report.
             clients[connection]?.held = (id, bytes)
         }
     }
@@ -243,7 +243,7 @@ final class HubServer {
             awayOrder.append(poster)
             giveUpOldest()
         } catch {
-            // There is no such process any more.
+            // The process has already ended.
             hub.end(poster, last: numbers?.value)
         }
     }
