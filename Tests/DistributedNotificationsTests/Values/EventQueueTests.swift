@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DistributedNotifications
@@ -137,5 +138,66 @@ struct EventQueueTests {
         expect(&queue, ["1", "2"])
         queue.suspend(false)
         expect(&queue, ["3"])
+    }
+
+    @Test func `a gap of the observer's is not extended over a gap of the engine`() {
+        var queue = queue(.bounded(1, .dropOldest))
+        for event in [gap(1, 2), post(3), post(4), gap(5, 6), post(7), post(8)] { queue.append(event) }
+        expect(
+            &queue,
+            ["gap 1-2 notKept", "gap 3-4 observerBehind", "gap 5-6 notKept", "gap 7-7 observerBehind", "8"])
+    }
+
+    @Test(arguments: 0..<200) func `whatever comes, each number is delivered or in one gap, in order`(
+        seed: UInt64
+    ) {
+        var random = SplitMix64(seed: seed)
+        let capacities: [DistributedNotificationCenter.Capacity] = [
+            .unlimited, .bounded(1, .dropOldest), .bounded(3, .dropOldest), .bounded(1, .dropNewest),
+            .bounded(3, .dropNewest),
+        ]
+        let behaviors: [DistributedNotificationCenter.SuspensionBehavior] = [
+            .drop, .hold, .deliverImmediately,
+        ]
+        var queue = queue(
+            capacities.randomElement(using: &random) ?? .unlimited,
+            behaviors.randomElement(using: &random) ?? .hold, mostHeld: 2)
+        let names = ["a", "b"]
+        var (posted, next) = (["a": UInt64(0), "b": 0], ["a": UInt64(1), "b": 1])
+
+        func take(_ event: DistributedNotificationEvent) {
+            switch event {
+            case .notification(let note):
+                #expect(note.number == next[note.name], "\(note.name) \(note.number)")
+                next[note.name] = note.number + 1
+            case .gap(let gap):
+                let name = gap.name ?? ""
+                #expect(gap.from == next[name], "\(name) \(gap.from)")
+                next[name] = (gap.to ?? 0) + 1
+            }
+        }
+        for _ in 0..<400 {
+            let name = names.randomElement(using: &random) ?? "a"
+            let number = (posted[name] ?? 0) + 1
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                queue.append(post(number, name, isImmediate: Int.random(in: 0..<8, using: &random) == 0))
+                posted[name] = number
+            case 5:
+                let end = number + UInt64.random(in: 0..<3, using: &random)
+                queue.append(
+                    .gap(
+                        DistributedNotificationGap(
+                            poster: .init(poster), name: name, sender: nil, from: number, to: end,
+                            reason: .processBehind, isCertain: true)))
+                posted[name] = end
+            case 6: queue.suspend(Bool.random(using: &random))
+            default: if let event = queue.next() { take(event) }
+            }
+        }
+        queue.suspend(false)
+        while let event = queue.next() { take(event) }
+        for name in names { #expect((next[name] ?? 0) == (posted[name] ?? 0) + 1) }
+        #expect(queue.count == 0)
     }
 }

@@ -171,19 +171,20 @@ struct EventQueue: Sendable {
         droppedCount += 1
     }
 
-    /// Inserts a gap after the gaps that the engine has reported, or extends the last of them.
+    /// Inserts a gap, or extends the last gap of the same poster and topic before it if that has the same reason.
     private mutating func insert(_ gap: DistributedNotificationGap, at index: Int) {
         for place in (0..<index).reversed() {
-            guard case .gap(let known) = entries[place] else { continue }
-            if known.poster == gap.poster, known.name == gap.name, known.sender == gap.sender,
-                known.reason == gap.reason, known.isCertain, known.to != nil
-            {
+            guard case .gap(let known) = entries[place], known.poster == gap.poster else { continue }
+            let isOfTopic = known.name == gap.name && known.sender == gap.sender
+            if isOfTopic && known.reason == gap.reason && known.isCertain && known.to != nil {
                 entries[place] = .gap(
                     DistributedNotificationGap(
                         poster: gap.poster, name: gap.name, sender: gap.sender, from: known.from, to: gap.to,
                         reason: gap.reason, isCertain: true))
                 return
             }
+            // The numbers of a gap that the engine has reported lie between those of the gaps around it.
+            if isOfTopic || known.name == nil { break }
         }
         entries.insert(.gap(gap), at: index)
         if released > head + index { released += 1 }
