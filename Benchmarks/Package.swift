@@ -34,7 +34,6 @@ let package = Package(
                 "CYardsticks", "CAllocationCounter", "CThreadControl", "CLoad", "CWeb",
                 .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "MessagePorts", package: "swift-run-loops"),
-                .product(name: "DistributedNotifications", package: "swift-run-loops"),
                 .product(name: "Notifications", package: "swift-run-loops"),
                 .product(name: "Streams", package: "swift-run-loops"),
                 .product(name: "HTTPClients", package: "swift-run-loops"),

@@ -66,14 +66,11 @@ struct ScaleFamily: Family {
 /// Isolates the costs of ports: sending, receiving with and without a loop, and requests.
 struct PortsFamily: Family {
     static let name = "ports"
-    static let summary =
-        "Requests, messages to loops and port sets, and messages and posts between processes."
+    static let summary = "Requests, and messages to loops, to port sets and between processes."
 
     func measure(in session: Session) throws -> Chapter {
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
-        return Chapter(
-            Self.name, [try RoundTrips(), try PortStreams(), try Packets(), try DistributedPosts()],
-            in: session)
+        return Chapter(Self.name, [try RoundTrips(), try PortStreams(), try Packets()], in: session)
     }
 }
 

@@ -16,8 +16,8 @@ struct RunLoopBench: ParsableCommand {
         discussion: "Times are compared within one run only. The program fails if a count misses its "
             + "target or a message is lost, never because something took long.",
         subcommands: families.map { $0.command } + [
-            AllCommand.self, CompareCommand.self, ServePacketsCommand.self, RelayCommand.self,
-            BurnCommand.self, HopsCommand.self, ServeCommand.self,
+            AllCommand.self, CompareCommand.self, ServePacketsCommand.self, BurnCommand.self,
+            HopsCommand.self, ServeCommand.self,
         ],
         defaultSubcommand: AllCommand.self)
 }

@@ -94,13 +94,3 @@ int64_t bench_packets_receive(int end, int epoll);
 
 /// Counts packets and answers questions until the peer closes its end.
 void bench_packets_serve(int end, int epoll);
-
-enum { bench_most_receivers = 16 };
-
-/// Connects to the relay with an abstract name; -1 if there is none yet.
-int bench_packets_connect(const char *name);
-
-/// Accepts a sender and then receivers, and sends each plain packet of the sender to all receivers, and each question to the first.
-///
-/// Returns true once the sender has closed its end, and false if the kernel refuses something.
-bool bench_packets_relay(const char *name, int receivers);

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CThreadControl
 internal import CYardsticks
 internal import Dispatch
-internal import DistributedNotifications
 internal import Glibc
 internal import MessagePorts
 internal import RunLoops
@@ -100,30 +99,6 @@ struct ServePacketsCommand: ParsableCommand {
         }
         served.onPeerEnd { _ in RunLoop.current.stop() }
         RunLoop.current.run()
-    }
-}
-
-/// The process between a poster and observers: a hub, or a relay in C.
-struct RelayCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "relay", shouldDisplay: false)
-
-    @Option(help: "The abstract name of the port or socket.")
-    var name: String
-
-    @Option(help: "The receivers of the relay in C; 0 for a hub.")
-    var receivers: Int32 = 0
-
-    func run() throws {
-        if receivers > 0 {
-            if !bench_packets_relay(name, receivers) { throw SystemError(call: "relay", code: errno) }
-            return
-        }
-        let hub = try DistributedNotificationHub(named: PortName("@" + name))
-        // Hangs up when the process that started this one closes the other end, or ends.
-        var end = pollfd(fd: ChildProcess.descriptor, events: Int16(POLLIN), revents: 0)
-        poll(&end, 1, -1)
-        hub.invalidate()
-        hub.wait()
     }
 }
 
