@@ -26,8 +26,11 @@ let package = Package(
         .target(name: "CThreadControl"),
         .target(name: "CLoad", linkerSettings: [.linkedLibrary("event_core")]),
         .target(
-            name: "CWeb",
-            linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+            name: "CWeb", dependencies: ["CLoad"],
+            linkerSettings: [
+                .linkedLibrary("curl"), .linkedLibrary("microhttpd"), .linkedLibrary("ssl"),
+                .linkedLibrary("crypto"),
+            ]),
         .executableTarget(
             name: "runloop-bench",
             dependencies: [
@@ -37,10 +40,13 @@ let package = Package(
                 .product(name: "Notifications", package: "swift-run-loops"),
                 .product(name: "Streams", package: "swift-run-loops"),
                 .product(name: "HTTPClients", package: "swift-run-loops"),
+                .product(name: "HTTPServers", package: "swift-run-loops"),
+                .product(name: "FoundationRunLoops", package: "swift-run-loops"),
                 .product(name: "TLSStreams", package: "swift-run-loops"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings),
