@@ -51,7 +51,7 @@ public struct HTTPFields: Hashable, Sendable {
     /// - Parameter name: The name, in any case.
     /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
-        get { fields.first { HTTPFields.areEqual($0.name, name) }?.value }
+        get { fields.firstIndex { HTTPFields.areEqual($0.name, name) }.map { fields[$0].value } }
         set {
             let place = fields.firstIndex { HTTPFields.areEqual($0.name, name) }
             fields.removeAll { HTTPFields.areEqual($0.name, name) }

@@ -38,11 +38,13 @@ struct HeaderBlock: Hashable, Sendable {
         if count > limit { return .tooLong }
         if HeaderBlock.isStatusLine(line) {
             bytes.removeAll(keepingCapacity: true)
+            bytes.reserveCapacity(512)
             isComplete = false
         } else if isComplete {
             return .notShown
         }
-        for index in line.indices { bytes.append(line[index]) }
+        // Safe: the bytes are copied during the call.
+        unsafe line.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
         let isEnd = line.count == 0 || line[0] == UInt8(ascii: "\r") || line[0] == UInt8(ascii: "\n")
         return isEnd ? finish() : .incomplete
     }
@@ -51,8 +53,8 @@ struct HeaderBlock: Hashable, Sendable {
         status = HeaderBlock.status(of: bytes)
         if status < 100 { return .invalid("no status") }
         if status < 200 && status != 101 { return .notShown }
-        let lengths = Set(values(of: "content-length"))
-        if lengths.count > 1 { return .invalid("several lengths") }
+        let lengths = values(of: "content-length")
+        if lengths.contains(where: { $0 != lengths[0] }) { return .invalid("several lengths") }
         isComplete = true
         count = 0
         return .complete

@@ -112,7 +112,9 @@ extension Exchange {
             refuse(status, server)
             return false
         }
-        link.wait = hasBody ? .body(until: .now + server.options.bodyTimeout) : .nothing
+        link.wait =
+            hasBody
+            ? .body(until: .now().advanced(by: server.options.bodyTimeout.nanosecondsRoundedUp)) : .nothing
         return asksFirst
     }
 
