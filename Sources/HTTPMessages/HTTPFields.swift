@@ -69,8 +69,12 @@ public struct HTTPFields: Hashable, Sendable {
 
     /// True if two names are equal but for the case of ASCII letters.
     package static func areEqual(_ one: String, _ other: String) -> Bool {
-        one.utf8.count == other.utf8.count
-            && zip(one.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+        if one.utf8.count != other.utf8.count { return false }
+        var (one, other) = (one, other)
+        // Safe: the bytes are only read during the calls.
+        return one.withUTF8 { one in
+            other.withUTF8 { unsafe zip(one, $0).allSatisfy { lowercase($0) == lowercase($1) } }
+        }
     }
 
     package static func lowercase(_ letter: UInt8) -> UInt8 {

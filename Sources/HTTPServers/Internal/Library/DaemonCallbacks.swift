@@ -103,19 +103,20 @@ extension Exchange {
         // Safe: the strings are libmicrohttpd's, and are copied.
         let name = unsafe String(cString: method)
         let number = unsafe String(cString: version + "HTTP/".utf8.count)
-        request = HTTPServer.Request(
+        let received = HTTPServer.Request(
             name, request.target, version: number, fields: unsafe fields(of: link.handle))
-        let hasBody = RequestRules.hasBody(request)
-        let asksFirst = hasBody && server.headerHandler != nil
-        let limit = asksFirst ? nil : server.options.bodyLimit
-        if let status = RequestRules.refusal(of: request, bodyLimit: limit) {
-            refuse(status, server)
+        request = received
+        let asksAboutBodies = server.headerHandler != nil
+        let verdict = RequestRules.verdict(
+            on: received, bodyLimit: asksAboutBodies ? nil : server.options.bodyLimit)
+        guard case .accepted(let hasBody) = verdict else {
+            if case .refused(let status) = verdict { refuse(status, server) }
             return false
         }
         link.wait =
             hasBody
             ? .body(until: .now().advanced(by: server.options.bodyTimeout.nanosecondsRoundedUp)) : .nothing
-        return asksFirst
+        return hasBody && asksAboutBodies
     }
 
     private func refuse(_ status: Int, _ server: HTTPServer) {
