@@ -14,6 +14,11 @@ if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .err
 let package = Package(
     name: "runloop-bench",
     products: [.executable(name: "runloop-bench", targets: ["runloop-bench"])],
+    traits: [
+        .trait(
+            name: "Redis",
+            description: "Posts to a Redis server; needs libhiredis-dev, and redis-server to run")
+    ],
     dependencies: [
         .package(name: "swift-run-loops", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -31,10 +36,18 @@ let package = Package(
                 .linkedLibrary("curl"), .linkedLibrary("microhttpd"), .linkedLibrary("ssl"),
                 .linkedLibrary("crypto"),
             ]),
+        .target(
+            name: "CRedisLoad", cSettings: [.define("BENCH_REDIS", .when(traits: ["Redis"]))],
+            linkerSettings: [.linkedLibrary("hiredis", .when(traits: ["Redis"]))]),
         .executableTarget(
             name: "runloop-bench",
             dependencies: [
                 "CYardsticks", "CAllocationCounter", "CThreadControl", "CLoad", "CWeb",
+                .target(name: "CRedisLoad", condition: .when(traits: ["Redis"])),
+                .product(
+                    name: "RedisNotifications", package: "swift-run-loops",
+                    condition: .when(traits: ["Redis"])),
+                .product(name: "DistributedNotifications", package: "swift-run-loops"),
                 .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "MessagePorts", package: "swift-run-loops"),
                 .product(name: "Notifications", package: "swift-run-loops"),

@@ -110,6 +110,17 @@ struct WebFamily: Family {
     }
 }
 
+/// Isolates notifications between processes, through a hub and through a Redis server.
+struct DistributedFamily: Family {
+    static let name = "distributed"
+    static let summary = "Notifications between processes, through a hub or a Redis server."
+
+    func measure(in session: Session) throws -> Chapter {
+        defer { ThreadNumber.current.pin(to: session.machine.processors) }
+        return Chapter(Self.name, [DistributedPosts(), RedisPosts()], in: session)
+    }
+}
+
 /// Isolates hops of tasks: calls of an actor's method that does next to nothing.
 ///
 /// Read "÷ SwiftNIO" and the mallocs of two actors of one executor first. Subjects take turns in short rounds of one process,
