@@ -54,6 +54,8 @@ struct DistributedPosts: Measurement {
     ) throws {
         var histogram = TimeHistogram()
         for _ in 0..<(session.isQuick ? 200 : 500) {
+            // The acknowledgements of the post before are over then.
+            bench_sleep(200_000)
             try channel.post(1)
             histogram.record(UInt64(max(channel.lastDelay, 1)))
         }
