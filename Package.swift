@@ -277,8 +277,8 @@ let package = Package(
         .testTarget(
             name: "RedisNotificationsTests",
             dependencies: [
-                "DistributedNotifications", "RedisNotifications", "RunLoops", "CLibHiredis", "TestSupport",
-                "TestExpectations",
+                "DistributedNotifications", "RedisNotifications", "RunLoops", "Streams", "CLibHiredis",
+                "TestSupport", "TestExpectations",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -18,6 +18,8 @@ let httpServers = Target.Dependency.product(name: "HTTPServers", package: "swift
 let inspection = Target.Dependency.product(name: "Inspection", package: "swift-run-loops")
 let distributedNotifications = Target.Dependency.product(
     name: "DistributedNotifications", package: "swift-run-loops")
+let redisNotifications = Target.Dependency.product(
+    name: "RedisNotifications", package: "swift-run-loops")
 let messagePorts = Target.Dependency.product(name: "MessagePorts", package: "swift-run-loops")
 
 let package = Package(
@@ -29,6 +31,7 @@ let package = Package(
         .executable(name: "fetcher", targets: ["fetcher"]),
         .executable(name: "notes-service", targets: ["notes-service"]),
         .executable(name: "cache-worker", targets: ["cache-worker"]),
+        .executable(name: "redis-cache-worker", targets: ["redis-cache-worker"]),
     ],
     dependencies: [.package(name: "swift-run-loops", path: "..")],
     targets: [
@@ -58,15 +61,22 @@ let package = Package(
                 messagePorts,
             ],
             path: "Sources/NotesService", swiftSettings: settings),
+        .target(
+            name: "CacheWorkers", dependencies: ["ServerSupport", runLoops, distributedNotifications],
+            swiftSettings: settings),
         .executableTarget(
             name: "cache-worker",
-            dependencies: ["ServerSupport", runLoops, messagePorts, distributedNotifications],
-            path: "Sources/CacheWorkers", swiftSettings: settings),
+            dependencies: ["CacheWorkers", "ServerSupport", messagePorts, distributedNotifications],
+            path: "Sources/CacheWorker", swiftSettings: settings),
+        .executableTarget(
+            name: "redis-cache-worker",
+            dependencies: ["CacheWorkers", "ServerSupport", redisNotifications, distributedNotifications],
+            path: "Sources/RedisCacheWorker", swiftSettings: settings),
         .testTarget(
             name: "ExampleTests",
             dependencies: [
                 "chat-server", "tcp-proxy", "restarting-server", "fetcher", "notes-service", "cache-worker",
-                messagePorts,
+                "redis-cache-worker", messagePorts,
             ],
             path: "Tests/ExampleTests", swiftSettings: settings),
     ],

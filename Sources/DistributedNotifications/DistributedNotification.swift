@@ -1,10 +1,10 @@
-/// A notification of another process, or of this one, as an observer gets it.
+/// A notification that a center of this or another process has posted.
 ///
 /// > Thread safety: a value.
 public struct DistributedNotification: Hashable, Sendable {
     /// The identity of the center that has posted a notification.
     ///
-    /// It is random, and another one after a restart. Two centers of one process are two posters.
+    /// Each center takes a random identity, so a restarted program has a new one, and two centers of one process have two.
     ///
     /// > Thread safety: a value.
     public struct Poster: Hashable, Sendable, CustomStringConvertible {
@@ -34,13 +34,13 @@ public struct DistributedNotification: Hashable, Sendable {
     /// The sender; nil if there is none.
     public var sender: String? { post.topic.sender }
 
-    /// The bytes that the poster has sent along.
+    /// The bytes that the poster has added.
     public var payload: [UInt8] { post.payload }
 
     /// The poster.
     public var poster: Poster { Poster(post.poster) }
 
-    /// The poster's number of the notification: 1 for its first, and one more for each, of whatever topic.
+    /// The number that the poster has given the notification: its posts are numbered from 1, whatever their names and senders.
     public var number: UInt64 { post.number }
 
     /// The time of the post, in nanoseconds since 1970, by the clock of the poster's machine.

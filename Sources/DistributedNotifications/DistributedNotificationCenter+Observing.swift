@@ -3,8 +3,8 @@ public import RunLoops
 extension DistributedNotificationCenter {
     /// Registers a handler that is called on the thread of a loop with each notification, and with each gap.
     ///
-    /// The subscription begins in the background: ``DistributedObservation/isConfirmed`` says when. A registered handler alone
-    /// does not keep a run of the loop going.
+    /// The subscription begins in the background; ``DistributedObservation/isConfirmed`` is true once it has. A registered
+    /// handler alone does not keep a run of the loop going.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.

@@ -3,14 +3,14 @@ internal import RunLoops
 extension DistributedNotificationCenter {
     /// Posts a notification, and returns when the center has it.
     ///
-    /// The center keeps it until it is settled, and hands it over again if the connection or the hub ends.
+    /// The center keeps the notification until it is settled, and sends it again if the connection or the hub ends.
     ///
     /// - Parameters:
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
     ///   - sender: The sender, up to 255 bytes in UTF-8; nil for none.
     ///   - payload: Bytes for the observers, up to ``Options/payload``.
     ///   - deliverImmediately: True if observers in suspended centers get it at once, with what they hold before it.
-    ///   - policy: The policy if the center has no room to keep it.
+    ///   - policy: The policy if the center has no room for the notification.
     /// - Returns: The number of the notification.
     /// - Throws: ``DistributedNotificationError``: ``DistributedNotificationError/full``,
     ///   ``DistributedNotificationError/tooLarge(limit:)``, ``DistributedNotificationError/tooManyTopics(limit:)``,

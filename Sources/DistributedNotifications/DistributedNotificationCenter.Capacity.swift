@@ -3,8 +3,8 @@ internal import RunLoops
 extension DistributedNotificationCenter {
     /// The limit on the notifications that may wait for one observer, and the policy for notifications beyond the limit.
     ///
-    /// The words are those of the module Notifications. Blocking the poster is not among them: a slow observer disturbs no
-    /// other, in this process or in another one.
+    /// The policies have the names of those in the module Notifications. There is none that blocks the poster, so a slow
+    /// observer disturbs no other, in this process or in another one.
     ///
     /// > Thread safety: a value.
     public struct Capacity: Hashable, Sendable {
@@ -16,7 +16,7 @@ extension DistributedNotificationCenter {
 
         /// The policy for a notification for which there is no room.
         ///
-        /// Either way the observer gets a ``DistributedNotificationGap`` where the loss is.
+        /// With both policies, the observer gets a ``DistributedNotificationGap`` in the place of the dropped notification.
         ///
         /// > Thread safety: a value.
         public enum Policy: Hashable, Sendable {
@@ -34,7 +34,7 @@ extension DistributedNotificationCenter {
         /// Merges notifications of the same poster, name and sender, so that only the newest of them waits, in the place of
         /// the first.
         ///
-        /// The others count in ``DistributedNotification/mergedCount``. They are neither dropped nor a gap.
+        /// ``DistributedNotification/mergedCount`` counts the others. They do not count as dropped, and make no gap.
         public static let coalescing = Capacity(kind: .coalescing)
 
         /// Limits the number of notifications that wait.
@@ -65,7 +65,7 @@ extension DistributedNotificationCenter {
         case deliverImmediately
     }
 
-    /// The notifications that an engine still has and that an observer gets first.
+    /// The earlier notifications that an observer gets first, if the engine still has them.
     ///
     /// > Thread safety: a value.
     public struct Start: Hashable, Sendable {

@@ -1,5 +1,5 @@
 extension DistributedNotificationCenter {
-    /// The state of a center's connection with the others.
+    /// The state of a center's connection to the other centers.
     ///
     /// > Thread safety: a value.
     public enum ConnectionState: Hashable, Sendable {
@@ -9,7 +9,7 @@ extension DistributedNotificationCenter {
         case connected
         /// The center is connected, but an acknowledgement that it waits for has not come in time.
         ///
-        /// A hub is stopped, or its machine has too much to do. Posts are sent or kept.
+        /// The hub is stopped, or its machine has too much to do. Posts are sent or kept.
         case stalled(since: ContinuousClock.Instant)
         /// The connection has ended, and the center connects again. Posts are kept.
         case away(since: ContinuousClock.Instant, DistributedNotificationError)

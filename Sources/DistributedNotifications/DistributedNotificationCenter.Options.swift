@@ -28,7 +28,7 @@ extension DistributedNotificationCenter {
         /// The time without an acknowledgement after which the connection counts as stalled.
         public var stall = Duration.seconds(5)
 
-        /// The time that a poster has to be heard of after the connection has begun anew, before its observers get a gap
+        /// The time after a new connection within which a known poster has to connect, too, before its observers get a gap
         /// with an open end.
         public var grace = Duration.seconds(10)
 
@@ -70,13 +70,13 @@ extension DistributedNotificationCenter {
     public enum FullPolicy: Hashable, Sendable {
         /// Throws ``DistributedNotificationError/full``.
         case refuse
-        /// Drops the oldest posts that are kept, which observers that have not got them see as a gap.
+        /// Drops the oldest posts that are kept. Observers that have not received them get a gap.
         case dropOldest
         /// Blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if this time passes first.
         case block(until: Duration)
     }
 
-    /// A stage on a post's way that a task can wait for.
+    /// A stage in the delivery of a post that a task can wait for.
     ///
     /// > Thread safety: a value.
     public enum Milestone: Hashable, Sendable {
@@ -84,7 +84,7 @@ extension DistributedNotificationCenter {
         case accepted
         /// Every process that is connected and subscribes to it has confirmed the post, or was given a gap.
         ///
-        /// A process confirms a post when it is in the lanes of its observers, before their handlers have run.
+        /// A process confirms a post when the post is in the queues of its observers, before their handlers have run.
         case settled
     }
 

@@ -14,11 +14,11 @@ public import RunLoops
 /// ```
 ///
 /// Each notification of a poster has a number. An observer gets the notifications of one poster with one name and sender in
-/// order, each once, and where some are missing it gets a ``DistributedNotificationGap`` in their place. There is no order
+/// order and each once, and gets a ``DistributedNotificationGap`` in the place of those that are missing. There is no order
 /// between posters.
 ///
 /// The center connects in the background, and again whenever the connection ends. Meanwhile it keeps the posts. It has a thread
-/// of its own, which no handler of yours blocks. <doc:NotificationsBetweenProcesses> says more.
+/// of its own, which no handler of yours blocks. For more, see <doc:NotificationsBetweenProcesses>.
 ///
 /// The center ends with ``invalidate()``, or when the last reference to it is released.
 ///
@@ -39,10 +39,10 @@ public final class DistributedNotificationCenter: Sendable {
     /// Makes a center, which begins to connect.
     ///
     /// - Parameters:
-    ///   - engine: The way to the other centers.
+    ///   - engine: The engine that connects the center to the others.
     ///   - options: The limits.
-    /// - Throws: ``/RunLoops/SystemError`` if the thread of the center cannot be started. An engine that cannot be used shows
-    ///   in ``connectionState``.
+    /// - Throws: ``/RunLoops/SystemError`` if the thread of the center cannot be started. If the engine
+    ///   cannot be used, ``connectionState`` tells the reason.
     ///
     /// > Thread safety: any thread.
     public init(_ engine: DistributedNotificationEngine, options: Options = Options()) throws(SystemError) {
@@ -53,7 +53,8 @@ public final class DistributedNotificationCenter: Sendable {
         state.start(engine)
     }
 
-    deinit { invalidate() }
+    // In a forked child the thread and the connection are its parent's.
+    deinit { if !Fork.isChild { invalidate() } }
 
     /// Ends the center: its observers are removed, and its connection is closed.
     ///
@@ -65,7 +66,7 @@ public final class DistributedNotificationCenter: Sendable {
         Fork.check("DistributedNotificationCenter.invalidate")
         state.end(nil)
         let thread = thread
-        // Behind the block that ends the engine.
+        // After the block that ends the engine.
         thread.runLoop.performInEveryMode { thread.stop() }
     }
 

@@ -11,17 +11,17 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case tooLarge(limit: Int)
     /// The poster uses more topics, which are pairs of a name and a sender, than the limit. Nothing was sent.
     case tooManyTopics(limit: Int)
-    /// The center keeps as many posts as it may, because the engine does not take them or observers do not confirm them.
+    /// The center has no room for the post, because the engine does not take the earlier ones or observers do not confirm them.
     ///
     /// Nothing was sent, and the post has no number.
     case full
     /// The center was invalidated.
     ///
-    /// A post that was waited for may arrive nevertheless.
+    /// A post that the call was waiting for may still arrive.
     case ended
-    /// The post was dropped, because a later one was told to make room.
+    /// A later post with ``DistributedNotificationCenter/FullPolicy/dropOldest`` has taken the place of this one.
     case dropped
-    /// The deadline passed first. A post that was waited for may still arrive.
+    /// The deadline passed first. A post that the call was waiting for may still arrive.
     case timedOut
     /// The task that waited was cancelled. The post may still arrive.
     case cancelled
@@ -35,7 +35,7 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case engine(String)
     /// A port between processes has failed.
     case port(MessagePortError)
-    /// The kernel has refused.
+    /// The kernel has refused a call.
     case system(SystemError)
 }
 

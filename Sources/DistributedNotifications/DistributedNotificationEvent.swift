@@ -1,4 +1,4 @@
-/// An event of an observer's lane: a notification, or the notice that notifications are missing.
+/// An event that an observer gets: a notification, or the notice that notifications are missing.
 ///
 /// > Thread safety: a value.
 public enum DistributedNotificationEvent: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// Notifications of one poster that an observer has not got, and will not get.
+/// Notifications of one poster that an observer has missed for good.
 ///
 /// A gap is an event of its own, which the observer gets in order with its notifications: after every notification of the
 /// poster and topic with a lower number, and before every one with a higher number.
@@ -9,7 +9,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public enum Reason: UInt8, Hashable, Sendable, CaseIterable {
-        /// The poster could not hand them over in time, had no room to keep more, and was told to drop the oldest.
+        /// The poster could not send them in time, and has dropped the oldest to make room.
         case posterFull = 1
         /// This process did not take its notifications in time, and the engine had no room to keep more for it.
         case processBehind = 2
@@ -19,7 +19,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
         case suspended = 4
         /// The engine did not have them any more: this process was away for too long, or the engine has lost its store.
         case notKept = 5
-        /// The poster ended before it had handed them over, or ended while there was no engine to hear of it.
+        /// The poster ended before it had sent them, or ended while it was not connected.
         case posterEnded = 6
     }
 
@@ -37,7 +37,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
 
     /// The highest number that may be missing; nil if it is unknown.
     ///
-    /// If it is unknown and the poster is heard from again, the gap ends before the next notification of the poster.
+    /// If it is unknown and the poster posts again, the gap ends before its next notification.
     public let to: UInt64?
 
     /// The reason.

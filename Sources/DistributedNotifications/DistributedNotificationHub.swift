@@ -3,16 +3,16 @@ internal import RunLoops
 
 /// A hub that a process serves for others, without posting or observing itself.
 ///
-/// In production this is the recommended place of the hub: a small process under a supervisor, which nothing stops or debugs.
+/// In production, serve the hub in a small process of its own, which a supervisor restarts and nobody stops or debugs.
 ///
 /// ```swift
 /// let hub = try DistributedNotificationHub(named: PortName("org.example.cache"))
 /// hub.wait()
 /// ```
 ///
-/// The centers of the other processes connect to it if they are made with the same name. If they are made with
-/// ``DistributedNotificationEngine/hub(named:in:servesIfFirst:)`` and `servesIfFirst` is false, none of them takes its place when
-/// it ends.
+/// The centers of other processes connect to the hub by its name. Make them with
+/// ``DistributedNotificationEngine/hub(named:in:servesIfFirst:)`` and `servesIfFirst: false`, so that none of them serves the
+/// next hub when this one ends.
 ///
 /// The hub ends with ``invalidate()``, when the last reference to it is released, or when it loses its name.
 ///
@@ -37,14 +37,15 @@ public final class DistributedNotificationHub: Sendable {
         thread = try HubThread(name, in: names, Hub.Limits())
     }
 
-    deinit { thread.end() }
+    // In a forked child the thread and the name are its parent's.
+    deinit { if !Fork.isChild { thread.end() } }
 
     /// The loop of the hub, for tests.
     var loop: RunLoop { thread.loop }
 
     /// False once the hub has ended.
     ///
-    /// It ends by itself if its name is lost, because the directory of the names was removed: another hub may have the name
+    /// The hub ends by itself if it loses its name because the directory of the names was removed. Another hub may have the name
     /// then, and two hubs would split the observers.
     public var isValid: Bool { !thread.isEnded }
 
@@ -53,7 +54,10 @@ public final class DistributedNotificationHub: Sendable {
     /// Its name is free soon after that. Calling this twice is harmless.
     ///
     /// > Thread safety: any thread.
-    public func invalidate() { thread.end() }
+    public func invalidate() {
+        Fork.check("DistributedNotificationHub.invalidate")
+        thread.end()
+    }
 
     /// Blocks the thread until the hub has ended.
     ///
@@ -67,7 +71,7 @@ extension DistributedNotificationEngine {
     ///
     /// The first process that takes the name serves the hub, on a thread of its own. When it ends, for any reason, the others
     /// race for the name, and one of them serves the next hub. Nothing has to be installed or started. While the process that
-    /// serves is stopped, or is being debugged, everybody waits, so ``DistributedNotificationHub`` in a process of its own is
+    /// serves is stopped, or is being debugged, all others wait, so ``DistributedNotificationHub`` in a process of its own is
     /// the better choice in production.
     ///
     /// - Parameters:

@@ -2,7 +2,10 @@ internal import RunLoops
 
 /// The handle of an observer, with which it is removed.
 ///
-/// The observation ends with ``remove()``, or when the last reference to the handle is released.
+/// The observation ends with ``remove()``, or when the last reference to the handle is released. Keep the handle in a stored
+/// property of the object that observes. A local variable alone is not enough: in an optimized build, Swift may destroy the
+/// variable after its last use instead of at the end of its scope. To prevent that, use the handle at the end of the scope, with
+/// `defer { observation.remove() }`.
 ///
 /// > Thread safety: any thread.
 public final class DistributedObservation: Sendable {
@@ -10,9 +13,9 @@ public final class DistributedObservation: Sendable {
     ///
     /// > Thread safety: a value.
     public struct Counts: Hashable, Sendable {
-        /// The number of notifications that the observer has got.
+        /// The number of notifications that were delivered to the observer.
         public var delivered = 0
-        /// The number of notifications that its capacity or a suspension has dropped, each of which is in a gap.
+        /// The number of notifications that were dropped for lack of room or during a suspension, all reported in gaps.
         public var dropped = 0
     }
 
@@ -26,7 +29,8 @@ public final class DistributedObservation: Sendable {
         self.center = center
     }
 
-    deinit { remove() }
+    // In a forked child the center is its parent's.
+    deinit { if !Fork.isChild { remove() } }
 
     /// The counts so far.
     public var counts: Counts { lane.counts }
@@ -40,7 +44,10 @@ public final class DistributedObservation: Sendable {
     ///
     /// Events that wait are discarded. On the thread of the observer's loop, the handler is not called any more when this
     /// returns; on another thread, one call may be under way. Calling this twice is harmless.
-    public func remove() { if lane.remove() { center.remove(number) } }
+    public func remove() {
+        Fork.check("DistributedObservation.remove")
+        if lane.remove() { center.remove(number) }
+    }
 
     /// Blocks the thread until the subscription is confirmed.
     ///

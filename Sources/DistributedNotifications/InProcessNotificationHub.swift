@@ -1,7 +1,7 @@
 /// A hub inside this process, for tests of programs that post and observe.
 ///
-/// Its centers behave as those of a hub between processes, with the same bounds, gaps and acknowledgements. Nothing of it is
-/// seen outside.
+/// Its centers behave as those of a hub between processes, with the same bounds, gaps and acknowledgements. Other processes
+/// cannot connect to it.
 ///
 /// ```swift
 /// let hub = InProcessNotificationHub()
@@ -25,7 +25,7 @@ public final class InProcessNotificationHub: Sendable {
         }
     }
 
-    /// Ends the hub as a crash does, and begins another one, which knows nothing of what the first one had.
+    /// Replaces the hub by an empty one, as after a crash.
     ///
     /// The centers lose their connections, and connect again.
     public func crash() { core.crash() }

@@ -4,7 +4,7 @@ public import Streams
 
 /// A request and its answer.
 ///
-/// A server gives an exchange to its handlers. ServerAnswer it once: at once or later with ``respond(_:)``, from another thread or a task
+/// A server gives an exchange to its handlers. Answer it once: at once or later with ``respond(_:)``, from another thread or a task
 /// with a ``responder()``, piece by piece with ``begin(status:fields:count:)``, or with an upgrade to another protocol.
 ///
 /// If the handler of requests returns and your code holds neither the exchange nor a responder of it, the client gets status 500.

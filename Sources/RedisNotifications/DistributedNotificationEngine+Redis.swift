@@ -4,13 +4,13 @@ internal import RunLoops
 extension DistributedNotificationEngine {
     /// Delivers notifications through a Redis or Valkey server, between any number of machines.
     ///
-    /// The server must be Redis 6.2 or Valkey 7.2, or later. <doc:NotificationsThroughRedis> says what is kept where, and what
-    /// happens if the server loses data.
+    /// The server must be Redis 6.2 or Valkey 7.2, or later. <doc:NotificationsThroughRedis> describes the keys, and the
+    /// effects of a server that loses data.
     ///
     /// - Parameters:
-    ///   - address: The place of the server.
+    ///   - address: The address of the server.
     ///   - options: The settings.
-    /// - Returns: The engine. It connects when it is given to a center.
+    /// - Returns: The engine, which connects once a center is made with it.
     ///
     /// > Thread safety: any thread.
     public static func redis(

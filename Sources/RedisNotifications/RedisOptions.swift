@@ -1,12 +1,12 @@
 internal import RunLoops
 
-/// The place of a Redis or Valkey server.
+/// The address of a Redis or Valkey server.
 ///
 /// > Thread safety: a value.
 public enum RedisAddress: Hashable, Sendable {
     /// A Unix socket.
     case unix(path: String)
-    /// A TCP port of a host, whose name is looked up on another thread each time that the engine connects.
+    /// A TCP port of a host, whose name the engine looks up on another thread each time that it connects.
     case tcp(host: String, port: Int = 6_379)
 }
 
@@ -44,7 +44,7 @@ public struct RedisOptions: Hashable, Sendable {
     /// The number of the database.
     public var database = 0
 
-    /// The number of notifications that the server keeps, about, for observers that come late or come back.
+    /// The approximate number of notifications that the server keeps for observers that come late or come back.
     public var streamLength = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.
@@ -54,7 +54,7 @@ public struct RedisOptions: Hashable, Sendable {
     /// allow, so a longer time allows fewer posts a second.
     public var retention = Duration.seconds(3)
 
-    /// The time that the server has to answer when the engine connects.
+    /// The time within which the server has to answer when the engine connects.
     public var timeout = Duration.seconds(5)
 
     /// Makes settings that suit a server of one's own.

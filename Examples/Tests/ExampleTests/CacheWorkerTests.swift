@@ -10,11 +10,11 @@ extension Examples {
             private let input = Pipe()
             private let output = Pipe()
 
-            init(_ directory: URL) throws {
+            init(_ directory: URL, program: String = "cache-worker", _ arguments: [String] = []) throws {
                 let programs = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
                     .deletingLastPathComponent()
-                process.executableURL = programs.appending(path: "cache-worker")
-                process.arguments = ["--database", directory.appending(path: "users").path]
+                process.executableURL = programs.appending(path: program)
+                process.arguments = ["--database", directory.appending(path: "users").path] + arguments
                 process.environment = ProcessInfo.processInfo.environment.merging(
                     ["XDG_RUNTIME_DIR": directory.path]
                 ) { $1 }
@@ -49,9 +49,8 @@ extension Examples {
             }
         }
 
-        @Test func `a change in one worker is forgotten by all, also after the one with the hub was killed`()
-            throws
-        {
+        /// Calls a closure with a directory of its own, which only this user may read.
+        private func withDirectory(_ body: (URL) throws -> Void) throws {
             let directory = FileManager.default.temporaryDirectory.appending(
                 path: "cache-\(UUID().uuidString)")
             try FileManager.default.createDirectory(
@@ -59,15 +58,20 @@ extension Examples {
                 attributes: [.posixPermissions: 0o700])
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
             defer { try? FileManager.default.removeItem(at: directory) }
+            try body(directory)
+        }
+
+        /// Has all workers forget a change of one, before and after one of them is killed.
+        private func expectForgotten(by start: () throws -> Worker) throws {
             var workers: [Worker] = []
+            defer { for worker in workers { worker.kill9() } }
             for _ in 0..<4 {
-                let worker = try Worker(directory)
+                let worker = try start()
                 workers.append(worker)
                 // A worker caches once its subscription is confirmed.
                 try worker.tell("set 1 Eve")
                 while try worker.line() != "forgot 1" {}
             }
-            defer { for worker in workers { worker.kill9() } }
             try workers[0].tell("set 7 Ann")
             for worker in workers {
                 while try worker.line() != "forgot 7" {}
@@ -76,7 +80,7 @@ extension Examples {
                 try worker.tell("get 7")
                 #expect(try worker.line() == "7 is Ann (cached)")
             }
-            // The first worker serves the hub.
+            // Where the workers have a hub, the first one serves it.
             workers.removeFirst().kill9()
             try workers[0].tell("set 7 Bob")
             for worker in workers {
@@ -86,6 +90,40 @@ extension Examples {
             }
             for worker in workers { try worker.end() }
             #expect(workers.allSatisfy { $0.process.terminationStatus == 0 })
+        }
+
+        @Test func `a change in one worker is forgotten by all, also after the one with the hub was killed`()
+            throws
+        {
+            try withDirectory { directory in try expectForgotten { try Worker(directory) } }
+        }
+
+        @Test func `the same workers meet at a Redis server, with another engine`() throws {
+            try withDirectory { directory in
+                let socket = directory.appending(path: "redis.sock").path
+                let server = Process()
+                server.executableURL = URL(filePath: "/usr/bin/redis-server")
+                server.arguments = [
+                    "--port", "0", "--unixsocket", socket, "--save", "", "--dir", directory.path,
+                ]
+                let output = Pipe()
+                server.standardOutput = output
+                try server.run()
+                defer {
+                    // It has inherited the blocked signals of a thread of the pool.
+                    kill(server.processIdentifier, SIGKILL)
+                    server.waitUntilExit()
+                }
+                var text = ""
+                while !text.contains("eady to accept connections") {
+                    let data = output.fileHandleForReading.availableData
+                    try #require(!data.isEmpty, "the server has ended: \(text)")
+                    text += String(decoding: data, as: UTF8.self)
+                }
+                try expectForgotten {
+                    try Worker(directory, program: "redis-cache-worker", ["--socket", socket])
+                }
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 package import RunLoops
 
-/// The connection of one center with the other centers: it carries posts, and keeps no promise of its own about them.
+/// The connection of one center to the other centers, which carries posts and guarantees nothing about them.
 ///
-/// Numbering, retention, de-duplication, gaps and doubt are above it, in the center, and are the same for every engine. An
-/// engine says what it has accepted, what it has settled, and what it knows to be missing.
+/// Numbering, retention, de-duplication and gaps are the center's work, and the same for every engine. An engine reports the
+/// posts that it has accepted, the posts that are settled, and the posts that it knows to be missing.
 ///
 /// A center makes its engine on the thread of its own loop, calls it there only, and expects every call of the ``EngineSink``
 /// there. So an engine needs no lock. No method blocks. The engine may call the sink during ``start(_:_:)`` and later, but not
@@ -26,7 +26,7 @@ package protocol Engine: AnyObject {
     /// ``Handed/away`` for the next connection.
     func publish(_ post: Post) -> Handed
 
-    /// Hands over the horizons of this poster, which go the way of the posts, in order with them.
+    /// Hands over horizons of this poster, which stay in order with its posts.
     ///
     /// - Parameter announcement: The horizons. Never refused: there are at most as many as the poster has topics.
     func announce(_ announcement: Announcement)
@@ -50,13 +50,13 @@ package protocol Engine: AnyObject {
     /// Confirms batches.
     ///
     /// - Parameters:
-    ///   - batch: The number of the newest batch that was taken. All before it were taken, too.
-    ///   - credits: The number of posts that the center takes beyond it.
+    ///   - batch: The number of the newest batch that the center has taken; it has taken all before, too.
+    ///   - credits: The number of further posts that the center takes.
     func confirm(_ batch: UInt64, credits: Int)
 
-    /// Ends the engine, and says that the poster ends with this number.
+    /// Ends the engine, and reports the number of the poster's last post.
     ///
-    /// The sink is not called any more. What was handed over is still sent if that is possible without waiting.
+    /// The sink is not called any more. Posts that were handed over are still sent if that is possible without waiting.
     func end(lastNumber: UInt64)
 }
 
@@ -85,17 +85,17 @@ package enum Handed: Hashable, Sendable {
     case away
 }
 
-/// The center, as its engine sees it.
+/// The interface of a center to its engine.
 package protocol EngineSink: AnyObject {
     /// Reports a change of the connection.
     ///
     /// - Parameters:
-    ///   - state: The new state: connecting, connected, away or ended. The center itself finds out about `stalled`.
+    ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
     ///   - epoch: The incarnation that the engine is connected with; nil unless connected. The store of another epoch is
     ///     another one: nothing that the last one had is known to be in it.
     func state(_ state: ConnectionState, epoch: Epoch?)
 
-    /// Reports how far this poster's posts have come.
+    /// Reports the progress of this poster's posts.
     ///
     /// - Parameters:
     ///   - accepted: The number up to which the engine has all posts.
@@ -105,7 +105,7 @@ package protocol EngineSink: AnyObject {
     /// Reports that posts can be handed over again.
     func room()
 
-    /// Delivers, in order.
+    /// Delivers the events of a batch, in order.
     func deliver(_ batch: EngineBatch)
 }
 

@@ -1,13 +1,13 @@
-/// A delivery of an engine: what has happened, in order.
+/// A group of events that an engine delivers together, in order.
 package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// A number up to which the posts of a topic will not come.
+        /// The end of a range of posts of a topic that the engine does not deliver.
         case horizon(Horizon)
-        /// What a subscription starts with, or, if it had started before, what it should have by now.
+        /// The numbers with which a subscription begins or, if it has begun before, those that it should have reached.
         case baseline(Baseline)
-        /// The engine has a connection with a poster, and has delivered what it has of it.
+        /// The engine is connected to a poster, and has delivered the posts that it has of it.
         case present(PosterID)
         /// A poster has ended.
         case ended(PosterEnd)
@@ -27,7 +27,7 @@ package struct EngineBatch: Hashable, Sendable {
         package let post: Post
         /// The place of the post in the order of the engine.
         package let position: Position
-        /// The only subscription that it is for, because it is one of those that come first; nil if it is for all.
+        /// The only subscription that gets the post, because it asked for earlier posts; nil for all subscriptions.
         package let subscription: UInt64?
 
         package init(post: Post, position: Position, subscription: UInt64? = nil) {
@@ -38,7 +38,7 @@ package struct EngineBatch: Hashable, Sendable {
     }
 }
 
-/// What an engine knows to have been posted, behind the posts that come first for a subscription.
+/// The numbers up to which posters have posted, delivered after the earlier posts that a subscription asked for.
 package struct Baseline: Hashable, Sendable {
     /// A number up to which a poster has posted.
     package struct Mark: Hashable, Sendable {
@@ -46,7 +46,7 @@ package struct Baseline: Hashable, Sendable {
         /// The topic; nil for every topic of the poster.
         package let topic: Topic?
         package let number: UInt64
-        /// The number up to which the poster had posted when the engine first heard of it.
+        /// The number up to which the poster had posted when it first connected.
         package let base: UInt64
 
         package init(poster: PosterID, topic: Topic?, number: UInt64, base: UInt64 = 0) {
@@ -59,7 +59,7 @@ package struct Baseline: Hashable, Sendable {
 
     package let subscription: UInt64
     package let marks: [Mark]
-    /// The place up to which the engine had accepted posts; later ones follow.
+    /// The place of the newest post that the engine had accepted.
     package let position: Position
     /// False if another baseline of the same subscription follows, because one packet would be too long.
     package let isLast: Bool

@@ -1,12 +1,12 @@
-/// A poster's statement that in a topic it has posted up to a number, made where the post itself does not come.
+/// A poster's statement that it has posted up to a number in a topic, in place of posts that are not sent.
 package struct Horizon: Hashable, Sendable {
     package let poster: PosterID
     package let topic: Topic
-    /// The number of the topic's newest post that is not delivered otherwise.
+    /// The number of the newest post that it stands for.
     package let number: UInt64
     /// True if an engine has accepted that post before, so that it is no loss for those that subscribed later.
     package let isBase: Bool
-    /// The reason of the gap that the horizon makes, where it makes one.
+    /// The reason in the gap that the horizon may make.
     package let reason: DistributedNotificationGap.Reason
 
     package init(
@@ -24,9 +24,9 @@ package struct Horizon: Hashable, Sendable {
 /// The horizons that a poster hands to its engine.
 package struct Announcement: Hashable, Sendable {
     package let horizons: [Horizon]
-    /// True for the first announcement after a connection, which tells all topics whose posts will not be sent again.
+    /// True for the first announcement of a connection, with a horizon for each topic that has posts which are not sent again.
     package let isOpening: Bool
-    /// The number up to which the poster sends nothing any more: it was sent before, or a horizon stands for it.
+    /// The number up to which the poster sends no posts: they were sent before, or a horizon stands for them.
     package let number: UInt64
 
     package init(horizons: [Horizon], number: UInt64, isOpening: Bool) {

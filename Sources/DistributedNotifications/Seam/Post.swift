@@ -1,4 +1,4 @@
-/// The random identity of a poster, which no other has, and no other run of its program.
+/// The random identity of a poster, unique among all posters and all runs of its program.
 package struct PosterID: Hashable, Comparable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -18,7 +18,7 @@ package struct PosterID: Hashable, Comparable, Sendable {
     }
 }
 
-/// A stream of one poster's notifications that observers tell apart: a name and a sender.
+/// The name and sender of notifications.
 package struct Topic: Hashable, Comparable, Sendable {
     package let name: String
     package let sender: String?
@@ -33,18 +33,18 @@ package struct Topic: Hashable, Comparable, Sendable {
     }
 }
 
-/// A notification on its way.
+/// A notification as centers and engines exchange it.
 package struct Post: Hashable, Sendable {
     /// The poster.
     package let poster: PosterID
-    /// The poster's number of the post: 1 for its first, and one more for each.
+    /// The number that the poster has given the post, counted from 1.
     package let number: UInt64
-    /// The poster's number of its last post before this one in the same topic; 0 if there was none.
+    /// The number of the poster's previous post in the same topic; 0 if there is none.
     package let previous: UInt64
     package let topic: Topic
     /// The time of the post, in nanoseconds since 1970, by the poster's clock.
     package let date: Int64
-    /// True if observers that are suspended get it at once.
+    /// True if suspended observers get it at once.
     package let isImmediate: Bool
     package let payload: [UInt8]
 

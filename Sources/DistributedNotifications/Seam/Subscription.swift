@@ -1,4 +1,4 @@
-/// The incarnation of an engine's store: the life of a hub, or a generation of a database.
+/// The identity of an engine's store: a hub has one for its whole life, a database one for each generation.
 package struct Epoch: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -26,7 +26,7 @@ package struct Position: Hashable, Comparable, Sendable {
 
 /// The posts that one observer wants.
 package struct Subscription: Hashable, Sendable {
-    /// The posts that an engine still has and that come first.
+    /// The earlier posts that are delivered first, if the engine still has them.
     package enum Start: Hashable, Sendable {
         /// None: only posts from now on.
         case now
@@ -38,7 +38,7 @@ package struct Subscription: Hashable, Sendable {
         case after(Position, Epoch)
     }
 
-    /// The number of the subscription, which its center does not use again.
+    /// The number of the subscription, unique within its center.
     package let number: UInt64
     /// The name; nil for every name.
     package let name: String?
@@ -53,7 +53,7 @@ package struct Subscription: Hashable, Sendable {
         self.start = start
     }
 
-    /// True if the posts of a topic are wanted.
+    /// True if the subscription includes a topic.
     package func matches(_ topic: Topic) -> Bool {
         (name == nil || name == topic.name) && (sender == nil || sender == topic.sender)
     }

@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// The posts that the server has accepted, until they are kept no longer.
 ///
-/// A pure value. Numbers that come within a tenth of a second count as one, with the time of the last.
+/// A pure value. Numbers that were accepted within a tenth of a second form one group, with the time of the last.
 struct AcceptedPosts: Hashable, Sendable {
     private struct Group: Hashable, Sendable {
         var number: UInt64
@@ -36,7 +36,7 @@ struct AcceptedPosts: Hashable, Sendable {
 
     /// Settles what has been kept long enough.
     ///
-    /// - Returns: True if anything was.
+    /// - Returns: True if a post was settled.
     mutating func settle(now: ContinuousClock.Instant) -> Bool {
         var changes = false
         while let first = groups.first, first.ended + retention <= now {
@@ -47,7 +47,7 @@ struct AcceptedPosts: Hashable, Sendable {
         return changes
     }
 
-    /// Starts to wait anew, because the connection has begun anew, and what is not settled is sent again.
+    /// Starts again on a new connection, which sends the posts that are not settled again.
     mutating func restart() {
         groups.removeAll()
         accepted = settled

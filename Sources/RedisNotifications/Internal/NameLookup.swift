@@ -2,7 +2,7 @@ internal import DistributedNotifications
 internal import Glibc
 internal import RunLoops
 
-/// The look-up of a host's name, which may take long, on a thread that does nothing else.
+/// Looks up hosts' names, each on a thread of its own because it may take long.
 enum NameLookup {
     /// Looks up a host.
     ///

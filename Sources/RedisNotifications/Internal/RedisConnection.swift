@@ -4,10 +4,10 @@ internal import DistributedNotifications
 internal import Glibc
 internal import RunLoops
 
-/// One connection with a server: commands go out in order, and their replies come back in that order.
+/// A connection to a server, which replies to commands in their order.
 ///
-/// It uses the library's buffers and its reader of replies, and not its asynchronous connections: those end the process if a
-/// server sends a reply that was not asked for.
+/// It uses hiredis' buffers and its reader of replies, but not its asynchronous connections, which end the process if a server
+/// sends a reply that no command asked for.
 ///
 /// `@safe`: the context is this object's from `init` to ``close()``, and is used on one thread.
 ///
@@ -22,20 +22,20 @@ final class RedisConnection {
         let answer: Answer
     }
 
-    /// The number of bytes of one reply that is not complete yet, beyond which the server is not believed.
+    /// The largest number of bytes of an incomplete reply, beyond which the connection fails.
     private static let mostUnread = 256 << 20
 
     private var source: LibrarySource?
     private var context: UnsafeMutablePointer<redisContext>?
     private var waiting: Deque<Sent> = []
-    /// The number of commands without a reply, and of their bytes.
+    /// The number of bytes of the commands without a reply.
     private(set) var pendingBytes = 0
     var pendingCount: Int { waiting.count }
     /// Called for each message of a subscription.
     var onMessage: Answer?
     /// Called once with the reason, when the connection has ended and was not closed here.
     private var onEnd: ((DistributedNotificationError) -> Void)?
-    /// Called after the replies that came together.
+    /// Called after each group of replies that came together.
     var afterReplies: () -> Void = {}
 
     /// Begins to connect.
@@ -61,7 +61,7 @@ final class RedisConnection {
         }
         let descriptor = unsafe context.pointee.fd
         if case .tcp = address {
-            // A machine that has gone without a word is noticed even if nothing is sent.
+            // Keep-alive packets detect that the server's machine has gone, even if nothing is sent.
             _ = unsafe redisEnableKeepAlive(context)
         }
         unsafe self.context = context
@@ -116,7 +116,7 @@ final class RedisConnection {
         }
     }
 
-    /// Writes what waits, as far as there is room.
+    /// Writes the waiting bytes while there is room.
     func flush() {
         guard let context = unsafe context else { return }
         var isDone: CInt = 0
@@ -144,7 +144,7 @@ final class RedisConnection {
     private func read() {
         guard let context = unsafe context else { return }
         let result = unsafe redisBufferRead(context)
-        // What came before the end is served first: it may say why.
+        // The replies before the end come first, because they may name its reason.
         takeReplies()
         guard let context = unsafe self.context else { return }
         if result != REDIS_OK { return fail(unsafe RedisConnection.reason(context)) }

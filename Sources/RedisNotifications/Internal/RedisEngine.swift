@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The engine of a center that delivers through a stream of a Redis or Valkey server.
 ///
-/// It lives as long as its center, connects again and again, and knows between two connections how far it has read. Everything
-/// that belongs to one connection is in a ``RedisSession``.
+/// It belongs to a center for the center's whole life, connects again after each fault, and remembers between connections how
+/// far it has read. The state of one connection is in a ``RedisSession``.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisEngine: Engine {
@@ -15,7 +15,7 @@ final class RedisEngine: Engine {
     private(set) var poster = PosterID(high: 0, low: 0)
     private(set) weak var sink: (any EngineSink)?
     private var session: RedisSession?
-    /// The place to go on from when the engine connects again.
+    /// The state that lasts from one connection to the next.
     var memory = Memory()
     var posts: AcceptedPosts
     /// True if the server has started again, or another one has taken over, since the last connection.
@@ -27,13 +27,13 @@ final class RedisEngine: Engine {
     private var retry: Timer?
     private var settling: Timer?
 
-    /// What the engine knows from one connection to the next.
+    /// The state that lasts from one connection to the next.
     struct Memory {
         var info: ServerInfo?
         var epoch: Epoch?
-        /// The place up to which everything was delivered to the subscriptions that are live.
+        /// The place up to which all entries were delivered to the live subscriptions.
         var cursor = EntryID.zero
-        /// The subscriptions that have got everything up to the cursor.
+        /// The subscriptions to which all entries up to the cursor were delivered.
         var live: Set<UInt64> = []
         /// The subscriptions that have begun, in this connection or an earlier one.
         var begun: Set<UInt64> = []
@@ -83,13 +83,13 @@ final class RedisEngine: Engine {
         session.start()
     }
 
-    /// The session has connected with a generation.
+    /// Notes that the session has connected to a generation.
     func opened(_ epoch: Epoch, _ info: ServerInfo) {
         if memory.epoch != epoch {
             memory.live = []
             memory.cursor = .zero
         }
-        // The server may have lost the end of the stream, and its new entries may have lower IDs than those.
+        // The server may have lost the end of the stream, and may give new entries lower IDs than the lost ones had.
         hasNewRun = memory.info.map { $0.run != info.run || $0.replication != info.replication } ?? false
         if hasNewRun { memory.live = [] }
         memory.info = info
@@ -100,14 +100,14 @@ final class RedisEngine: Engine {
         sink?.state(.connected, epoch: epoch)
     }
 
-    /// A session has ended, or could not begin.
+    /// Connects again later, because a session has ended or could not begin.
     func fail(_ failed: RedisSession?, _ error: DistributedNotificationError) {
         if isEnded || failed !== session { return }
         session?.close()
         session = nil
         let since = awaySince ?? .now
         awaySince = since
-        // A server that ends each connection soon is not asked more and more often.
+        // The pause keeps growing while the server ends each connection soon.
         if let connectedSince, .now - connectedSince > .seconds(5) { backoff.reset() }
         connectedSince = nil
         sink?.state(.away(since: since, describing(error)), epoch: nil)
@@ -146,7 +146,7 @@ final class RedisEngine: Engine {
         if !announcement.horizons.isEmpty { session?.announce(announcement) }
     }
 
-    /// The server has accepted posts.
+    /// Reports that the server has accepted posts.
     func accepted() {
         backoff.reset()
         report()

@@ -1,10 +1,10 @@
 internal import DistributedNotifications
 internal import RunLoops
 
-// Reading the stream: first for subscriptions that begin or return, over the first socket, and then live, over the second.
+// The stream is scanned over the first socket for subscriptions that begin or return, and then read live over the second.
 //
-// The live reader delivers nothing while such a reading goes on, and goes on from its own place afterwards. What it delivers
-// twice to a subscription that has just caught up, the center recognizes by its number.
+// The live reader delivers nothing during a scan, and continues at its own place afterwards. If it delivers entries again to a
+// subscription that has just caught up, the center recognizes them by their numbers.
 
 extension RedisSession {
     func subscribe(_ subscriptions: [Subscription]) {
@@ -13,7 +13,7 @@ extension RedisSession {
         for subscription in subscriptions {
             wanted[subscription.number] = subscription
             if engine.memory.live.contains(subscription.number) && !hasCursor {
-                // It has got everything up to the cursor, even if its own last post was long before it.
+                // It has every entry up to the cursor, even if its own last post is much older.
                 live.append(subscription)
             } else {
                 groups[subscription.start, default: []].append(subscription)
@@ -27,7 +27,7 @@ extension RedisSession {
             case .since(let date): scans.append(StreamScan(group, begun: begun, after: .zero, since: date))
             case .last(let count): scans.append(StreamScan(group, begun: begun, after: .zero, newest: count))
             case .after(let position, let epoch):
-                // After a restart of the server, or in another generation, the place means nothing.
+                // The place has no meaning after a restart of the server, or in another generation.
                 let isSure = epoch == self.epoch && !engine.hasNewRun
                 scans.append(StreamScan(group, begun: begun, after: isSure ? position : .zero))
             }
@@ -48,7 +48,7 @@ extension RedisSession {
         goOn()
     }
 
-    /// Starts the next reading, or the live reader.
+    /// Starts the next scan, or the live reader.
     private func goOn() {
         if isScanning || isDelivering { return }
         while !scans.isEmpty {
@@ -102,9 +102,9 @@ extension RedisSession {
 
     // MARK: - Live
 
-    /// Waits for the next entries, unless the server is asked already.
+    /// Asks the server to wait for the next entries, unless it already does.
     ///
-    /// Both commands are written at once, so the server carries them out together. The first tells if entries behind the cursor
+    /// Both commands are written at once, so the server runs them together. The first shows whether entries after the cursor
     /// were removed before they were read; a read alone would return the rest without an error.
     private func readLive() {
         guard !isReading, hasCursor, credits > 0, !wanted.isEmpty else { return }
@@ -122,10 +122,10 @@ extension RedisSession {
         ) { [weak self] reply in
             guard let self, let first else { return }
             isReading = false
-            // A reading for other subscriptions goes on, after which the same entries are asked for.
+            // A scan is running, after which the same entries are read again.
             if isScanning || !scans.isEmpty { return }
             if first > cursor {
-                // All read from here again, and are told what may be missing.
+                // All subscriptions begin again here, with gaps for the entries that may be missing.
                 hasCursor = false
                 scans.append(
                     StreamScan(
@@ -157,7 +157,7 @@ extension RedisSession {
         if items.isEmpty { return }
         lastBatch += 1
         credits -= items.count
-        // The center confirms in there, and nothing is asked for until the state is in order.
+        // The center confirms during the call, and no command is sent before the state is consistent.
         isDelivering = true
         engine.sink?.deliver(EngineBatch(number: lastBatch, items: items))
         isDelivering = false

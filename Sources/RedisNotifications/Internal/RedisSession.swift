@@ -1,11 +1,11 @@
 internal import DistributedNotifications
 internal import RunLoops
 
-/// One connection with the server, from the greeting to the first fault.
+/// A connection to the server, from the greeting to the first fault.
 ///
-/// It has three sockets. Commands go over the first. The second waits for entries of the stream, and the server remembers that it
-/// has read the generation. The third is told when the generation is changed or deleted, while the second waits. If one of the
-/// three ends, all do.
+/// It has three sockets. The first carries commands. The second waits for entries of the stream, and has read the key of the
+/// generation, so that the server tracks it. On the third the server reports when that key is changed or deleted, even while
+/// the second waits. If one socket ends, all three are closed.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisSession {
@@ -35,7 +35,7 @@ final class RedisSession {
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The commands and bytes that may be on their way.
+    /// The limits of commands without a reply, and of their bytes.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {
@@ -130,7 +130,7 @@ final class RedisSession {
         }
     }
 
-    /// Has the server tell the third socket when the generation that the second one has read changes.
+    /// Makes the server report on the third socket when the generation that the second one has read changes.
     private func watch() {
         watcher?.send(RedisCommand("CLIENT", "ID")) { [weak self] reply in
             guard let self else { return }
@@ -146,7 +146,7 @@ final class RedisSession {
     }
 
     private func readGeneration(telling id: UInt64) {
-        // Only the generation: the stream changes with every post.
+        // Only the key of the generation is read, because the stream changes with every post.
         for words in [
             ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(id)", "OPTIN"], ["CLIENT", "CACHING", "YES"],
         ] {
@@ -251,10 +251,10 @@ final class RedisSession {
         engine.sink?.room()
     }
 
-    /// Says that the poster ends, if that is possible without waiting.
+    /// Reports the end of the poster, if that is possible without waiting.
     func end(lastNumber: UInt64, accepted: UInt64) {
         if lastNumber > 0 && epoch != nil {
-            // The posts that were handed over are in front of it.
+            // The server carries out the posts that were handed over first.
             let accepted = max(accepted, lastPublished)
             note(
                 "end", lastNumber,

@@ -1,9 +1,9 @@
 /// The scripts that the server runs, each as one atomic step.
 ///
-/// The keys of a generation are made from it inside the scripts. They have the same hash tag as the key of the generation, so
-/// they are in the same slot.
+/// The scripts compute the keys of a generation from it. These keys have the same hash tag as the key of the generation, so they
+/// are in the same slot.
 enum Scripts {
-    /// Finds the generation, or begins one.
+    /// Returns the generation, and begins one if there is none.
     ///
     /// KEYS: generation. ARGV: candidate, prefix. Returns the generation.
     static let open = """
@@ -58,7 +58,7 @@ enum Scripts {
         for n=1,#i,2 do if i[n]=='last-generated-id' then return i[n+1] end end
         """
 
-    /// Reads entries behind a place, and at the end of the stream the last numbers of the posters.
+    /// Reads entries after a place and, at the end of the stream, the last numbers of the posters.
     ///
     /// KEYS: stream, posters. ARGV: place, or nothing for no entries. Returns the entries, the lowest ID, and at the end of the
     /// stream the last ID and the posters with their numbers.

@@ -1,10 +1,10 @@
 internal import DistributedNotifications
 
-/// The facts about the server that it tells with INFO.
+/// The facts about the server from its INFO command.
 struct ServerInfo: Hashable, Sendable {
-    /// The run of the server, another one after each start.
+    /// The identity of the server's run, which changes with each start.
     let run: String
-    /// The history of the data, another one after a failover.
+    /// The identity of the data's history, which changes with a failover.
     let replication: String
     let isReplica: Bool
     let version: String

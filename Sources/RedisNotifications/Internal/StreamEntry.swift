@@ -9,14 +9,14 @@ struct StreamEntry: Hashable, Sendable {
         case post(Post)
         case horizons([Horizon])
         case end(PosterEnd)
-        /// Not an entry of this library, or of a later version of it.
+        /// An entry of another program, or of a later version of this library.
         case unknown
     }
 
     let id: EntryID
     let content: Content
 
-    /// Reads an entry; nil if the reply is none.
+    /// Reads an entry; nil if the reply is not an entry.
     init?(_ reply: RedisReply) {
         guard let parts = reply.elements, parts.count == 2, let id = parts[0].string.flatMap({ EntryID($0) })
         else { return nil }

@@ -1,23 +1,23 @@
 internal import DequeModule
 internal import DistributedNotifications
 
-/// A reading of the stream for subscriptions that are not live, from a place to the end.
+/// A scan of the stream for subscriptions that are not live, from a place to the end.
 ///
-/// A pure value: it is fed with the replies of the server, and says what the center gets.
+/// A pure value. It takes the replies of the server, and makes the items for the center.
 struct StreamScan: Sendable {
     /// The subscriptions, which all start in the same place.
     private(set) var subscriptions: [Subscription]
-    /// The subscriptions among them that had begun before, so that what is missing is a loss.
+    /// The subscriptions among them that had begun before, for which missing posts are a loss.
     let begun: Set<UInt64>
     /// The place up to which entries were read; nil to read none.
     private(set) var cursor: EntryID?
-    /// The earliest date of a post that is wanted; nil for all.
+    /// The earliest date of a post to deliver; nil for any date.
     let since: Int64?
-    /// The number of posts that each subscription gets at most, the newest ones; nil for all.
+    /// The largest number of posts for each subscription, which gets the newest ones; nil for no limit.
     let newest: Int?
-    /// The posts that may be among those.
+    /// The newest posts so far, if there is such a limit.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries behind the start are missing, or may be.
+    /// True if entries after the start are missing or may be missing.
     private(set) var isTrimmed: Bool
     private var hasBegun = false
     /// The posters of which a post was read.
@@ -35,7 +35,7 @@ struct StreamScan: Sendable {
         self.isTrimmed = isTrimmed
     }
 
-    /// Forgets subscriptions that are no longer wanted.
+    /// Removes the subscriptions that have ended.
     mutating func keep(_ isWanted: (Subscription) -> Bool) { subscriptions.removeAll { !isWanted($0) } }
 
     /// Takes entries.
@@ -91,7 +91,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Ends the reading.
+    /// Ends the scan.
     ///
     /// - Parameters:
     ///   - known: The last number of each poster at the end of the stream.

@@ -34,7 +34,7 @@ struct Checker {
         var delivered: [String: [UInt64]] = [:]
         var gaps: [String: [ClosedRange<UInt64>]] = [:]
         for line in lines {
-            if line.first == "note", line.count == 3, let number = UInt64(line[2]) {
+            if line.first == "note", line.count == 4, let number = UInt64(line[2]) {
                 if let last = delivered[line[1]]?.last, last >= number {
                     return "\(line[1]) \(number) comes after \(last)"
                 }

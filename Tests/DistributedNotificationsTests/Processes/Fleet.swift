@@ -24,11 +24,11 @@ final class Fleet {
     ///
     /// - Returns: Its index.
     @discardableResult
-    func start(_ role: String, _ count: Int = 0) -> Int {
+    func start(_ role: String, _ argument: String = "0") -> Int {
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "NotificationPeer").path
         let path = "\(journals.path)/\(members.count)"
-        let child = Child(shell: "exec '\(program)' \(role) '\(directory.path)' '\(path)' \(count)")
+        let child = Child(shell: "exec '\(program)' \(role) '\(directory.path)' '\(path)' \(argument)")
         members.append(Member(role: role, path: path, child: child))
         return members.count - 1
     }

@@ -22,7 +22,7 @@ import Testing
         #expect(fleet.wait(for: "serves", from: hub))
         let observers = (0..<3).map { _ in fleet.start("observe") }
         for observer in observers { #expect(fleet.wait(for: "confirmed", from: observer)) }
-        let posters = (0..<2).map { _ in fleet.start("post", posts) }
+        let posters = (0..<2).map { _ in fleet.start("post", "\(posts)") }
         for poster in posters { #expect(fleet.wait(for: "post", from: poster)) }
         for fault in faults {
             usleep(UInt32.random(in: 1_000...30_000, using: &random))

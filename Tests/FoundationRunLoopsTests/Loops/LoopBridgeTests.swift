@@ -37,51 +37,79 @@ import class RunLoops.RunLoopThread
         }
     }
 
-    @Test(arguments: Host.allCases)
-    func `10,000 timers and 10,000 performs of each loop are served on time`(host: Host) throws {
+    @Test func `10,000 timers and 10,000 performs of each loop are served, none 2 ms later than natively`()
+        throws
+    {
+        var failures: [String] = []
+        // Another program may hold up any timer, so one attempt of five has to succeed.
+        for _ in 0..<5 {
+            failures = []
+            let native = try Host.allCases.map {
+                try lateness(of: [$0], host: $0, isBridged: false)[$0] ?? []
+            }
+            for host in Host.allCases {
+                let bridged = try lateness(of: Host.allCases, host: host, isBridged: true)
+                for (loop, native) in zip(Host.allCases, native) {
+                    let late = bridged[loop] ?? []
+                    #expect(late.count == 10_000 && native.count == 10_000)
+                    #expect(loop == .foundations || late[0] >= .zero)
+                    let (worst, bound) = (late[9_999], native[9_999] + .milliseconds(2))
+                    if worst > bound {
+                        failures.append("\(host) runs: \(loop) late by \(worst), bound \(bound)")
+                    }
+                }
+            }
+            if failures.isEmpty { return }
+        }
+        #expect(failures.isEmpty)
+    }
+
+    /// Measures the lateness of 10,000 timers of each loop, while 10,000 blocks are performed on each.
+    ///
+    /// - Parameters:
+    ///   - loops: The loops that have timers and blocks.
+    ///   - host: The loop that the thread runs.
+    ///   - isBridged: True if a bridge serves both loops.
+    /// - Returns: The latenesses of each loop, sorted.
+    private func lateness(of loops: [Host], host: Host, isBridged: Bool) throws -> [Host: [Duration]] {
+        let latenesses = Log<(Host, Duration)>()
         try onThread(priority: .firstInFirstOut(1)) {
-            let bridge = try LoopBridge()
+            let bridge = isBridged ? try LoopBridge() : nil
             let count = 10_000
             // Foundation needs a while to take the timers.
             let start = ContinuousClock.now + .seconds(2)
-            let ours = Log<Duration>()
-            let theirs = Log<Duration>()
             for index in 0..<count {
                 let due = start + .microseconds(100 * index)
-                RunLoop.current.add(
-                    RunLoops.Timer(fireAt: due, interval: .zero, repeats: false) { _ in ours.add(.now - due)
-                    },
-                    forMode: .default)
-                let seconds = (due - .now) / .seconds(1)
-                let timer = Foundation.Timer(
-                    fire: Date(timeIntervalSinceNow: seconds), interval: 0, repeats: false
-                ) { _ in
-                    theirs.add(.now - due)
+                if loops.contains(.ours) {
+                    let timer = RunLoops.Timer(fireAt: due, interval: .zero, repeats: false) { _ in
+                        latenesses.add((.ours, .now - due))
+                    }
+                    RunLoop.current.add(timer, forMode: .default)
                 }
-                Foundation.RunLoop.current.add(timer, forMode: .default)
+                if loops.contains(.foundations) {
+                    let date = Date(timeIntervalSinceNow: (due - .now) / .seconds(1))
+                    let timer = Foundation.Timer(fire: date, interval: 0, repeats: false) { _ in
+                        latenesses.add((.foundations, .now - due))
+                    }
+                    Foundation.RunLoop.current.add(timer, forMode: .default)
+                }
             }
             let performed = Shared()
-            let (ourLoop, theirLoop) = (RunLoop.current, Foundation.RunLoop.current)
-            let foundations = Performer(theirLoop)
+            let (ourLoop, theirLoop) = (RunLoop.current, Performer(Foundation.RunLoop.current))
             let sender = try RunLoopThread(name: "sender")
             sender.runLoop.perform {
                 for _ in 0..<count {
-                    ourLoop.perform { performed.increment() }
-                    foundations.perform { performed.increment() }
+                    if loops.contains(.ours) { ourLoop.perform { performed.increment() } }
+                    if loops.contains(.foundations) { theirLoop.perform { performed.increment() } }
                 }
             }
             host.run {
-                ours.entries.count == count && theirs.entries.count == count && performed.count == 2 * count
+                latenesses.entries.count == loops.count * count && performed.count == loops.count * count
             }
             sender.stop()
-            bridge.invalidate()
-            for (loop, late) in [("ours", ours.entries.sorted()), ("theirs", theirs.entries.sorted())] {
-                #expect(loop == "theirs" || (late.first ?? .zero) >= .zero)
-                // Nine of ten, because another program may hold up any one.
-                #expect(late[count * 9 / 10] < .milliseconds(2), "\(loop)")
-                print("bridge, \(host) runs: \(loop) late by \(late[count / 2]), at most \(late[count - 1])")
-            }
+            bridge?.invalidate()
         }
+        return Dictionary(grouping: latenesses.entries, by: \.0).mapValues { $0.map(\.1).sorted() }
     }
 
     @Test func `a timer of either loop ends the wait of the other one`() throws {
@@ -187,10 +215,10 @@ import class RunLoops.RunLoopThread
 
     // MARK: - Helpers
 
-    /// Performs blocks on Foundation's loop, and wakes it.
+    /// Performs blocks on the loop of Foundation's of another thread.
     ///
-    /// `@unchecked Sendable`: both calls are for any thread.
-    private final class Performer: @unchecked Sendable {
+    /// `@unchecked Sendable`: `perform` is for any thread.
+    final class Performer: @unchecked Sendable {
         private let loop: Foundation.RunLoop
         init(_ loop: Foundation.RunLoop) { self.loop = loop }
         func perform(_ block: @escaping @Sendable () -> Void) { loop.perform(block) }

@@ -6,8 +6,9 @@ import TestSupport
 
 /// One process of a fleet that a test kills and stops: it posts, observes or serves, and writes what it has done to a file.
 ///
-/// Its arguments are its role, the directory of names, the file, and for a poster the number of posts. Each line of the file is
-/// written by one call, so that a process that is killed leaves whole lines.
+/// Its arguments are its role, the directory of names, the file, and one more for some roles: the number of posts of a poster,
+/// the number of observers of a crowd, the bytes that an impostor greets the hub with. Each line of the file is written by one
+/// call, so that a process that is killed leaves whole lines.
 alarm(300)
 let arguments = CommandLine.arguments
 let name = try PortName("fleet")
@@ -27,7 +28,8 @@ case "observe":
     let center = try DistributedNotificationCenter(.hub(named: name, in: names), options: options)
     let observation = center.addObserver(forName: "a", on: .main) { event in
         switch event {
-        case .notification(let note): journal.write("note \(note.poster) \(note.number)")
+        case .notification(let note):
+            journal.write("note \(note.poster) \(note.number) \(nanoseconds())")
         case .gap(let gap):
             journal.write("gap \(gap.poster) \(gap.from) \(gap.to ?? .max) \(gap.reason) \(gap.isCertain)")
         }
@@ -55,6 +57,47 @@ case "post":
     Task {
         try await center.post("b", until: .settled)
         journal.write("settled")
+    }
+    serve()
+case "pace":
+    // Posts at a pace that leaves everybody the time to follow, so that what is measured is the way and not a queue.
+    let center = try DistributedNotificationCenter(.hub(named: name, in: names), options: options)
+    journal.write("poster \(center.poster)")
+    for _ in 0..<(Int(arguments[4]) ?? 0) {
+        let time = nanoseconds()
+        let number = try center.post("a", whenFull: .block(until: .seconds(120)))
+        journal.write("post \(number) a \(time)")
+        while center.statistics.kept > 0 { usleep(500) }
+    }
+    journal.write("settled")
+    serve()
+case "crowd", "slow":
+    options.grace = .seconds(60)
+    let center = try DistributedNotificationCenter(
+        .hub(named: name, in: names, servesIfFirst: false), options: options)
+    let count = Int(arguments[4]) ?? 1
+    let observations = (0..<count).map { index in
+        center.addObserver(forName: "a", on: .main, capacity: .unlimited) { event in
+            // Only the last observer writes the time, because it has waited for the others.
+            guard case .notification(let note) = event, index == count - 1 else { return }
+            journal.write("note \(note.poster) \(note.number) \(nanoseconds())")
+            if arguments[1] == "slow" { usleep(20_000) }
+        }
+    }
+    for observation in observations { guard observation.waitUntilConfirmed() else { exit(1) } }
+    journal.write("confirmed \(nanoseconds())")
+    withExtendedLifetime(observations) { serve() }
+case "impostor":
+    let remote = try RemotePort(
+        connectingTo: name, in: names, largestMessage: 131_072, mostDescriptors: 0)
+    try RunLoop.current.add(remote, forMode: .default) { message in journal.write("answer \(message.id)") }
+    remote.onEnd { _ in journal.write("end") }
+    let text = Array(arguments[4].utf8)
+    let bytes = stride(from: 0, to: text.count, by: 2).map { index in
+        UInt8(String(decoding: text[index..<(index + 2)], as: UTF8.self), radix: 16) ?? 0
+    }
+    remote.onConnection {
+        do { _ = try remote.trySend(bytes, id: 1) } catch { journal.write("refused \(error)") }
     }
     serve()
 default: exit(2)

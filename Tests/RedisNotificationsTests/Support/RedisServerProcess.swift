@@ -83,11 +83,15 @@ final class RedisServerProcess {
     struct Refused: Error { let text: String }
 
     /// A center of this server.
-    func center(_ change: (inout RedisOptions) -> Void = { _ in }) throws -> DistributedNotificationCenter {
+    ///
+    /// - Parameter relay: The path of the relay that it connects through; nil for none.
+    func center(
+        through relay: String? = nil, _ change: (inout RedisOptions) -> Void = { _ in }
+    ) throws -> DistributedNotificationCenter {
         var options = RedisOptions()
         options.space = "test"
         options.retention = .milliseconds(1_500)
         change(&options)
-        return try DistributedNotificationCenter(.redis(.unix(path: path), options: options))
+        return try DistributedNotificationCenter(.redis(.unix(path: relay ?? path), options: options))
     }
 }

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The part of a center that lives on the thread of its loop: its engine, and the accounts of its observers.
+/// The part of a center that only the thread of its loop uses: its engine, and the accounts of its observers.
 ///
 /// > Thread safety: the thread of the loop.
 final class CenterCore {
@@ -21,7 +21,7 @@ final class CenterCore {
     private var grace: Timer?
     private var stall: Timer?
     private var lastProgress = ContinuousClock.now
-    /// The credits that are given with each confirmation.
+    /// The number of credits in each confirmation.
     private static let credits = 1_024
 
     init(_ state: CenterState, _ engine: any Engine) {
@@ -42,7 +42,7 @@ final class CenterCore {
 
     // MARK: - Posting
 
-    /// Hands over what the engine takes.
+    /// Hands posts over until the engine takes no more.
     func pump() {
         while let (announcement, post) = state.nextToHandOver() {
             if let announcement { engine.announce(announcement) }
@@ -103,7 +103,7 @@ final class CenterCore {
         if epoch != nil { engine.unsubscribe([number]) }
     }
 
-    /// Feeds an observer's account, and passes on what it says.
+    /// Applies a change to an observer's account, and delivers the events that it makes.
     private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
         guard let index = observers.index(forKey: number) else { return }
         var events: [Follower.Event] = []
@@ -157,12 +157,12 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Gives up the posters that are not heard of in time.
+    /// Gives up the posters that have not connected within the grace period.
     private func awaitGrace() {
         grace?.invalidate()
         let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in
             grace = nil
-            // Without a connection nothing can be heard; the next one asks again.
+            // Without a connection nothing arrives; the next connection asks again.
             if epoch == nil { return }
             for poster in known.giveUp() { feedAll { $0.giveUp(poster, $1) } }
         }

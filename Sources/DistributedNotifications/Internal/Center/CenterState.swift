@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RunLoops
 
-/// The part of a center that every thread uses: its log of posts, its lanes, and those that wait.
+/// The part of a center that any thread uses: its log of posts, the lanes of its observers, and the waiting threads and tasks.
 ///
 /// > Thread safety: any thread.
 final class CenterState: Sendable {
@@ -23,7 +23,7 @@ final class CenterState: Sendable {
         var log: PosterLog
         var connection = ConnectionState.connecting
         var hasEnded = false
-        /// True while a block that hands posts over is on its way to the loop, or runs there.
+        /// True while a block that hands posts over is scheduled, or runs.
         var isPumping = false
         var isSuspended = false
         var lanes: [UInt64: ObserverLane] = [:]
@@ -52,12 +52,12 @@ final class CenterState: Sendable {
             ))
     }
 
-    /// Does something with the core, on the loop.
+    /// Calls a closure with the core, on the loop.
     private func onCore(_ body: @escaping @Sendable (CenterCore) -> Void) {
         loop.performInEveryMode { [self] in if let known = core.value { body(known) } }
     }
 
-    // MARK: - Its life
+    // MARK: - Beginning and end
 
     func start(_ engine: DistributedNotificationEngine) {
         loop.performInEveryMode { [self] in
@@ -69,7 +69,9 @@ final class CenterState: Sendable {
         }
     }
 
-    /// Ends the center, for a reason if the engine cannot go on.
+    /// Ends the center.
+    ///
+    /// - Parameter reason: The reason that the engine cannot go on; nil if the center was invalidated.
     func end(_ reason: DistributedNotificationError?) {
         let ending:
             (
@@ -93,7 +95,7 @@ final class CenterState: Sendable {
         for lane in ending.lanes { lane.remove() }
         for waiter in ending.posts { waiter.shot.decide(reason ?? .ended) }
         for room in ending.rooms { room.decide(reason ?? .ended) }
-        // The core refers to this object, which therefore lives as long.
+        // The core refers to this object, so the block keeps it alive.
         loop.performInEveryMode { [self] in
             core.value?.end(lastNumber: ending.last)
             core.value = nil
@@ -102,9 +104,9 @@ final class CenterState: Sendable {
 
     // MARK: - Posting
 
-    /// Adds a post, and has it handed over.
+    /// Adds a post, and schedules its hand-over.
     ///
-    /// - Returns: The number, or what to wait for if there is no room.
+    /// - Returns: The number; if there is no room, the result to wait for.
     func post(
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool
     ) throws(DistributedNotificationError) -> Posted {
@@ -156,13 +158,13 @@ final class CenterState: Sendable {
         }
     }
 
-    /// The engine has taken a post.
+    /// Notes that the engine has taken a post.
     func handedOver(_ number: UInt64) { state.withLock { $0.log.handedOver(number) } }
 
-    /// The engine takes no more posts for now.
+    /// Notes that the engine takes no more posts for now.
     func stopPumping() { state.withLock { $0.isPumping = false } }
 
-    /// Begins to hand posts over, on the loop.
+    /// Notes that the loop hands posts over.
     func beginPumping() { state.withLock { $0.isPumping = true } }
 
     /// True if the engine owes an acknowledgement.
@@ -183,7 +185,7 @@ final class CenterState: Sendable {
         for room in rooms { room.decide(nil) }
     }
 
-    /// Returns what to wait for until a post is accepted or settled; nil if it is already.
+    /// Returns the result to wait for until a post is accepted or settled; nil if it already is.
     func awaitMilestone(
         _ milestone: DistributedNotificationCenter.Milestone, of number: UInt64
     ) -> OneShot<DistributedNotificationError?>? {
@@ -209,7 +211,7 @@ final class CenterState: Sendable {
         for watcher in watchers { watcher(connection) }
     }
 
-    /// The engine is connected.
+    /// Notes that the engine is connected.
     func connect() -> Announcement { state.withLock { $0.log.connect() } }
 
     func disconnect() { state.withLock { $0.log.disconnect() } }

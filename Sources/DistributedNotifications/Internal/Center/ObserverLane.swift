@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The way of events to one observer: a queue, and the loop or the task that takes from it.
+/// The queue of events to one observer, with the loop or the task that takes from it.
 ///
 /// > Thread safety: any thread appends; the observer's loop or task takes.
 final class ObserverLane: Sendable {
@@ -12,7 +12,7 @@ final class ObserverLane: Sendable {
 
     private struct State: Sendable {
         var queue: EventQueue
-        /// True while a block that takes events is on its way to the loop.
+        /// True while a block that takes events is scheduled.
         var isScheduled = false
         var isRemoved = false
         /// True once the subscription has begun.
@@ -69,7 +69,7 @@ final class ObserverLane: Sendable {
         waiter?.decide(true)
     }
 
-    /// The subscription has begun.
+    /// Notes that the subscription has begun.
     func confirm() {
         let waiting = state.withLock { state in
             state.isConfirmed = true
@@ -79,9 +79,9 @@ final class ObserverLane: Sendable {
         for confirmation in waiting { confirmation.decide(true) }
     }
 
-    /// Ends the lane: what waits is discarded.
+    /// Removes the lane, and discards the waiting events.
     ///
-    /// - Returns: True if it was not removed before.
+    /// - Returns: False if it was removed before.
     @discardableResult
     func remove() -> Bool {
         let (isFirst, waiting): (Bool, [OneShot<Bool>]) = state.withLock { state in
@@ -98,9 +98,9 @@ final class ObserverLane: Sendable {
         return isFirst
     }
 
-    /// Waits for the confirmation: the caller waits for the value, which is false if the lane ends first.
+    /// Registers for the confirmation.
     ///
-    /// - Returns: Nil if it is decided already.
+    /// - Returns: A result to wait for, which is false if the lane is removed first; nil if that is already decided.
     func awaitConfirmation() -> OneShot<Bool>? {
         state.withLock { state in
             if state.isConfirmed || state.isRemoved { return nil }
@@ -129,7 +129,7 @@ final class ObserverLane: Sendable {
         schedule()
     }
 
-    /// Takes the next event; if there is none, the next one schedules again.
+    /// Takes the next event; if there is none, the next `append` schedules a block again.
     private func take() -> DistributedNotificationEvent? {
         state.withLock { state in
             guard !state.isRemoved, let event = state.queue.next() else {

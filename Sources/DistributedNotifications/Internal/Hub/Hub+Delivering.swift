@@ -3,7 +3,7 @@ internal import DequeModule
 extension Hub {
     // MARK: - From observers
 
-    /// A connection subscribes.
+    /// Adds a subscription of a connection.
     mutating func subscribe(_ request: Subscription, from id: ConnectionID) throws(Violation) {
         guard let subscriptions = connections[id]?.subscriptions else { return }
         if subscriptions[request.number] != nil {
@@ -23,7 +23,7 @@ extension Hub {
                 known == epoch
                 ? min(max(position.low.addingReportingOverflow(1).partialValue, ringStart), first) : ringStart
         }
-        // Those that open from now on are told to it.
+        // Posters that open later are broadcast to it.
         if subscriptions.isEmpty {
             for name in posters.keys.sorted(by: <) where posters[name]?.isOpen == true {
                 connections[id]?.queue.append(.item(.present(name)))
@@ -43,7 +43,7 @@ extension Hub {
         markReady(id)
     }
 
-    /// Delivers every post from now on, behind the baseline.
+    /// Begins to deliver every post, after the baseline.
     private mutating func begin(_ request: Subscription, _ id: ConnectionID) {
         connections[id]?.subscriptions[request.number]?.isReplaying = false
         addToIndex(request, id)
@@ -60,7 +60,7 @@ extension Hub {
         return ringStart + UInt64(index)
     }
 
-    /// A connection removes a subscription.
+    /// Removes a subscription of a connection.
     mutating func unsubscribe(_ number: UInt64, from id: ConnectionID) {
         guard let removed = connections[id]?.subscriptions.removeValue(forKey: number) else { return }
         if removed.isReplaying {
@@ -70,9 +70,9 @@ extension Hub {
         }
     }
 
-    /// A connection asks for posters.
+    /// Answers a connection that asks for posters.
     ///
-    /// A poster that the hub does not know is not answered: its opening will be told to every connection that subscribes.
+    /// There is no answer for a poster that the hub does not know: if it opens, every connection that subscribes is told.
     mutating func locate(_ names: [PosterID], from id: ConnectionID) {
         for name in names {
             if let end = tombstones[name]?.end {
@@ -84,7 +84,7 @@ extension Hub {
         markReady(id)
     }
 
-    /// A connection confirms batches.
+    /// Takes the confirmation of batches.
     mutating func confirm(_ batch: UInt64, credits: Int, from id: ConnectionID) throws(Violation) {
         guard let lastBatch = connections[id]?.lastBatch else { return }
         if batch > lastBatch { throw Violation("a batch is confirmed that was not sent") }
@@ -141,7 +141,7 @@ extension Hub {
         return items
     }
 
-    /// Makes horizons of what found no room, now that there is room.
+    /// Queues the horizons of the posts that found no room, now that there is room.
     private mutating func tellMissed(_ id: ConnectionID) {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
@@ -158,7 +158,7 @@ extension Hub {
         }
     }
 
-    /// The next post of the first replay, or the baseline behind its last one.
+    /// Takes the next post of the first replay, or the baseline after its last post.
     private mutating func replay(
         for id: ConnectionID, batch: UInt64, fits room: Int
     ) -> EngineBatch.Item? {
@@ -173,7 +173,7 @@ extension Hub {
                 let position = Position(low: replay.next)
                 replay.next += 1
                 connections[id]?.replays[0] = replay
-                // Not among those that wait to be settled, but among those that credits are for.
+                // A replayed post needs a credit, but no settling.
                 connections[id]?.unconfirmed.append(.init(batch: batch, poster: post.poster, number: 0))
                 return .post(.init(post: post, position: position, subscription: request.number))
             }
@@ -198,7 +198,7 @@ extension Hub {
         }
     }
 
-    /// The newest numbers of all topics that some subscription wants.
+    /// The newest numbers of all topics that match one of the subscriptions.
     private func marks(_ wanted: [Subscription]) -> [Baseline.Mark] {
         var found: [Baseline.Mark] = []
         func add(_ name: PosterID, _ marks: [Topic: HubPoster.Mark]) {

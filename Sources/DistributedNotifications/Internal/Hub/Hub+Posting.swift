@@ -3,7 +3,7 @@ internal import DequeModule
 extension Hub {
     // MARK: - From posters
 
-    /// Horizons arrive, possibly in several parts, of which the last one says so.
+    /// Takes the horizons of a poster, whose announcement may have several parts.
     mutating func announce(_ announcement: Announcement, isLast: Bool = true, from id: ConnectionID)
         throws(Violation)
     {
@@ -34,7 +34,7 @@ extension Hub {
         acknowledge(name)
     }
 
-    /// Tells every connection that subscribes to anything.
+    /// Queues an event for every connection that has a subscription.
     mutating func broadcast(_ item: EngineBatch.Item) {
         for id in connections.keys.sorted() where connections[id]?.subscriptions.isEmpty == false {
             connections[id]?.queue.append(.item(item))
@@ -64,7 +64,7 @@ extension Hub {
         posters.values[index].marks[topic, default: .init()].raise(to: number, isBase: isBase)
     }
 
-    /// A post arrives.
+    /// Takes a post, and queues it for the connections that subscribe to its topic.
     mutating func publish(_ post: Post, from id: ConnectionID) throws(Violation) {
         guard connections[id]?.poster == post.poster, connections[id]?.hasEnded == false,
             posters[post.poster]?.isOpen == true, let accepted = posters[post.poster]?.accepted
@@ -101,7 +101,7 @@ extension Hub {
             connections.values[index].miss(key, post.number, most: limits.missedTopics)
             return false
         }
-        // What was missed in the topic is told before its next post.
+        // A loss in the topic is reported before the next post of the topic.
         if let number = connections.values[index].missed.removeValue(forKey: key) {
             connections.values[index].queue.append(.item(.horizon(loss(key, number))))
         }
@@ -113,7 +113,7 @@ extension Hub {
         Horizon(poster: key.poster, topic: key.topic, number: number, isBase: false, reason: .processBehind)
     }
 
-    /// The connections with a live subscription that wants a topic, in a stable order.
+    /// The connections with a subscription to a topic that is not being replayed, in a stable order.
     private func matching(_ topic: Topic) -> [ConnectionID] {
         let named = byName[topic.name] ?? [:]
         var found = byEveryName.isEmpty ? Array(named.keys) : Array(Set(named.keys).union(byEveryName.keys))

@@ -2,40 +2,39 @@ internal import DequeModule
 
 /// The state of a hub: the posters, the connections, and the posts between them.
 ///
-/// A pure value: it knows no sockets and no clock. Its owner tells it what arrives on a connection, and takes from
-/// ``next(for:)`` what is to be sent there, for as long as there is room. The order of events on a connection is their order
-/// there.
+/// A pure value, without sockets and clocks. Its owner calls it with each message of a connection, and sends the output of
+/// ``next(for:)`` on that connection while there is room, in the same order.
 struct Hub: Hashable, Sendable {
     typealias ConnectionID = UInt64
 
-    /// The bounds of what the hub keeps.
+    /// The limits of a hub's memory.
     struct Limits: Hashable, Sendable {
-        /// The posts that are kept for observers that come back, or come late.
+        /// The number of posts that are kept for observers that come back or come late.
         var ringPosts = 32_768
         var ringBytes = 33_554_432
-        /// The posts that wait for one connection.
+        /// The number of posts that may wait for one connection.
         var queuedPosts = 4_096
         var queuedBytes = 1_048_576
-        /// The events that wait for one connection, posts or not, beyond which it is closed.
+        /// The number of events, posts or not, that may wait for one connection before it is closed.
         var queuedEvents = 65_536
-        /// The topics whose losses are told one by one to a connection, before all its topics are checked.
+        /// The number of topics of a connection whose losses are noted one by one; beyond it, all its topics are checked.
         var missedTopics = 1_024
         /// The size of a batch, beyond which no further item is added to it.
         var batchBytes = 60_000
         var subscriptions = 16_384
         var topics = 65_536
-        /// The posters that have ended and are remembered, and the topics of all of them.
+        /// The number of ended posters that are remembered, and the number of their topics in total.
         var tombstones = 4_096
         var tombstoneTopics = 65_536
     }
 
-    /// What is to be sent to a connection.
+    /// A message to a connection.
     enum Output: Hashable, Sendable {
         case acknowledged(accepted: UInt64, settled: UInt64)
         case batch(EngineBatch)
     }
 
-    /// A breach of the protocol by a connection, which its owner closes.
+    /// A breach of the protocol by a connection, which the owner then closes.
     struct Violation: Error, Hashable, Sendable {
         let reason: String
         init(_ reason: String) { self.reason = reason }
@@ -63,7 +62,7 @@ struct Hub: Hashable, Sendable {
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
     var tombstoneTopics = 0
-    /// The connections that may have something to be sent, each once, in order.
+    /// The connections that may have output, each once, in order.
     var ready: [ConnectionID] = []
 
     /// The connections that have no room for events.
@@ -77,7 +76,7 @@ struct Hub: Hashable, Sendable {
     /// The position of the newest post.
     var newest: UInt64 { ringStart + UInt64(ring.count) - 1 }
 
-    /// The numbers of posts that wait for, or were not confirmed by, a connection.
+    /// Returns the number of posts that wait for a connection, and the number of those that it has not confirmed.
     func backlog(of connection: ConnectionID) -> (queued: Int, unconfirmed: Int) {
         guard let state = connections[connection] else { return (0, 0) }
         return (state.queuedPosts, state.unconfirmed.count)
@@ -92,7 +91,7 @@ struct Hub: Hashable, Sendable {
         return overrun
     }
 
-    /// Takes the connections that may have something to be sent.
+    /// Takes the connections that may have output.
     mutating func takeReady() -> [ConnectionID] {
         let taken = ready
         for id in taken { connections[id]?.isReady = false }
@@ -112,7 +111,7 @@ struct Hub: Hashable, Sendable {
 
     // MARK: - Connections
 
-    /// A connection begins, with its poster.
+    /// Adds a connection and its poster.
     ///
     /// - Returns: The older connection of the same poster, which the owner closes; nil if there is none.
     mutating func open(_ id: ConnectionID, poster: PosterID) -> ConnectionID? {
@@ -121,7 +120,7 @@ struct Hub: Hashable, Sendable {
         connections[id] = HubConnection(poster: poster)
         if posters[poster] == nil {
             posters[poster] = HubPoster()
-            // A poster that was taken for dead, and is not.
+            // The poster was considered ended, and has come back.
             if let tombstone = removeTombstone(of: poster) {
                 posters[poster]?.skip(to: tombstone.end.accepted)
                 posters[poster]?.marks = tombstone.marks
@@ -132,19 +131,19 @@ struct Hub: Hashable, Sendable {
         return older
     }
 
-    /// A connection has ended; its poster may come back.
+    /// Removes a connection that has ended, whose poster may come back.
     mutating func close(_ id: ConnectionID) {
         guard let state = connections.removeValue(forKey: id) else { return }
         for subscription in state.subscriptions.values where !subscription.isReplaying {
             removeFromIndex(subscription.request, id)
         }
         if posters[state.poster]?.connection == id { posters[state.poster]?.connection = nil }
-        // What it has not confirmed, it has to ask for again.
+        // It asks again for the posts that it has not confirmed.
         for item in state.queue { if case .post(let post, _) = item { settle(post.poster, post.number) } }
         for waiting in state.unconfirmed { settle(waiting.poster, waiting.number) }
     }
 
-    /// A poster has ended, with this number; nil if that is unknown.
+    /// Removes a poster that has ended with a number; nil if the number is unknown.
     mutating func end(_ poster: PosterID, last: UInt64?) {
         guard let state = posters.removeValue(forKey: poster) else { return }
         if let connection = state.connection { connections[connection]?.hasEnded = true }
@@ -168,7 +167,7 @@ struct Hub: Hashable, Sendable {
 
     // MARK: - Acknowledging
 
-    /// One connection less waits for a post.
+    /// Notes that one more connection has confirmed a post, or will never confirm it.
     mutating func settle(_ poster: PosterID, _ number: UInt64) {
         guard posters[poster]?.settle(number) == true else { return }
         acknowledge(poster)

@@ -1,8 +1,8 @@
 internal import DequeModule
 
-/// A connection, as its hub knows it.
+/// The hub's state of a connection.
 struct HubConnection: Hashable, Sendable {
-    /// Something that waits to be sent.
+    /// An event that waits to be sent.
     enum Waiting: Hashable, Sendable {
         case post(Post, Position)
         case item(EngineBatch.Item)
@@ -17,16 +17,16 @@ struct HubConnection: Hashable, Sendable {
 
     struct Subscribed: Hashable, Sendable {
         let request: Subscription
-        /// True while the posts of the ring that come first are being sent.
+        /// True while the earlier posts that it asked for are being sent.
         var isReplaying: Bool
     }
 
-    /// The posts that come first for a subscription: a walk through the ring.
+    /// The progress of sending a subscription the earlier posts that it asked for.
     struct Replay: Hashable, Sendable {
         let subscription: UInt64
         /// The position of the next post to look at.
         var next: UInt64
-        /// The time from which on posts are wanted.
+        /// The time of the oldest post to send; nil for any time.
         var since: Int64?
     }
 
@@ -46,7 +46,7 @@ struct HubConnection: Hashable, Sendable {
     var missed: [MissedTopic: UInt64] = [:]
     /// True if more topics had such posts than the hub keeps in `missed`.
     ///
-    /// Then the hub checks all topics that the connection subscribes to.
+    /// If so, the hub checks all topics that the connection subscribes to.
     var isMissingMore = false
     var lastBatch: UInt64 = 0
     /// The posts that it takes beyond those that it has confirmed.

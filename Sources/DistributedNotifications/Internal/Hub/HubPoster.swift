@@ -1,12 +1,12 @@
 internal import DequeModule
 
-/// A poster, as its hub knows it.
+/// The hub's state of a poster.
 struct HubPoster: Hashable, Sendable {
     /// The numbers of a topic.
     struct Mark: Hashable, Sendable {
         /// The newest post.
         var last: UInt64 = 0
-        /// The newest post when the hub first heard of the poster.
+        /// The newest post when the poster first connected to the hub.
         var base: UInt64 = 0
 
         mutating func raise(to number: UInt64, isBase: Bool) {
@@ -33,16 +33,16 @@ struct HubPoster: Hashable, Sendable {
     /// The number up to which its posts are settled.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
-    /// A post was accepted, and goes to a number of connections.
+    /// Notes that a post was accepted, which a number of connections have to confirm.
     mutating func accept(_ number: UInt64, waiting: Int) {
         accepted = number
         if waiting > 0 { unsettled.append(Unsettled(number: number, waiting: waiting)) }
     }
 
-    /// The poster does not send any more what it has posted up to a number.
+    /// Notes that the poster will not send posts up to a number.
     mutating func skip(to number: UInt64) { accepted = max(accepted, number) }
 
-    /// One connection less waits for a post.
+    /// Notes that one more connection has confirmed a post, or will never confirm it.
     ///
     /// - Returns: True if ``settled`` has changed.
     mutating func settle(_ number: UInt64) -> Bool {

@@ -5,31 +5,33 @@ internal import RunLoops
 ///
 /// > Thread safety: the thread of its loop.
 final class HubServer {
-    /// A connection, as its port knows it.
+    /// A connection of the port.
     private struct Client {
         let peer: MessagePort.Peer
         let poster: PosterID
         let numbers: NumberView?
-        /// Output that the port had no room for.
+        /// The message that the port had no room for.
         var held: (id: UInt32, bytes: [UInt8])?
     }
 
-    /// The most posters that are neither connected nor known to have ended.
+    /// The limit of posters that are neither connected nor known to have ended.
     private static let mostAway = 4_096
 
     private let port: MessagePort
     private let loop: RunLoop
     private var hub: Hub
     private var clients: [UInt64: Client] = [:]
-    /// The posters whose connections have ended before their processes have, with what tells of the process's end.
+    /// The posters whose connections have ended, and whose processes have not ended as far as the hub knows.
     private var away: [PosterID: Away] = [:]
+    /// The same posters, the one that has been away longest first.
     private var awayOrder: [PosterID] = []
     private(set) var violations = 0
     /// Called once when the hub has lost its name, and has ended.
     private let ended: () -> Void
 
     private struct Away {
-        let process: ProcessSource
+        /// Reports the end of the process; nil if the hub cannot see the process.
+        let process: ProcessSource?
         let numbers: NumberView?
     }
 
@@ -68,8 +70,9 @@ final class HubServer {
     func end() {
         if !port.isValid { return }
         port.invalidate()
-        for waiting in away.values { waiting.process.invalidate() }
+        for waiting in away.values { waiting.process?.invalidate() }
         away = [:]
+        awayOrder = []
         clients = [:]
         ended()
     }
@@ -112,11 +115,11 @@ final class HubServer {
             if other.peer.credentials.processID != peer.credentials.processID {
                 return refuse(peer, HubMessage.refusedDuplicate)
             }
-            // Its end of the old connection is closed, and this end has not noticed yet.
+            // The same process has connected again before this end has noticed the end of the old connection.
             port.disconnect(other.peer)
             clients[other.peer.connection] = nil
         }
-        away.removeValue(forKey: poster)?.process.invalidate()
+        forget(poster)
         _ = hub.open(peer.connection, poster: poster)
         clients[peer.connection] = Client(peer: peer, poster: poster, numbers: numbers)
         var welcome = WireWriter()
@@ -129,7 +132,7 @@ final class HubServer {
     private func refuse(_ peer: MessagePort.Peer, _ reason: UInt32) {
         var refusal = WireWriter()
         refusal.put(reason)
-        // A peer that does not read it is closed all the same.
+        // The connection is closed even if the peer does not read the refusal.
         do { _ = try port.send(refusal.bytes, id: HubMessage.refusal, to: peer) } catch {}
     }
 
@@ -176,7 +179,7 @@ final class HubServer {
         }
     }
 
-    /// Sends what there is for a connection, for as long as there is room.
+    /// Sends the output for a connection while there is room.
     private func flush(_ connection: UInt64) {
         guard let client = clients[connection] else { return }
         if let held = client.held {
@@ -197,13 +200,13 @@ final class HubServer {
         }
     }
 
-    /// Sends, or holds what there is no room for until the port says that there is.
+    /// Sends a message, or holds it until the port has room.
     private func send(_ id: UInt32, _ bytes: [UInt8], to connection: UInt64) {
         guard let client = clients[connection] else { return }
         do {
             if try !port.send(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
         } catch {
-            // It has ended, which its port tells in a moment.
+            // The connection has ended, which the port is about to report.
             clients[connection]?.held = (id, bytes)
         }
     }
@@ -219,35 +222,43 @@ final class HubServer {
         flushAll()
     }
 
-    /// The connection of a poster has ended, but perhaps not its process, which may connect again.
+    /// Waits for the end of a poster's process, which may connect again before.
     private func awaitEnd(of client: Client) {
         let poster = client.poster
         let numbers = client.numbers
         let process = client.peer.credentials.processID
-        // A process that this one cannot see may live for ever.
-        guard process > 0 else { return }
         do throws(SystemError) {
-            let source = try ProcessSource(process) { [unowned self] _, _ in
-                away[poster] = nil
-                hub.end(poster, last: numbers?.value)
-                flushAll()
+            var source: ProcessSource?
+            // The number is 0 if the process is in another namespace, so that this one cannot see it.
+            if process > 0 {
+                let made = try ProcessSource(process) { [unowned self] _, _ in
+                    forget(poster)
+                    hub.end(poster, last: numbers?.value)
+                    flushAll()
+                }
+                try loop.add(made, forMode: .common)
+                source = made
             }
-            try loop.add(source, forMode: .common)
             away[poster] = Away(process: source, numbers: numbers)
             awayOrder.append(poster)
-            forgetOldest()
+            giveUpOldest()
         } catch {
-            // There is no such process any more.
+            // The process has already ended.
             hub.end(poster, last: numbers?.value)
         }
     }
 
-    /// Gives up the poster that is away for the longest time, if there are too many.
-    private func forgetOldest() {
-        if awayOrder.count <= HubServer.mostAway { return }
-        let poster = awayOrder.removeFirst()
-        guard let oldest = away.removeValue(forKey: poster) else { return }
-        oldest.process.invalidate()
+    /// Stops waiting for the end of a poster's process.
+    private func forget(_ poster: PosterID) {
+        guard let known = away.removeValue(forKey: poster) else { return }
+        known.process?.invalidate()
+        awayOrder.removeAll { $0 == poster }
+    }
+
+    /// Gives up the poster that has been away longest, if there are too many.
+    private func giveUpOldest() {
+        guard awayOrder.count > HubServer.mostAway, let poster = awayOrder.first else { return }
+        forget(poster)
         hub.end(poster, last: nil)
     }
 }

@@ -20,7 +20,7 @@ final class HubThread: Sendable {
             do throws(MessagePortError) {
                 server.value = try HubServer(name, in: names, limits, on: thread.runLoop) {
                     _ = hasEnded.decide(())
-                    // Not at once: the server is still running the call that ends it.
+                    // In a later block, because the server is still running the call that ends it.
                     thread.runLoop.performInEveryMode {
                         server.value = nil
                         thread.stop()

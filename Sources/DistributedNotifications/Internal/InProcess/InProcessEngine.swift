@@ -54,7 +54,7 @@ final class InProcessEngine: Engine {
     private func tell(_ body: (inout Hub, UInt64) throws(Hub.Violation) -> Void) {
         guard let connection else { return }
         hub.tell { hub throws(Hub.Violation) in
-            // Another hub has taken its place, and this connection is not in it; the notice of that is on its way.
+            // The hub of this connection was replaced, which is about to be reported.
             if hub.connections[connection] == nil { return }
             try body(&hub, connection)
         }

@@ -39,7 +39,7 @@ final class InProcessHubCore: Sendable {
         }
     }
 
-    /// Tells the hub something, and wakes the connections that have output then.
+    /// Applies a change to the hub, and wakes the connections that then have output.
     func tell(_ body: (inout Hub) throws(Hub.Violation) -> Void) {
         let woken = state.withLock { state in
             do throws(Hub.Violation) { try body(&state.hub) } catch {
@@ -53,7 +53,7 @@ final class InProcessHubCore: Sendable {
     /// Takes the next output of a connection; nil if there is none.
     func next(for connection: UInt64) -> Hub.Output? { state.withLock { $0.hub.next(for: connection) } }
 
-    /// Closes a connection, whose poster ends if a number is given.
+    /// Closes a connection, and ends its poster if a last number is given.
     func close(_ connection: UInt64, poster: PosterID, last: UInt64?) {
         tell { hub in
             hub.close(connection)

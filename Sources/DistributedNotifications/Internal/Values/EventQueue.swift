@@ -32,7 +32,7 @@ struct EventQueue: Sendable {
         }
 
         mutating func take(_ key: Key) -> DistributedNotificationGap? {
-            // The place in the order is skipped later, or is used again by a new loss.
+            // The key stays in the order, where it is skipped later or used again by a new loss.
             guard let gap = gaps.removeValue(forKey: key) else { return nil }
             order.removeAll { $0 == key }
             return gap
@@ -45,12 +45,12 @@ struct EventQueue: Sendable {
     /// True while the center is suspended.
     private(set) var isSuspended = false
 
-    /// The gaps before everything that waits.
+    /// The gaps before all waiting entries.
     private var leading = Losses()
     private var entries = Deque<DistributedNotificationEvent>()
-    /// The gaps behind everything that waits.
+    /// The gaps after all waiting entries.
     private var trailing = Losses()
-    /// The number of entries that have left at the front.
+    /// The number of entries that were removed from the front so far.
     private var head = 0
     /// The number, counted from the first entry ever, up to which entries are delivered although the center is suspended.
     private var released = 0
@@ -88,7 +88,7 @@ struct EventQueue: Sendable {
     mutating func append(_ event: Follower.Event) {
         switch event {
         case .gap(let gap):
-            // What was dropped before it comes before it.
+            // The gaps for earlier losses come first.
             while let lost = trailing.takeFirst() { entries.append(.gap(lost)) }
             entries.append(.gap(gap))
             mergeable = [:]
@@ -131,7 +131,7 @@ struct EventQueue: Sendable {
         count += 1
     }
 
-    /// Puts the newest notification of a topic in the place of the one that waits.
+    /// Replaces the waiting notification of a topic by a newer one.
     private mutating func merge(_ post: Post) {
         let key = Key(poster: post.poster, topic: post.topic)
         if let place = mergeable[key], place >= head, case .notification(let waiting) = entries[place - head]
@@ -156,13 +156,13 @@ struct EventQueue: Sendable {
             return
         }
         guard case .notification(let oldest) = entries.remove(at: index) else { return }
-        // The entries behind it have moved up.
+        // The later entries have moved up.
         mergeable = mergeable.filter { $0.value < head + index }
         if released > head + index { released -= 1 }
         if index == 0 {
             leading.add(oldest.post, reason)
         } else {
-            // A gap of the engine stays before it.
+            // A gap that the engine has reported stays before the notification.
             var losses = Losses()
             losses.add(oldest.post, reason)
             if let gap = losses.takeFirst() { insert(gap, at: index) }
@@ -171,7 +171,7 @@ struct EventQueue: Sendable {
         droppedCount += 1
     }
 
-    /// Puts a gap behind gaps of the engine, or makes the last of them longer.
+    /// Inserts a gap after the gaps that the engine has reported, or extends the last of them.
     private mutating func insert(_ gap: DistributedNotificationGap, at index: Int) {
         for place in (0..<index).reversed() {
             guard case .gap(let known) = entries[place] else { continue }

@@ -1,9 +1,8 @@
 internal import DequeModule
 
-/// The account of one observer: for each poster and topic the number up to which everything was delivered, or told to be
-/// missing.
+/// The account of one observer: for each poster and topic, the number up to which each post was delivered or is in a gap.
 ///
-/// A pure value: it is fed with what an engine delivers, and says what the observer gets.
+/// A pure value. It takes the events of an engine, and makes the events of the observer.
 struct Follower: Hashable, Sendable {
     /// An event for the observer.
     enum Event: Hashable, Sendable {
@@ -22,26 +21,26 @@ struct Follower: Hashable, Sendable {
         var last: UInt64 { topics.values.reduce(floor, max) }
     }
 
-    /// The most posters that have ended of which the account is kept, because an engine may still have posts of them.
+    /// The number of ended posters whose accounts are kept, because an engine may still have posts of them.
     static let mostEnded = 1_024
 
-    /// The subscription; its start is where the next connection goes on.
+    /// The subscription, whose start is the place where the next connection continues.
     private(set) var subscription: Subscription
-    /// The epoch in which the subscription began; nil as long as it has not.
+    /// The epoch in which the subscription began; nil if it has not begun.
     private(set) var beginning: Epoch?
     private var accounts: [PosterID: Account] = [:]
-    /// The posters whose accounts are kept for a while, the oldest first.
+    /// The ended posters whose accounts are kept, the oldest first.
     private var ended = Deque<PosterID>()
 
-    /// True once this connection has checked what the observer should have.
+    /// True once a baseline of this connection was taken.
     private var isChecked = false
-    /// The ends that were told before that.
+    /// The ends of posters that came before the baseline.
     private var waitingEnds: [WaitingEnd] = []
 
     private struct WaitingEnd: Hashable, Sendable {
         let end: PosterEnd
         let epoch: Epoch
-        /// True if it was told before the subscription began, so that it is no loss.
+        /// True if the end came before the subscription began, so that it means no loss.
         let isOld: Bool
     }
 
@@ -50,7 +49,7 @@ struct Follower: Hashable, Sendable {
     /// True once the subscription is confirmed.
     var hasBegun: Bool { beginning != nil }
 
-    /// A connection begins.
+    /// Notes that a connection begins.
     mutating func connect() { isChecked = false }
 
     // MARK: - Posts
@@ -67,14 +66,14 @@ struct Follower: Hashable, Sendable {
         if delivered.subscription.map({ $0 != subscription.number }) ?? !hasBegun { return }
         subscription.start = .after(delivered.position, epoch)
         var last = accounts[post.poster]?.last(post.topic) ?? 0
-        // What comes first for a new subscription begins somewhere: what was before it was not asked for.
+        // A new subscription did not ask for the posts before the first one that it gets.
         if !hasBegun && accounts[post.poster]?.topics[post.topic] == nil { last = max(last, post.previous) }
         if post.number <= last { return }
         if post.previous > last {
             emit(gap(post.poster, post.topic, from: last + 1, to: post.previous, .notKept))
         }
         accounts[post.poster, default: Account()].topics[post.topic] = post.number
-        // It was given up too early.
+        // The poster was given up too early.
         accounts[post.poster]?.hasEnded = false
         emit(.notification(post))
     }
@@ -84,7 +83,7 @@ struct Follower: Hashable, Sendable {
         guard hasBegun, subscription.matches(horizon.topic) else { return }
         let last = accounts[horizon.poster]?.last(horizon.topic) ?? 0
         if horizon.number <= last { return }
-        // Another epoch had that post before this subscription began.
+        // In this epoch the post was accepted before the subscription began.
         if !(horizon.isBase && beginning == epoch) {
             emit(gap(horizon.poster, horizon.topic, from: last + 1, to: horizon.number, horizon.reason))
         }
@@ -93,7 +92,7 @@ struct Follower: Hashable, Sendable {
 
     // MARK: - Baselines
 
-    /// Takes a baseline, with which the subscription begins, or with which it is checked.
+    /// Takes a baseline, with which the subscription begins or, on a later connection, is checked.
     mutating func take(_ baseline: Baseline, in epoch: Epoch, _ emit: (Event) -> Void) {
         guard baseline.subscription == subscription.number else { return }
         for mark in baseline.marks {
@@ -139,7 +138,7 @@ struct Follower: Hashable, Sendable {
 
     /// Takes the end of a poster.
     ///
-    /// It is kept until the baseline has come, behind which nothing of the poster is on its way.
+    /// The end is kept until the baseline has come, after which no post of the poster arrives.
     mutating func take(_ end: PosterEnd, in epoch: Epoch, _ emit: (Event) -> Void) {
         if isChecked { return take(end, in: epoch, checkedIn: epoch, emit) }
         waitingEnds.append(WaitingEnd(end: end, epoch: epoch, isOld: !hasBegun))
@@ -149,18 +148,18 @@ struct Follower: Hashable, Sendable {
         _ end: PosterEnd, in epoch: Epoch, checkedIn checked: Epoch, _ emit: (Event) -> Void
     ) {
         if accounts[end.poster]?.hasEnded == true { return }
-        // What another epoch had accepted, this one cannot deliver.
+        // This epoch cannot deliver the posts that another one has accepted.
         let accepted = epoch == checked ? end.accepted : 0
         if let last = end.last, last <= accepted { return forget(end.poster) }
         lose(end.poster, after: accepted, to: end.last, emit)
     }
 
-    /// The poster was known from an earlier epoch, and is not heard of in this one within the grace period.
+    /// Gives up a poster of an earlier epoch that has not connected in this one within the grace period.
     mutating func giveUp(_ poster: PosterID, _ emit: (Event) -> Void) {
         if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
     }
 
-    /// A poster has ended, and what is not accounted for will not come.
+    /// Makes gaps of the posts of an ended poster that are not accounted for.
     private mutating func lose(
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {

@@ -1,12 +1,12 @@
-/// The posters that a center has heard of, and those whose fate is in doubt since the connection began anew.
+/// The posters that a center knows, and those of them that have not been reported since the last connection began.
 ///
 /// A pure value.
 struct KnownPosters: Hashable, Sendable {
     private(set) var known: Set<PosterID> = []
-    /// The posters that are known from before this connection, and that this connection has not told of.
+    /// The known posters that the engine has not reported on this connection.
     private(set) var inDoubt: Set<PosterID> = []
 
-    /// A connection begins.
+    /// Notes that a connection begins.
     ///
     /// - Returns: The posters to ask for.
     mutating func connect() -> [PosterID] {
@@ -14,21 +14,21 @@ struct KnownPosters: Hashable, Sendable {
         return known.sorted()
     }
 
-    /// The engine has told of a poster.
+    /// Notes that the engine has reported a poster.
     mutating func note(_ poster: PosterID) {
         known.insert(poster)
         if !inDoubt.isEmpty { inDoubt.remove(poster) }
     }
 
-    /// A poster has ended.
+    /// Notes that a poster has ended.
     mutating func end(_ poster: PosterID) {
         known.remove(poster)
         inDoubt.remove(poster)
     }
 
-    /// The grace period is over: what is still in doubt is given up.
+    /// Forgets the posters that are still in doubt, because the grace period is over.
     ///
-    /// - Returns: The posters that are given up.
+    /// - Returns: Those posters.
     mutating func giveUp() -> [PosterID] {
         defer {
             known.subtract(inDoubt)

@@ -2,10 +2,10 @@ internal import DequeModule
 
 /// The posts of one poster: their numbers, and those that are kept until they are settled.
 ///
-/// A pure value: it knows no engine and no clock. The center hands its posts to the engine in the order of ``next``, and tells
-/// it of connections and acknowledgements.
+/// A pure value, without an engine and a clock. The center hands its posts to the engine in the order of ``next``, and notes
+/// connections and acknowledgements here.
 struct PosterLog: Hashable, Sendable {
-    /// The bounds of what the log keeps.
+    /// The limits of the log.
     struct Limits: Hashable, Sendable {
         var posts: Int
         var bytes: Int
@@ -28,7 +28,7 @@ struct PosterLog: Hashable, Sendable {
         case taken(UInt64, dropped: [UInt64])
         /// There is no room.
         case full
-        /// There would be too many topics.
+        /// The limit of topics is reached.
         case tooManyTopics
     }
 
@@ -94,7 +94,7 @@ struct PosterLog: Hashable, Sendable {
         if isConnected {
             if post.number > sent {
                 due[post.topic] = post.number
-                // Counts as handed over: the horizon is.
+                // The horizon stands for the post, so the post counts as handed over.
                 sent = post.number
             } else {
                 droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number))
@@ -132,7 +132,7 @@ struct PosterLog: Hashable, Sendable {
         return Announcement(horizons: horizons, number: sent, isOpening: false)
     }
 
-    /// The engine has taken ``next``.
+    /// Notes that the engine has taken ``next``.
     mutating func handedOver(_ number: UInt64) { sent = max(sent, number) }
 
     /// The number up to which posts were handed over on this connection.
@@ -140,9 +140,9 @@ struct PosterLog: Hashable, Sendable {
 
     // MARK: - The connection
 
-    /// The engine is connected: all that is kept is handed over again.
+    /// Notes that the engine is connected, so that all kept posts are handed over again.
     ///
-    /// - Returns: The opening horizons, which stand for all that is not kept any more.
+    /// - Returns: The opening horizons, which stand for the posts that are no longer kept.
     mutating func connect() -> Announcement {
         isConnected = true
         sent = (retained.first?.number ?? lastNumber + 1) - 1
@@ -164,14 +164,14 @@ struct PosterLog: Hashable, Sendable {
             horizons: horizons.sorted { $0.number < $1.number }, number: sent, isOpening: true)
     }
 
-    /// The connection has ended.
+    /// Notes that the connection has ended.
     mutating func disconnect() {
         isConnected = false
         droppedOnTheWay = []
         due = [:]
     }
 
-    /// The engine has acknowledged posts.
+    /// Takes an acknowledgement.
     ///
     /// - Returns: True if there is more room than before.
     mutating func acknowledge(accepted: UInt64, settled: UInt64) -> Bool {

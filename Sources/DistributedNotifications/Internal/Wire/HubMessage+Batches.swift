@@ -54,7 +54,7 @@ extension WireReader {
         case 1:
             let post = try post(of: try poster())
             let position = Position(low: try count())
-            // The numbers of subscriptions begin with 1.
+            // 0 stands for none, because subscriptions are numbered from 1.
             let only = try number(UInt64.self)
             return .post(.init(post: post, position: position, subscription: only == 0 ? nil : only))
         case 2: return .horizon(try horizon())

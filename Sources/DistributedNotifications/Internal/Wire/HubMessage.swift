@@ -1,4 +1,4 @@
-/// The messages between a center and its hub, by the number that the port gives a message.
+/// The numbers of the messages between a center and its hub.
 enum HubMessage {
     /// The version of the protocol, which both ends state.
     static let version: UInt32 = 1
@@ -6,7 +6,7 @@ enum HubMessage {
     /// The largest message in either direction.
     static let mostBytes = 131_072
 
-    // From a center.
+    // The messages of a center.
     static let hello: UInt32 = 1
     static let announce: UInt32 = 2
     static let posts: UInt32 = 3
@@ -16,7 +16,7 @@ enum HubMessage {
     static let confirm: UInt32 = 7
     static let bye: UInt32 = 8
 
-    // From the hub.
+    // The messages of the hub.
     static let welcome: UInt32 = 16
     static let acknowledged: UInt32 = 17
     static let batch: UInt32 = 18
@@ -26,7 +26,7 @@ enum HubMessage {
     static let refusedVersion: UInt32 = 1
     static let refusedDuplicate: UInt32 = 2
 
-    // The most entries of one message, so that it fits.
+    // The largest numbers of entries that fit a message.
     static let horizonsPerMessage = 200
     static let subscriptionsPerMessage = 200
     static let postersPerMessage = 4_096

@@ -1,4 +1,4 @@
-/// Reads the bytes of a message that another process has written, and believes nothing of it.
+/// A reader of a message from another process, which checks every length and number.
 struct WireReader: Sendable {
     private let bytes: [UInt8]
     private var position = 0
@@ -22,7 +22,7 @@ struct WireReader: Sendable {
         return number
     }
 
-    /// Reads a number that counts something, so that adding to it does not overflow.
+    /// Reads a number below 2⁶³, to which code may add without an overflow.
     mutating func count() throws(Hub.Violation) -> UInt64 {
         let number = try number(UInt64.self)
         if number > UInt64(Int64.max) { throw Hub.Violation("a number is beyond all counting") }

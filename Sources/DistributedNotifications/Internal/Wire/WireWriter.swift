@@ -6,7 +6,7 @@ struct WireWriter: Sendable {
         var rest = number
         for _ in 0..<(Number.bitWidth / 8) {
             bytes.append(UInt8(truncatingIfNeeded: rest))
-            // No shift by the width of a byte, which traps for one.
+            // A single byte cannot be shifted by its own width.
             rest = Number.bitWidth == 8 ? 0 : rest >> 8
         }
     }
@@ -22,7 +22,7 @@ struct WireWriter: Sendable {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Writes a string, or that there is none.
+    /// Writes an optional string.
     mutating func put(_ text: String?) {
         put(UInt8(text == nil ? 0 : 1))
         if let text { put(text) }
