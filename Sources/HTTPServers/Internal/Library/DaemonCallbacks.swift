@@ -51,7 +51,7 @@ extension ServerLink {
     fileprivate func begin(_ target: String) -> UnsafeMutableRawPointer {
         server.statistics.requests += 1
         quietSince = nil
-        let made = Exchange(server, self, target)
+        let made = Exchange(self, target)
         exchange = made
         // Safe: the link holds the exchange until it is ended.
         return unsafe Unmanaged.passUnretained(made).toOpaque()
@@ -67,7 +67,8 @@ extension Exchange {
         _ count: UnsafeMutablePointer<Int>
     ) -> Bool {
         if isAborted { return false }
-        guard let server, let link else { return false }
+        guard let link else { return false }
+        let server = link.server
         var asksFirst = false
         if request.method.isEmpty { asksFirst = unsafe takeHeader(server, link, method, version) }
         switch state.next(
@@ -105,10 +106,10 @@ extension Exchange {
         let number = unsafe String(cString: version + "HTTP/".utf8.count)
         let received = HTTPServer.Request(
             name, request.target, version: number, fields: unsafe fields(of: link.handle))
-        request = received
         let asksAboutBodies = server.headerHandler != nil
         let verdict = RequestRules.verdict(
             on: received, bodyLimit: asksAboutBodies ? nil : server.options.bodyLimit)
+        request = received
         guard case .accepted(let hasBody) = verdict else {
             if case .refused(let status) = verdict { refuse(status, server) }
             return false
