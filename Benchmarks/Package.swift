@@ -14,6 +14,11 @@ if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .err
 let package = Package(
     name: "runloop-bench",
     products: [.executable(name: "runloop-bench", targets: ["runloop-bench"])],
+    traits: [
+        .trait(
+            name: "Redis",
+            description: "Posts to a Redis server; needs libhiredis-dev, and redis-server to run")
+    ],
     dependencies: [
         .package(name: "swift-run-loops", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -26,21 +31,35 @@ let package = Package(
         .target(name: "CThreadControl"),
         .target(name: "CLoad", linkerSettings: [.linkedLibrary("event_core")]),
         .target(
-            name: "CWeb",
-            linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+            name: "CWeb", dependencies: ["CLoad"],
+            linkerSettings: [
+                .linkedLibrary("curl"), .linkedLibrary("microhttpd"), .linkedLibrary("ssl"),
+                .linkedLibrary("crypto"),
+            ]),
+        .target(
+            name: "CRedisLoad", cSettings: [.define("BENCH_REDIS", .when(traits: ["Redis"]))],
+            linkerSettings: [.linkedLibrary("hiredis", .when(traits: ["Redis"]))]),
         .executableTarget(
             name: "runloop-bench",
             dependencies: [
                 "CYardsticks", "CAllocationCounter", "CThreadControl", "CLoad", "CWeb",
+                .target(name: "CRedisLoad", condition: .when(traits: ["Redis"])),
+                .product(
+                    name: "RedisNotifications", package: "swift-run-loops",
+                    condition: .when(traits: ["Redis"])),
+                .product(name: "DistributedNotifications", package: "swift-run-loops"),
                 .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "MessagePorts", package: "swift-run-loops"),
                 .product(name: "Notifications", package: "swift-run-loops"),
                 .product(name: "Streams", package: "swift-run-loops"),
                 .product(name: "HTTPClients", package: "swift-run-loops"),
+                .product(name: "HTTPServers", package: "swift-run-loops"),
+                .product(name: "FoundationRunLoops", package: "swift-run-loops"),
                 .product(name: "TLSStreams", package: "swift-run-loops"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings),

@@ -51,7 +51,7 @@ public struct HTTPFields: Hashable, Sendable {
     /// - Parameter name: The name, in any case.
     /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
-        get { fields.first { HTTPFields.areEqual($0.name, name) }?.value }
+        get { fields.firstIndex { HTTPFields.areEqual($0.name, name) }.map { fields[$0].value } }
         set {
             let place = fields.firstIndex { HTTPFields.areEqual($0.name, name) }
             fields.removeAll { HTTPFields.areEqual($0.name, name) }
@@ -69,8 +69,12 @@ public struct HTTPFields: Hashable, Sendable {
 
     /// True if two names are equal but for the case of ASCII letters.
     package static func areEqual(_ one: String, _ other: String) -> Bool {
-        one.utf8.count == other.utf8.count
-            && zip(one.utf8, other.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+        if one.utf8.count != other.utf8.count { return false }
+        var (one, other) = (one, other)
+        // Safe: the bytes are only read during the calls.
+        return one.withUTF8 { one in
+            other.withUTF8 { unsafe zip(one, $0).allSatisfy { lowercase($0) == lowercase($1) } }
+        }
     }
 
     package static func lowercase(_ letter: UInt8) -> UInt8 {

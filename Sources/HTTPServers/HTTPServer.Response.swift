@@ -42,7 +42,8 @@ extension HTTPServer {
         ///   - type: The value of `Content-Type`.
         ///   - status: The status.
         public init(_ text: String, type: String = "text/plain; charset=utf-8", status: Int = 200) {
-            self.init(status: status, fields: ["Content-Type": type], body: Array(text.utf8))
+            self.init(status: status, body: Array(text.utf8))
+            fields.append("Content-Type", type)
         }
     }
 }

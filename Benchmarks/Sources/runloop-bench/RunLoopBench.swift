@@ -7,7 +7,7 @@ struct RunLoopBench: ParsableCommand {
     static let families: [any Family.Type] = [
         LatencyFamily.self, ThroughputFamily.self, NotificationsFamily.self, ExecutorsFamily.self,
         TimersFamily.self, FairnessFamily.self, ScaleFamily.self, PortsFamily.self,
-        NetworkingFamily.self, WebFamily.self, RecordingFamily.self,
+        NetworkingFamily.self, WebFamily.self, DistributedFamily.self, RecordingFamily.self,
     ]
 
     static let configuration = CommandConfiguration(

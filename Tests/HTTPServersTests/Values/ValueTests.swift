@@ -33,8 +33,9 @@ import Testing
 
     @Test func `each rule of a request has its status`() {
         func status(_ fields: HTTPFields, version: String = "1.1", method: String = "GET") -> Int? {
-            RequestRules.refusal(
-                of: HTTPServer.Request(method, "/", version: version, fields: fields), bodyLimit: 10)
+            let request = HTTPServer.Request(method, "/", version: version, fields: fields)
+            let verdict = RequestRules.verdict(on: request, bodyLimit: 10)
+            return if case .refused(let status) = verdict { status } else { nil }
         }
         #expect(status(["Host": "a"]) == nil)
         #expect(status([:]) == 400)
@@ -49,6 +50,16 @@ import Testing
         #expect(status(["Host": "a", "Transfer-Encoding": "CHUNKED"]) == nil)
         #expect(status(["Host": "a", "Transfer-Encoding": "gzip"]) == 501)
         #expect(status(["Host": "a", "X ": "1"]) == 400)
+    }
+
+    @Test func `a body follows a length and an encoding`() {
+        func hasBody(_ fields: HTTPFields) -> RequestRules.Verdict {
+            RequestRules.verdict(on: HTTPServer.Request("POST", "/", fields: fields), bodyLimit: nil)
+        }
+        #expect(hasBody(["Host": "a"]) == .accepted(hasBody: false))
+        #expect(hasBody(["Host": "a", "Content-Length": "0"]) == .accepted(hasBody: false))
+        #expect(hasBody(["Host": "a", "Content-Length": "9999"]) == .accepted(hasBody: true))
+        #expect(hasBody(["Host": "a", "Transfer-Encoding": "chunked"]) == .accepted(hasBody: true))
     }
 
     @Test func `a request goes through its steps in one order`() {

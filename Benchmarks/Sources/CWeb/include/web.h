@@ -32,3 +32,25 @@ void bench_curl_destroy(bench_curl *client);
 
 /// Makes requests, of which this many are under way at once. Returns false if an answer is wrong.
 bool bench_curl_run(bench_curl *client, int32_t parallel, int32_t requests);
+
+/// libmicrohttpd on a thread of its own, which answers each request with 13 bytes; NULL if it cannot be started.
+typedef struct bench_daemon bench_daemon;
+bench_daemon *bench_daemon_start(void);
+uint16_t bench_daemon_port(const bench_daemon *daemon);
+
+/// The number of the thread; 0 before the first answer.
+int32_t bench_daemon_thread(const bench_daemon *daemon);
+
+/// Ends the thread, and closes all connections.
+void bench_daemon_stop(bench_daemon *daemon);
+
+/// Clients of an HTTP server, one connection each. One thread.
+typedef struct bench_visitors bench_visitors;
+
+/// Opens the connections; NULL if one is refused.
+bench_visitors *bench_visitors_connect(uint16_t port, int32_t count);
+void bench_visitors_leave(bench_visitors *visitors);
+
+/// Makes requests, one at a time on each connection, and checks every answer: the status, the length and the body. Returns false
+/// if one is wrong, or has not come for ten seconds.
+bool bench_visitors_ask(bench_visitors *visitors, int32_t requests);

@@ -94,3 +94,17 @@ int64_t bench_packets_receive(int end, int epoll);
 
 /// Counts packets and answers questions until the peer closes its end.
 void bench_packets_serve(int end, int epoll);
+
+/// The length of a post through the relay.
+enum { bench_post_length = 64 };
+
+/// Receives posts and sends each to all observers, with an epoll, until the descriptor `stop` is readable.
+///
+/// All sockets are of the kind SEQPACKET. A full one makes the relay wait, and then the poster.
+void bench_relay_serve(int poster, const int *observers, int32_t count, int stop);
+
+/// Sends a post to the relay; false if the connection has ended.
+bool bench_relay_post(int poster, int64_t number, int64_t time);
+
+/// Waits for the next post; false if the connection has ended.
+bool bench_relay_observe(int observer, int64_t *number, int64_t *time);

@@ -1,3 +1,5 @@
+internal import CYardsticks
+internal import Dispatch
 internal import RunLoops
 
 /// Isolates the ticks that a loop misses because it shares two processors with eight busy processes: for a loop that sleeps,
@@ -74,5 +76,78 @@ struct SharedProcessors: Measurement {
                 stretch: .atLeast(1), figure: delivered.ratio(.spin, to: .park),
                 note: machine.twoProcessorsNote)
         ]
+    }
+}
+
+/// Observes a timer of one millisecond, and a descriptor that is always ready, in a loop for a while.
+final class TimerWatch: @unchecked Sendable {
+    // Safe because only the loop's thread uses the mutable state, until it signals the end.
+    /// The lateness of each fire, in nanoseconds.
+    private(set) var delays: [Int64] = []
+    /// The number of points of the timer's grid after the first fire, and of the fires at these points.
+    private(set) var points = 0
+    var fires: Int { delays.count - 1 }
+    /// The number of calls of the descriptor's handler.
+    private(set) var reads = 0
+    /// The number of passes without such a call, between the first call and the last.
+    private(set) var passesWithoutRead = 0
+    /// The number of messages that the loop received between the first and the last fire, and of its passes meanwhile.
+    private(set) var messages = 0
+    private(set) var passes = 0
+
+    private var gridError = 0
+    private var lastPass: Int?
+    private let isOver = DispatchSemaphore(value: 0)
+
+    /// Watches a loop and waits for the end.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop.
+    ///   - length: The length of the observation.
+    ///   - generator: Keeps the loop busy; nil for a loop at rest. Only a busy loop watches the descriptor, because a loop with
+    ///     a descriptor that is always ready is never at rest.
+    /// - Throws: ``Miscount`` if the timer left its grid, or if the observation has not ended after two minutes.
+    init(_ loop: RunLoop, length: Duration, generator: LoadGenerator?) throws {
+        try loop.performAndWait { [self] in try begin(length, generator) }
+        try isOver.waitForEnd()
+        try Miscount.check(expected: 0, found: gridError)
+    }
+
+    private func begin(_ length: Duration, _ generator: LoadGenerator?) throws {
+        let loop = RunLoop.current
+        let source = generator == nil ? nil : try readSource(in: loop)
+        var first: (date: ContinuousClock.Instant, statistics: RunLoop.Statistics, messages: Int)?
+        let timer = Timer(timeInterval: .milliseconds(1), repeats: true) { [self] timer in
+            let date = timer.fireDate
+            delays.append(date.duration(to: .now).nanoseconds)
+            guard let first else {
+                first = (date, loop.statistics, generator?.count ?? 0)
+                return
+            }
+            if first.date.duration(to: date) < length { return }
+            timer.invalidate()
+            source?.invalidate()
+            passes = loop.statistics.passes - first.statistics.passes
+            messages = (generator?.count ?? 0) - first.messages
+            // At each point of the grid, the timer has fired or has counted a missed fire.
+            points = Int(first.date.duration(to: date) / .milliseconds(1))
+            gridError = points - fires - timer.missedFireCount
+            isOver.signal()
+        }
+        loop.add(timer, forMode: .default)
+    }
+
+    /// A source for a descriptor that is always ready, because nothing reads it.
+    private func readSource(in loop: RunLoop) throws -> DescriptorSource {
+        let descriptor = bench_event_open(true)
+        precondition(descriptor >= 0, "TimerWatch: the kernel refused an eventfd")
+        let source = DescriptorSource(descriptor, interest: .read, closesDescriptor: true) { [self] _, _ in
+            let pass = loop.statistics.passes
+            reads += 1
+            if let lastPass { passesWithoutRead += pass - lastPass - 1 }
+            lastPass = pass
+        }
+        try loop.add(source, forMode: .default)
+        return source
     }
 }

@@ -141,6 +141,9 @@ struct Posting: Measurement {
             TargetRow(
                 "B-N2", "synchronous post, 100 observers ÷ Foundation's", .atMost(0.1),
                 stretch: .atMost(0.03), figure: ratio(.name, observers: 100)),
+            TargetRow(
+                "B-N5", "synchronous post of FoundationRunLoops, one observer ÷ Foundation's", .below(0.3),
+                figure: ratio(.face, observers: 1)),
         ]
     }
 
@@ -172,13 +175,14 @@ protocol Poster: AnyObject, Sendable {
 enum PostSubject: String, CaseIterable {
     case name = "RunLoops post"
     case message = "RunLoops typed message"
+    case face = "FoundationRunLoops post"
     case foundationName = "Foundation post"
     case foundationMessage = "Foundation typed message (‡)"
 
     /// The relation to this package.
     var role: Chart.Role {
         switch self {
-        case .name, .message: .ours
+        case .name, .message, .face: .ours
         case .foundationName, .foundationMessage: .peer
         }
     }
@@ -186,7 +190,7 @@ enum PostSubject: String, CaseIterable {
     /// The subject that this one is compared with.
     var yardstick: PostSubject {
         switch self {
-        case .name, .foundationName: .foundationName
+        case .name, .face, .foundationName: .foundationName
         case .message, .foundationMessage: .foundationMessage
         }
     }
@@ -198,6 +202,7 @@ extension PostSubject {
         switch self {
         case .name: NamePoster(name: "posted", observers: observers, calls: calls)
         case .message: MessagePoster(observers: observers, calls: calls)
+        case .face: FacePoster(name: "posted", observers: observers, calls: calls)
         case .foundationName: FoundationNamePoster(name: "posted", observers: observers, calls: calls)
         case .foundationMessage: FoundationMessagePoster(observers: observers, calls: calls)
         }

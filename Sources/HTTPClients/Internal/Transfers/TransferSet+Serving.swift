@@ -16,6 +16,11 @@ extension TransferSet {
             collect()
             deliverQueue()
         }
+        // The transfers that handlers have started, which otherwise would wait for the next pass.
+        if isValid, libraryDeadline == .distantPast {
+            deadlineHasPassed()
+            deliverQueue()
+        }
         isServing = false
         // A handler that has invalidated the client has left the ends of the other transfers.
         if !isValid { return deliverAll() }

@@ -27,6 +27,11 @@ struct HeaderBlock: Hashable, Sendable {
 
     private(set) var status = 0
 
+    /// The value of Content-Length; nil before there is one.
+    private var length: ArraySlice<UInt8>?
+    /// True if the header has another value of Content-Length, too.
+    private var hasSeveralLengths = false
+
     /// Adds a line.
     ///
     /// - Parameters:
@@ -38,21 +43,33 @@ struct HeaderBlock: Hashable, Sendable {
         if count > limit { return .tooLong }
         if HeaderBlock.isStatusLine(line) {
             bytes.removeAll(keepingCapacity: true)
+            bytes.reserveCapacity(512)
             isComplete = false
+            length = nil
+            hasSeveralLengths = false
         } else if isComplete {
             return .notShown
         }
-        for index in line.indices { bytes.append(line[index]) }
+        // Safe: the bytes are copied during the call.
+        unsafe line.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        if HeaderBlock.hasName("content-length", line) { addLength(line) }
         let isEnd = line.count == 0 || line[0] == UInt8(ascii: "\r") || line[0] == UInt8(ascii: "\n")
         return isEnd ? finish() : .incomplete
+    }
+
+    private mutating func addLength(_ line: Span<UInt8>) {
+        // Safe: the bytes are copied during the call.
+        let bytes = unsafe line.withUnsafeBufferPointer { unsafe Array($0) }
+        let value = HeaderBlock.trimmed(bytes.dropFirst("content-length:".utf8.count))
+        if let length, length != value { hasSeveralLengths = true }
+        length = value
     }
 
     private mutating func finish() -> Finding {
         status = HeaderBlock.status(of: bytes)
         if status < 100 { return .invalid("no status") }
         if status < 200 && status != 101 { return .notShown }
-        let lengths = Set(values(of: "content-length"))
-        if lengths.count > 1 { return .invalid("several lengths") }
+        if hasSeveralLengths { return .invalid("several lengths") }
         isComplete = true
         count = 0
         return .complete
@@ -84,18 +101,20 @@ struct HeaderBlock: Hashable, Sendable {
     private func values(of name: StaticString) -> [ArraySlice<UInt8>] {
         var found: [ArraySlice<UInt8>] = []
         forEachLine { line in
-            if line.count <= name.utf8CodeUnitCount
-                || line[line.startIndex + name.utf8CodeUnitCount] != UInt8(ascii: ":")
-            {
-                return
-            }
-            // Safe: the letters are compared while the string lives, which is always.
-            let isIt = name.withUTF8Buffer { letters in
-                unsafe zip(line, letters).allSatisfy { HTTPFields.lowercase($0) == $1 }
-            }
-            if isIt { found.append(HeaderBlock.trimmed(line.dropFirst(name.utf8CodeUnitCount + 1))) }
+            if !HeaderBlock.hasName(name, line.span) { return }
+            found.append(HeaderBlock.trimmed(line.dropFirst(name.utf8CodeUnitCount + 1)))
         }
         return found
+    }
+
+    /// True if a line is of the field with a name, which is in lower case.
+    private static func hasName(_ name: StaticString, _ line: Span<UInt8>) -> Bool {
+        let count = name.utf8CodeUnitCount
+        if line.count <= count || line[count] != UInt8(ascii: ":") { return false }
+        // Safe: the letters are compared while the string lives, which is always.
+        return name.withUTF8Buffer { letters in
+            (0..<count).allSatisfy { unsafe HTTPFields.lowercase(line[$0]) == letters[$0] }
+        }
     }
 
     /// Visits the lines after the status line, without their breaks.

@@ -25,7 +25,11 @@ enum RequestLines {
     }
 
     /// True if a URL has the scheme `https`.
-    static func isSecure(_ url: String) -> Bool { HTTPFields.areEqual(String(url.prefix(8)), "https://") }
+    static func isSecure(_ url: String) -> Bool {
+        let scheme = "https://".utf8
+        return url.utf8.count >= scheme.count
+            && zip(url.utf8, scheme).allSatisfy { HTTPFields.lowercase($0) == $1 }
+    }
 
     /// The lines for libcurl's list of fields.
     static func lines(of request: HTTPRequest, hasBody: Bool) -> [String] {

@@ -9,10 +9,10 @@ internal import Streams
 /// > Thread safety: the loop's own thread only, but for `loop`.
 final class Exchange {
     let loop: RunLoop
-    /// The server; nil once the exchange has ended.
-    private(set) var server: HTTPServer?
     /// The connection; nil once the exchange has ended.
     private(set) var link: ServerLink?
+    /// The server; nil once the exchange has ended.
+    var server: HTTPServer? { link?.server }
 
     var request: HTTPServer.Request
     var state = ExchangeState()
@@ -57,10 +57,9 @@ final class Exchange {
         var end: ((HTTPExchange, HTTPExchange.EndReason) -> Void)?
     }
 
-    init(_ server: HTTPServer, _ link: ServerLink, _ target: String) {
-        self.server = server
+    init(_ link: ServerLink, _ target: String) {
         self.link = link
-        loop = server.loop
+        loop = link.server.loop
         request = HTTPServer.Request("", target)
     }
 
@@ -132,18 +131,18 @@ final class Exchange {
     func suspend() {
         if isSuspended { return }
         isSuspended = true
-        if let link { server?.suspend(link) }
+        if let link { link.server.suspend(link) }
     }
 
     /// Lets libmicrohttpd go on with the request.
     func resume() {
-        guard let server, let link else { return }
+        guard let link else { return }
         if isSuspended {
             isSuspended = false
-            server.unwatch(self)
-            server.resume(link)
+            link.server.unwatch(self)
+            link.server.resume(link)
         }
-        server.wakeDaemon()
+        link.server.wakeDaemon()
     }
 
     // MARK: - Delivering
@@ -184,7 +183,6 @@ final class Exchange {
         endReason = clientHasLeft ? .clientLeft : isAborted ? .failed : reason
         state.end()
         isSuspended = false
-        server = nil
         link = nil
     }
 

@@ -8,7 +8,7 @@ enum ServerAnswer {
     case whole(HTTPServer.Response)
     case stream(_ status: Int, HTTPFields, count: Int?)
     case file(FileBody, _ status: Int, HTTPFields)
-    case upgrade(HTTPFields, Connection.Options, (Connection) -> Void)
+    indirect case upgrade(HTTPFields, Connection.Options, (Connection) -> Void)
 
     static func stream(_ status: Int, _ fields: HTTPFields, _ count: Int?) -> ServerAnswer {
         .stream(status, fields, count: count)

@@ -1,4 +1,5 @@
 internal import CHTTPDaemon
+internal import RunLoops
 
 /// A connection of a server.
 ///
@@ -8,9 +9,9 @@ final class ServerLink {
     /// The part of a request that the client owes.
     enum Wait: Equatable {
         /// The header of the next request. The date is nil until the next look at all connections.
-        case header(until: ContinuousClock.Instant?)
+        case header(until: Moment?)
         /// The rest of a body.
-        case body(until: ContinuousClock.Instant)
+        case body(until: Moment)
         /// Nothing: the answer is owed by the server, or no limit applies.
         case nothing
     }
@@ -18,20 +19,20 @@ final class ServerLink {
     /// libmicrohttpd's connection.
     let handle: OpaquePointer
     let socket: CInt
-    /// The server, which outlives its connections.
-    unowned let server: HTTPServer
+    /// The server, which holds the link until the connection is closed.
+    let server: HTTPServer
     /// The place in the server's list.
     var place = -1
     /// The request under way.
     var exchange: Exchange?
     var wait: Wait
     /// The date since which the connection has no request and no unread byte; nil before it was looked at.
-    var quietSince: ContinuousClock.Instant?
+    var quietSince: Moment?
 
     /// True once the connection was closed because its client is too slow.
     var isClosedAsLate = false
 
-    init(_ handle: OpaquePointer, _ server: HTTPServer, until date: ContinuousClock.Instant) {
+    init(_ handle: OpaquePointer, _ server: HTTPServer, until date: Moment) {
         unsafe self.handle = handle
         self.server = server
         socket = unsafe runloops_link_socket(handle)
@@ -44,10 +45,10 @@ final class ServerLink {
     ///   - now: The date.
     ///   - time: The time for the next header, from when this is first asked.
     /// - Returns: True if it is.
-    func isLate(_ now: ContinuousClock.Instant, timeForHeader time: Duration) -> Bool {
+    func isLate(_ now: Moment, timeForHeader time: Duration) -> Bool {
         switch wait {
         case .header(nil):
-            wait = .header(until: now + time)
+            wait = .header(until: now.advanced(by: time.nanosecondsRoundedUp))
             return false
         case .header(let date?), .body(let date): return now >= date
         case .nothing: return false

@@ -51,7 +51,7 @@ extension ServerLink {
     fileprivate func begin(_ target: String) -> UnsafeMutableRawPointer {
         server.statistics.requests += 1
         quietSince = nil
-        let made = Exchange(server, self, target)
+        let made = Exchange(self, target)
         exchange = made
         // Safe: the link holds the exchange until it is ended.
         return unsafe Unmanaged.passUnretained(made).toOpaque()
@@ -67,7 +67,8 @@ extension Exchange {
         _ count: UnsafeMutablePointer<Int>
     ) -> Bool {
         if isAborted { return false }
-        guard let server, let link else { return false }
+        guard let link else { return false }
+        let server = link.server
         var asksFirst = false
         if request.method.isEmpty { asksFirst = unsafe takeHeader(server, link, method, version) }
         switch state.next(
@@ -103,17 +104,20 @@ extension Exchange {
         // Safe: the strings are libmicrohttpd's, and are copied.
         let name = unsafe String(cString: method)
         let number = unsafe String(cString: version + "HTTP/".utf8.count)
-        request = HTTPServer.Request(
+        let received = HTTPServer.Request(
             name, request.target, version: number, fields: unsafe fields(of: link.handle))
-        let hasBody = RequestRules.hasBody(request)
-        let asksFirst = hasBody && server.headerHandler != nil
-        let limit = asksFirst ? nil : server.options.bodyLimit
-        if let status = RequestRules.refusal(of: request, bodyLimit: limit) {
-            refuse(status, server)
+        let asksAboutBodies = server.headerHandler != nil
+        let verdict = RequestRules.verdict(
+            on: received, bodyLimit: asksAboutBodies ? nil : server.options.bodyLimit)
+        request = received
+        guard case .accepted(let hasBody) = verdict else {
+            if case .refused(let status) = verdict { refuse(status, server) }
             return false
         }
-        link.wait = hasBody ? .body(until: .now + server.options.bodyTimeout) : .nothing
-        return asksFirst
+        link.wait =
+            hasBody
+            ? .body(until: .now().advanced(by: server.options.bodyTimeout.nanosecondsRoundedUp)) : .nothing
+        return hasBody && asksAboutBodies
     }
 
     private func refuse(_ status: Int, _ server: HTTPServer) {

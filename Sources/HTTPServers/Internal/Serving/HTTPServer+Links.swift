@@ -7,7 +7,8 @@ extension HTTPServer {
 
     func linkWasOpened(_ handle: OpaquePointer) -> ServerLink {
         statistics.connections += 1
-        let link = unsafe ServerLink(handle, self, until: .now + options.headerTimeout)
+        let link = unsafe ServerLink(
+            handle, self, until: Moment.now().advanced(by: options.headerTimeout.nanosecondsRoundedUp))
         link.place = links.count
         links.append(link)
         return link
@@ -60,9 +61,9 @@ extension HTTPServer {
 
     /// Closes the connections whose clients are too late, and while the server stops those that are quiet.
     func sweepIfDue() {
-        let now = ContinuousClock.now
-        if let sweepDate, now < sweepDate { return }
+        if let sweepDate, .now < sweepDate { return }
         sweepDate = nil
+        let now = Moment.now()
         for link in links {
             if link.isLate(now, timeForHeader: options.idleTimeout + options.headerTimeout) {
                 closeAsLate(link)
@@ -84,11 +85,13 @@ extension HTTPServer {
         runloops_socket_end(link.socket)
     }
 
-    private func closeIfQuiet(_ link: ServerLink, _ now: ContinuousClock.Instant) {
+    private func closeIfQuiet(_ link: ServerLink, _ now: Moment) {
         guard let since = link.quietSince, runloops_socket_unread(link.socket) == 0 else {
             link.quietSince = now
             return
         }
-        if now - since >= HTTPServer.quietTime { runloops_socket_end(link.socket) }
+        if now >= since.advanced(by: HTTPServer.quietTime.nanosecondsRoundedUp) {
+            runloops_socket_end(link.socket)
+        }
     }
 }

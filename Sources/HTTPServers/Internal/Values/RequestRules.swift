@@ -2,35 +2,46 @@ internal import HTTPMessages
 
 /// The rules of HTTP that libmicrohttpd does not check, each of which keeps a request from being taken for two by a proxy.
 enum RequestRules {
-    /// The status with which a request is refused; nil if it is in order.
-    static func refusal(of request: HTTPServer.Request, bodyLimit: Int?) -> Int? {
-        if !MessageRules.isToken(request.method) { return 400 }
+    /// The result for the header of a request.
+    enum Verdict: Equatable {
+        /// The request is in order. A body follows the header, or not.
+        case accepted(hasBody: Bool)
+        /// The request is refused with a status.
+        case refused(Int)
+    }
+
+    /// Checks the header of a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - bodyLimit: The most bytes of a body; nil if its length does not matter.
+    /// - Returns: The result.
+    static func verdict(on request: HTTPServer.Request, bodyLimit: Int?) -> Verdict {
+        if !MessageRules.isToken(request.method) { return .refused(400) }
+        var length = 0
         var lengths = 0
         var encodings = 0
         var hosts = 0
         for field in request.fields {
-            if !MessageRules.isToken(field.name) { return 400 }
+            if !MessageRules.isToken(field.name) { return .refused(400) }
             switch field.name.utf8.count {
             case 4 where HTTPFields.areEqual(field.name, "Host"): hosts += 1
             case 14 where HTTPFields.areEqual(field.name, "Content-Length"):
                 lengths += 1
-                if field.value.isEmpty || !field.value.utf8.allSatisfy(isDigit) { return 400 }
-                guard let length = Int(field.value) else { return 413 }
-                if let bodyLimit, length > bodyLimit { return 413 }
+                if field.value.isEmpty || !field.value.utf8.allSatisfy(isDigit) { return .refused(400) }
+                guard let value = Int(field.value) else { return .refused(413) }
+                if let bodyLimit, value > bodyLimit { return .refused(413) }
+                length = value
             case 17 where HTTPFields.areEqual(field.name, "Transfer-Encoding"):
                 encodings += 1
-                if !HTTPFields.areEqual(field.value, "chunked") { return 501 }
+                if !HTTPFields.areEqual(field.value, "chunked") { return .refused(501) }
             default: break
             }
         }
-        if lengths + encodings > 1 || hosts > 1 || hosts == 0 && request.version != "1.0" { return 400 }
-        return nil
-    }
-
-    /// True if a body follows the header.
-    static func hasBody(_ request: HTTPServer.Request) -> Bool {
-        if let length = request.contentLength { return length > 0 }
-        return request.fields["Transfer-Encoding"] != nil
+        if lengths + encodings > 1 || hosts > 1 || hosts == 0 && request.version != "1.0" {
+            return .refused(400)
+        }
+        return .accepted(hasBody: length > 0 || encodings > 0)
     }
 
     private static func isDigit(_ letter: UInt8) -> Bool {

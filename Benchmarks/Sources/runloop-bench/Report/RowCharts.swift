@@ -1,5 +1,76 @@
 internal import Foundation
 
+/// Groups of bars below each other on one axis that begins at zero.
+struct BarChart {
+    let title: String
+    let unit: String
+    let groups: [Chart.BarGroup]
+
+    private static let barHeight = 11.0
+    private static let groupGap = 14.0
+    private static let top = 30.0
+
+    /// The drawing.
+    var svg: String {
+        let most = groups.flatMap(\.bars).map(\.value.upperQuartile).max() ?? 0
+        guard most > 0 else { return "" }
+        let step = SVG.roundStep(most / 5)
+        let end = (most / step).rounded(.up) * step
+        func x(_ value: Double) -> Double { SVG.plotStart + value / end * (SVG.plotEnd - SVG.plotStart) }
+        let rows = groups.reduce(0.0) { $0 + Double($1.bars.count) * Self.barHeight + Self.groupGap }
+        let bottom = Self.top + rows
+        var parts: [String] = []
+        for value in stride(from: 0, through: end, by: step) {
+            parts.append(SVG.line(x1: x(value), y1: Self.top - 6, x2: x(value), y2: bottom, style: "grid"))
+            let label = String(format: "%g", value / 1e6) + (value == 0 ? "" : " " + unit)
+            parts.append(SVG.text(label, x: x(value), y: bottom + 18, anchor: "middle", style: "axis"))
+        }
+        parts += legend
+        var y = Self.top
+        for group in groups {
+            let middle = y + Double(group.bars.count) * Self.barHeight / 2 + 4
+            parts.append(SVG.text(group.name, x: SVG.plotStart - 12, y: middle, anchor: "end", style: "name"))
+            for (index, bar) in group.bars.enumerated() {
+                parts += drawn(bar, role: group.role, index: index, y: y, x: x)
+                y += Self.barHeight
+            }
+            y += Self.groupGap
+        }
+        return SVG.chart(title: title, height: bottom + 26, parts)
+    }
+
+    private func drawn(
+        _ bar: Chart.Bar, role: Chart.Role, index: Int, y: Double, x: (Double) -> Double
+    ) -> [String] {
+        let (value, height) = (bar.value, Self.barHeight - 2)
+        let end = x(max(value.median, value.upperQuartile)) + 6
+        return [
+            SVG.box(
+                x: SVG.plotStart, y: y, width: x(value.median) - SVG.plotStart, height: height,
+                style: role.rawValue, opacity: Self.opacity(index)),
+            SVG.line(
+                x1: x(value.lowerQuartile), y1: y + height / 2, x2: x(value.upperQuartile),
+                y2: y + height / 2,
+                style: "tick"),
+            SVG.text(NumberFormat.millions.text(value.median), x: end, y: y + height - 0.5, style: "bar"),
+        ]
+    }
+
+    /// The shade of each bar of a group.
+    private var legend: [String] {
+        let names = groups.map { $0.bars.map(\.name) }.max { $0.count < $1.count } ?? []
+        return names.enumerated().flatMap { index, name in
+            let x = SVG.plotStart + Double(index) * 125
+            return [
+                SVG.box(x: x, y: 3, width: 12, height: 10, style: "ours", opacity: Self.opacity(index)),
+                SVG.text(name, x: x + 18, y: 12, style: "axis"),
+            ]
+        }
+    }
+
+    private static func opacity(_ index: Int) -> Double { max(0.3, 1 - Double(index) * 0.23) }
+}
+
 /// Distributions below each other on one logarithmic axis.
 struct DistributionChart {
     let title: String

@@ -1,0 +1,158 @@
+#define _GNU_SOURCE
+#include "web.h"
+
+#include "load.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char body[] = "Hello, world!";
+
+enum { body_length = sizeof body - 1, most_answer = 1024 };
+
+// MARK: - The server
+
+struct bench_daemon {
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    /// The number of the daemon's thread, as soon as it has answered.
+    _Atomic int32_t thread;
+};
+
+static enum MHD_Result answer(
+    void *context, struct MHD_Connection *connection, const char *path, const char *method, const char *version,
+    const char *bytes, size_t *count, void **state) {
+    (void)path, (void)method, (void)version, (void)bytes, (void)count;
+    bench_daemon *daemon = context;
+    // libmicrohttpd asks once when the header is complete, and again when the request is.
+    if (*state == NULL) {
+        *state = daemon;
+        return MHD_YES;
+    }
+    if (daemon->thread == 0) daemon->thread = gettid();
+    struct MHD_Response *response = MHD_create_response_from_buffer(body_length, (void *)body, MHD_RESPMEM_MUST_COPY);
+    if (!response) return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", "text/plain; charset=utf-8");
+    enum MHD_Result result = MHD_queue_response(connection, 200, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+bench_daemon *bench_daemon_start(void) {
+    bench_daemon *daemon = calloc(1, sizeof *daemon);
+    if (!daemon) return NULL;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    daemon->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, answer, daemon, MHD_OPTION_SOCK_ADDR, &address,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)16 << 10, MHD_OPTION_CONNECTION_TIMEOUT, 30u, MHD_OPTION_END);
+    if (!daemon->daemon) {
+        free(daemon);
+        return NULL;
+    }
+    daemon->port = bench_ping_port(MHD_get_daemon_info(daemon->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
+    return daemon;
+}
+
+uint16_t bench_daemon_port(const bench_daemon *daemon) { return daemon->port; }
+
+int32_t bench_daemon_thread(const bench_daemon *daemon) { return daemon->thread; }
+
+void bench_daemon_stop(bench_daemon *daemon) {
+    MHD_stop_daemon(daemon->daemon);
+    free(daemon);
+}
+
+// MARK: - The clients
+
+static const char request[] = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: load\r\nAccept: */*\r\n\r\n";
+
+typedef struct {
+    int socket;
+    bool waits;
+    size_t count;
+    char bytes[most_answer + 1];
+} client;
+
+struct bench_visitors {
+    int epoll;
+    int32_t count;
+    client clients[];
+};
+
+static bool ask(client *each) {
+    each->waits = true;
+    each->count = 0;
+    return send(each->socket, request, sizeof request - 1, MSG_NOSIGNAL) == sizeof request - 1;
+}
+
+/// Receives bytes of an answer. Returns 1 when it is complete, 0 before that, and -1 if a byte of it is wrong.
+static int receive(client *each) {
+    ssize_t count = recv(each->socket, each->bytes + each->count, most_answer - each->count, MSG_DONTWAIT);
+    if (count <= 0) return count < 0 && errno == EAGAIN ? 0 : -1;
+    if (!each->waits) return -1;
+    each->count += (size_t)count;
+    each->bytes[each->count] = 0;
+    char *end = strstr(each->bytes, "\r\n\r\n");
+    if (!end) return each->count < most_answer ? 0 : -1;
+    size_t received = each->count - (size_t)(end + 4 - each->bytes);
+    if (received < body_length) return 0;
+    if (received > body_length || memcmp(end + 4, body, body_length) != 0) return -1;
+    end[2] = 0;
+    if (strncmp(each->bytes, "HTTP/1.1 200 OK\r\n", 17) != 0) return -1;
+    if (!strcasestr(each->bytes, "\r\nContent-Length: 13\r\n")) return -1;
+    each->waits = false;
+    return 1;
+}
+
+bench_visitors *bench_visitors_connect(uint16_t port, int32_t count) {
+    bench_visitors *visitors = calloc(1, sizeof *visitors + (size_t)count * sizeof(client));
+    if (!visitors) return NULL;
+    visitors->epoll = epoll_create1(EPOLL_CLOEXEC);
+    for (int32_t i = 0; i < count; i++) {
+        int opened = bench_ping_connect(port);
+        if (opened < 0) {
+            bench_visitors_leave(visitors);
+            return NULL;
+        }
+        visitors->clients[visitors->count++].socket = opened;
+        struct epoll_event interest = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
+        epoll_ctl(visitors->epoll, EPOLL_CTL_ADD, opened, &interest);
+    }
+    return visitors;
+}
+
+void bench_visitors_leave(bench_visitors *visitors) {
+    while (visitors->count > 0) close(visitors->clients[--visitors->count].socket);
+    close(visitors->epoll);
+    free(visitors);
+}
+
+bool bench_visitors_ask(bench_visitors *visitors, int32_t requests) {
+    int32_t asked = 0, answered = 0;
+    for (int32_t i = 0; i < visitors->count && asked < requests; i++, asked++)
+        if (!ask(&visitors->clients[i])) return false;
+    while (answered < requests) {
+        struct epoll_event events[64];
+        int ready = epoll_wait(visitors->epoll, events, 64, 10000);
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) return false;
+        for (int i = 0; i < ready; i++) {
+            client *each = &visitors->clients[events[i].data.u32];
+            int complete = receive(each);
+            if (complete < 0) return false;
+            if (complete == 0) continue;
+            answered++;
+            if (asked == requests) continue;
+            if (!ask(each)) return false;
+            asked++;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,229 @@
+internal import CThreadControl
+internal import CWeb
+internal import CYardsticks
+internal import HTTPServers
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import RunLoops
+internal import Streams
+
+/// Isolates the processor time that the thread of a server spends on a request over HTTP/1.1, on 64 connections.
+///
+/// Read the quotients to libmicrohttpd's own thread and to SwiftNIO first. The load comes from C on another thread, and its time
+/// does not count.
+struct HTTPServing: Measurement {
+    private enum Peer: CaseIterable {
+        case daemon, server, nio
+
+        var title: String {
+            switch self {
+            case .daemon: "libmicrohttpd's own thread, in C"
+            case .server: "HTTPServer"
+            case .nio: "SwiftNIO"
+            }
+        }
+
+        func start() throws -> any HelloServer {
+            switch self {
+            case .daemon: try DaemonHelloServer()
+            case .server: try LoopHelloServer()
+            case .nio: try NIOHelloServer()
+            }
+        }
+    }
+
+    private static let connections: Int32 = 64
+
+    private let thread = WorkerThread()
+    private var servers: [Peer: any HelloServer] = [:]
+    private var processor = RoundFigures<Peer>()
+    private var elapsed = RoundFigures<Peer>()
+    private(set) var stage = ""
+
+    mutating func measure(round: Int, in session: Session) throws {
+        if round < 0 { for peer in Peer.allCases { servers[peer] = try peer.start() } }
+        let requests: Int32 = session.isQuick ? 1_280 : 6_400
+        for peer in Peer.allCases.turns(of: round) {
+            stage = peer.title
+            guard let server = servers[peer] else { continue }
+            let processors = session.machine.processors
+            thread.number.pin(to: [processors[min(1, processors.count - 1)]])
+            let visitors = try Visitors(server.port, Self.connections, on: thread)
+            defer { visitors.leave() }
+            // Each connection has answered once before, and the thread of the daemon is known then.
+            try visitors.ask(Self.connections)
+            server.number.pin(to: [processors[0]])
+            let before = bench_thread_time(server.number)
+            let start = bench_now()
+            try visitors.ask(requests)
+            let time = Double(bench_now() - start)
+            let used = Double(bench_thread_time(server.number) - before)
+            if round < 0 { continue }
+            processor.add(used / Double(requests), of: peer)
+            elapsed.add(time / Double(requests), of: peer)
+        }
+    }
+
+    mutating func end(in session: Session) throws {
+        for server in servers.values { try server.stop() }
+        servers = [:]
+        thread.end()
+    }
+
+    var remarks: [String] {
+        [
+            "HTTP servers answer on the loopback interface with 13 bytes and their type, each time with a new answer. The clients "
+                + "are in C, on another thread: 64 connections with a request under way on each, and every answer is checked."
+        ]
+    }
+
+    var tables: [Table] {
+        var table = Table(
+            title: "HTTP answers, 64 connections (µs of processor time a request)",
+            columns: [
+                .ranged("µs", "time", .microseconds), .ranged("÷ libmicrohttpd", "ratio", .ratio),
+                .ranged("÷ SwiftNIO", "nioRatio", .ratio), .init("M requests/s", "rate", .millions),
+            ])
+        table.rows = Peer.allCases.map { peer in
+            var row = Table.Row(name: peer.title)
+            row.add(processor.spread(peer), as: "time")
+            row.add(processor.ratio(peer, to: .daemon), as: "ratio")
+            row.add(processor.ratio(peer, to: .nio), as: "nioRatio")
+            row.add(elapsed.spread(peer) { 1e9 / $0 }, as: "rate")
+            return row
+        }
+        return [table]
+    }
+
+    func targets(on machine: Machine) -> [TargetRow] {
+        [
+            TargetRow(
+                "B-H2", "processor time of an HTTP answer, HTTPServer ÷ libmicrohttpd's own thread",
+                .atMost(1.1), figure: processor.ratio(.server, to: .daemon)),
+            TargetRow(
+                "B-H2", "processor time of an HTTP answer, HTTPServer ÷ SwiftNIO", .atMost(0.75),
+                figure: processor.ratio(.server, to: .nio)),
+        ]
+    }
+}
+
+/// The clients of a server, on a thread.
+private final class Visitors: @unchecked Sendable {
+    // Safe because only the thread uses the clients, and the caller waits for it.
+    private let visitors: OpaquePointer
+    private let thread: WorkerThread
+
+    init(_ port: UInt16, _ count: Int32, on thread: WorkerThread) throws(Miscount) {
+        guard let visitors = bench_visitors_connect(port, count) else {
+            throw Miscount(expected: Int(count), found: 0)
+        }
+        self.visitors = visitors
+        self.thread = thread
+    }
+
+    func ask(_ requests: Int32) throws(Miscount) {
+        let succeeded = CallCounter()
+        thread.runAndWait { [self] in
+            if bench_visitors_ask(visitors, requests) { succeeded.increment() }
+        }
+        if succeeded.count == 0 { throw Miscount(expected: Int(requests), found: -1) }
+    }
+
+    func leave() { bench_visitors_leave(visitors) }
+}
+
+/// A server that greets, on a thread of its own.
+private protocol HelloServer: AnyObject {
+    /// The number of its thread, for pinning, as soon as it has answered.
+    var number: ThreadNumber { get }
+    var port: UInt16 { get }
+    func stop() throws
+}
+
+/// Isolates libmicrohttpd.
+private final class DaemonHelloServer: HelloServer {
+    private let daemon: OpaquePointer
+
+    init() throws {
+        guard let daemon = bench_daemon_start() else { throw Miscount(expected: 1, found: 0) }
+        self.daemon = daemon
+    }
+
+    var number: ThreadNumber { bench_daemon_thread(daemon) }
+    var port: UInt16 { bench_daemon_port(daemon) }
+
+    func stop() { bench_daemon_stop(daemon) }
+}
+
+/// Isolates our server.
+private final class LoopHelloServer: HelloServer {
+    private let thread: RunLoopThread
+    let number: ThreadNumber
+    let port: UInt16
+
+    init() throws {
+        thread = try RunLoopThread(name: "http server")
+        number = try thread.prepare()
+        port = try thread.runLoop.performAndWait {
+            // The loop holds the server.
+            let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0), loop: .current) { exchange in
+                exchange.respond(HTTPServer.Response("Hello, world!"))
+            }
+            return server.localAddress.port ?? 0
+        }
+    }
+
+    func stop() {
+        thread.stop()
+        thread.join()
+    }
+}
+
+/// Isolates SwiftNIO, with the handlers for HTTP that come with it.
+private final class NIOHelloServer: HelloServer {
+    private let loop = NIOLoop()
+    private let channel: any Channel
+
+    init() throws {
+        channel = try ServerBootstrap(group: loop.loop)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(NIOHelloHandler())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).wait()
+    }
+
+    var number: ThreadNumber { loop.number }
+    var port: UInt16 { UInt16(channel.localAddress?.port ?? 0) }
+
+    /// The connections are closed by their clients, and the thread lives as long as the program.
+    func stop() throws { try channel.close().wait() }
+}
+
+private final class NIOHelloHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private static let text = "Hello, world!"
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .end = unwrapInboundIn(data) else { return }
+        let fields: HTTPHeaders = [
+            "Content-Type": "text/plain; charset=utf-8", "Content-Length": String(Self.text.utf8.count),
+        ]
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: fields)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(
+            wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(string: Self.text)))),
+            promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
