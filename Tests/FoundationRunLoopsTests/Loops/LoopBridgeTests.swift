@@ -71,6 +71,7 @@ import class RunLoops.RunLoopThread
     ///   - host: The loop that the thread runs.
     ///   - isBridged: True if a bridge serves both loops.
     /// - Returns: The latenesses of each loop, sorted.
+    /// - Throws: An error if a thread or the bridge cannot be made.
     private func lateness(of loops: [Host], host: Host, isBridged: Bool) throws -> [Host: [Duration]] {
         let latenesses = Log<(Host, Duration)>()
         try onThread(priority: .firstInFirstOut(1)) {

@@ -82,9 +82,7 @@ final class RedisServerProcess {
 
     struct Refused: Error { let text: String }
 
-    /// A center of this server.
-    ///
-    /// - Parameter relay: The path of the relay that it connects through; nil for none.
+    /// Makes a center of this server, which connects through a relay at a path if there is one.
     func center(
         through relay: String? = nil, _ change: (inout RedisOptions) -> Void = { _ in }
     ) throws -> DistributedNotificationCenter {
