@@ -39,7 +39,7 @@ struct DistributedPosts: Measurement {
         }
     }
 
-    /// The new threads inherit the processors of this one: the hub has one, and everybody else the other.
+    /// Opens all channels, whose threads inherit the processors of this one: the hub has one, and all others share the other.
     private mutating func open(_ machine: Machine) throws {
         let place = PostPlace(
             hub: machine.processors[min(1, machine.processors.count - 1)], others: machine.processors[0])

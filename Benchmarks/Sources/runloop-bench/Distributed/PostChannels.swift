@@ -37,7 +37,7 @@ final class PostObserver: Sendable {
         var strays = 0
     }
 
-    /// Takes a post, and counts it as a stray if it is not the next one.
+    /// Takes a post, and notes it if it is not the next one.
     func receive(_ number: Int64, _ time: Int64) {
         let now = bench_now()
         let isLast = state.withLock { state in
@@ -51,7 +51,7 @@ final class PostObserver: Sendable {
 
     func miss() { state.withLock { $0.strays += 1 } }
 
-    /// Sets the number of posts to wait for, of which the last one has not been sent yet.
+    /// Sets the number of posts to wait for, before the last one is sent.
     func expect(_ count: Int64) { state.withLock { $0.expected = count } }
 
     /// Waits until the expected posts have come.

@@ -87,7 +87,7 @@ package final class EpollSet: Sendable {
     package func report(to reports: inout Deque<Report>) {
         // Safe: the kernel fills at most as many events as the buffer holds.
         unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
-            guard let first = unsafe events.baseAddress else { return }
+            guard let first = events.baseAddress else { return }
             let count = unsafe epoll_wait(descriptor, first, CInt(events.count), 0)
             for index in 0..<Int(max(count, 0)) {
                 let event = unsafe events[index]
