@@ -141,7 +141,7 @@ import Testing
                             sizes[number] += bytes.byteCount
                         }
                         transfer.onEnd { _, error in
-                            #expect(error == nil)
+                            #expect(error == nil, "\(error.map { "\($0)" } ?? "")")
                             ended += 1
                         }
                     }

@@ -6,16 +6,16 @@ import Testing
 
 /// Clients that break the rules, or try to exhaust the server.
 @Suite struct BadRequestTests {
-    /// Sends bytes, and expects a status, or the end of the connection without an answer if it is empty.
+    /// Sends bytes, and expects one of some statuses, or the end of the connection without an answer if the status is empty.
     private func expect(
-        _ status: String, for text: String, _ server: Serving,
+        _ statuses: String..., for text: String, _ server: Serving,
         sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) throws {
         let client = try Client(server.port)
         client.send(text)
         client.endSending()
         let answer = client.rest()
-        let isRight = status.isEmpty ? answer.isEmpty : answer.hasPrefix("HTTP/1.1 \(status) ")
+        let isRight = statuses.contains { $0.isEmpty ? answer.isEmpty : answer.hasPrefix("HTTP/1.1 \($0) ") }
         #expect(
             isRight, "\(text.prefix(90).debugDescription): \(answer.prefix(60))",
             sourceLocation: sourceLocation)
@@ -39,9 +39,11 @@ import Testing
                 try expect("400", for: head + "\r\n\r\nabc0\r\n\r\n", server)
             }
             try expect("400", for: "GET / HTTP/1.1\r\n\r\n", server)
-            try expect("501", for: request("POST /", "Transfer-Encoding: gzip") + "x", server)
+            // libmicrohttpd 1.0 refuses these itself.
+            try expect("501", "400", for: request("POST /", "Transfer-Encoding: gzip") + "x", server)
             try expect(
-                "501", for: request("POST /", "Transfer-Encoding: gzip, chunked") + "0\r\n\r\n", server)
+                "501", "400", for: request("POST /", "Transfer-Encoding: gzip, chunked") + "0\r\n\r\n", server
+            )
             try expect("413", for: request("POST /", "Content-Length: 9000000000000000000") + "x", server)
         }
     }

@@ -12,7 +12,8 @@ import Testing
         (":5\r\n:5\r\n:5\r\n:5\r\n:5\r\n:5\r\n:5\r\n", "not"),
         ("+OK\r\n", "not"),
         ("-ERR max number of clients reached\r\n", "max number of clients reached"),
-        ("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "nested"),
+        // hiredis refuses such nesting before version 1.0, and the engine after it.
+        ("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "Redis at localhost"),
         ("$-5\r\n", "out of range"),
         ("$99999999999999999999\r\n", "Redis at localhost"),
         ("$999999999\r\nshort", "does not answer within"),

@@ -63,16 +63,16 @@ extension TransferSet {
         guard code != 0, let handle = unsafe transfer.handle else { return nil }
         // Safe: the words are the handle's, and are copied.
         let words = unsafe String(cString: runloops_transfer_words(handle, code))
-        // libcurl has the same code for an answer that is no HTTP as for a scheme that it does not know.
-        if words.contains("HTTP/0.9") || words.contains("HTTP version") { return .invalidResponse(words) }
+        let isConnecting = unsafe runloops_transfer_progress(handle) < 0
         switch runloops_transfer_result(code, transfer.redirects > 0) {
-        case runloops_bad_url: return .unsupportedURL(url)
+        case runloops_bad_url:
+            // libcurl has the same code for an answer that is not HTTP as for a scheme that it does not know.
+            return isConnecting ? .unsupportedURL(url) : .invalidResponse(words)
         case runloops_bad_redirect: return .redirectRefused(words)
         case runloops_unresolved: return .unresolved(words)
         case runloops_not_connected: return .notConnected(words)
         case runloops_timed_out:
             // The limits differ in that the request was sent or not, unless the limit of the whole is the shorter one.
-            let isConnecting = unsafe runloops_transfer_progress(handle) < 0
             let isWhole = transfer.request.timeout.map { $0 <= options.connectTimeout } ?? false
             return .timedOut(isConnecting && !isWhole ? .connect : .total)
         case runloops_tls_failed: return .tlsFailed(words)
