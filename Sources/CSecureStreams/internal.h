@@ -44,7 +44,7 @@ struct runloops_tls_stream {
     bool is_open;
     /// True once this side has ended its stream: the socket's follows when all is sent.
     bool ends;
-    /// What reading the socket has met.
+    /// The condition that reading the socket has met.
     bool is_at_end;
     int error;
     /// The first error of OpenSSL that ended the stream; 0 for none.

@@ -29,7 +29,7 @@ final class Pair {
 
     func send(_ text: String) throws { _ = try Loopback.write(Array(text.utf8), to: peer) }
 
-    /// What the connection has sent; empty at its end, nil if there is nothing.
+    /// The bytes that the connection has sent; empty at its end, nil if there are none.
     func read() throws -> String? {
         try Loopback.read(peer, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -42,7 +42,7 @@ final class Pair {
     }
 }
 
-/// What the handlers of a connection have been called with, in order.
+/// The calls of the handlers of a connection, in order.
 final class Calls {
     var list: [String] = []
 

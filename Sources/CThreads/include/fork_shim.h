@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/// What every use of a loop has to know of the process, in one byte, so that all of it costs one load.
+/// The facts about the process that every use of a loop checks, in one byte, so that one load reads them all.
 enum {
     /// The process was forked after `runloops_watch_forks`. Nothing is recorded in it then.
     RUNLOOPS_FORKED = 1,

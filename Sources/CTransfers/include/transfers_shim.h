@@ -53,7 +53,7 @@ struct runloops_settings {
     const char *agent;
 };
 
-/// What differs from request to request. Strings are copied.
+/// The settings that differ from request to request. Strings are copied.
 struct runloops_request {
     const char *url;
     enum runloops_method method;

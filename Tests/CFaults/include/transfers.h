@@ -1,6 +1,6 @@
 #pragma once
 
-/// From now on libcurl's transfers do not get this option of `curl_easy_setopt`; 0 for all of them.
+/// Keeps this option of `curl_easy_setopt` from libcurl's transfers from now on; 0 for none.
 void faults_withhold_option(int option);
 
 /// The number of times that the calling thread has changed the disposition of SIGPIPE, also inside a library.

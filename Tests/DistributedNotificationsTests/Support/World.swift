@@ -10,7 +10,7 @@ struct World {
     enum Defect: CaseIterable {
         /// `previous` is the last number of the poster instead of the last one of the topic.
         case numbering
-        /// What is accepted counts as settled.
+        /// An accepted post counts as settled.
         case acknowledging
         /// Nothing is sent again after a connection.
         case resending
@@ -18,7 +18,7 @@ struct World {
         case deduplicating
         /// Baselines say nothing of what the observer should have by now.
         case trimDetection
-        /// What found no room is not told.
+        /// A post that finds no room makes no gap.
         case overflow
         /// A poster says nothing of what it has dropped.
         case dropping

@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// What Foundation's default center posts reaches the default center of this package once.
+/// A post of Foundation's default center reaches the default center of this package once.
 @Suite struct ForwardingTests {
     /// A typed message of Foundation's.
     private struct Saved: Foundation.NotificationCenter.AsyncMessage {

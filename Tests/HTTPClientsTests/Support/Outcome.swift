@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// What the handlers of a transfer were called with.
+/// The calls of the handlers of a transfer.
 final class Outcome {
     var calls: [String] = []
     var response: HTTPResponse?

@@ -133,7 +133,7 @@ enum Load {
         RunLoop.main.run()
     }
 
-    /// From two threads, in four ways at once: all arrives, and each way keeps its order.
+    /// Two threads send in four ways at once: all arrives, and each way keeps its order.
     static func many() throws {
         let each = 10_000
         let inOrder = Log<Bool>()

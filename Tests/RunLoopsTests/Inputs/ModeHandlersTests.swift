@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Which handler a mode has.
+/// The handler that a mode has.
 @Suite struct ModeHandlersTests {
     private struct Handler: ModeHandler {
         let mode: RunLoop.Mode

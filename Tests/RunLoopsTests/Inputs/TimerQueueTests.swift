@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Which timers are due, in which order, and when to wake: a queue against a sorted array.
+/// The due timers, their order, and the time to wake: a queue against a sorted array.
 @Suite struct TimerQueueTests {
     private typealias Queue = TimerQueue<Int>
 

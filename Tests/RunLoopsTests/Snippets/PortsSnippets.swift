@@ -33,7 +33,7 @@ import Testing
         #expect(print.lines == ["done: tea", "done: toast", "nobody orders any more"])
     }
 
-    /// What the handler of the article pauses.
+    /// The object that the handler of the article pauses.
     private final class Producer {
         private(set) var kept: [String] = []
         private(set) var isPaused = false

@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// What the kernel refuses is repeated, or ends the connection with a reason; nothing is lost before.
+/// A call that the kernel refuses is repeated, or ends the connection with a reason; no byte before it is lost.
 @Suite struct ConnectionFaultTests {
     /// Lets a connection meet one fault, and returns the reason with which it ends.
     private func reason(_ call: Faults.Call, _ code: CInt) throws -> Connection.EndReason? {

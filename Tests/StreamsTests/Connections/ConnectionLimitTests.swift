@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// What a peer does wrong, or too slowly, ends its connection with a reason, and memory stays bounded.
+/// A peer that breaks a limit, or is too slow, loses its connection with a reason, and memory stays bounded.
 @Suite struct ConnectionLimitTests {
     @Test func `a frame beyond its limit ends the connection`() throws {
         try onLoopThread { loop in

@@ -46,7 +46,7 @@ final class SecurePair {
     }
 }
 
-/// What the handlers of a connection have been called with, in order.
+/// The calls of the handlers of a connection, in order.
 final class Calls {
     var list: [String] = []
     var reason: Connection.EndReason?

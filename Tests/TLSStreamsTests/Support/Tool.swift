@@ -43,7 +43,7 @@ final class Tool {
         return bytes
     }
 
-    /// What has been written so far and not taken.
+    /// The text that was written so far and not taken.
     func written() -> String {
         let descriptor = output.fileHandleForReading.fileDescriptor
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)

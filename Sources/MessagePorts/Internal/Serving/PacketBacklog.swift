@@ -7,7 +7,7 @@ internal import RunLoops
 /// Both are in one line, so that they arrive in the order in which they were given. Each of the two has limits of its own,
 /// because they end differently: too many replies end the connection, and a message too many is not accepted.
 struct PacketBacklog: Sendable {
-    /// What the port may keep for one peer.
+    /// The number of messages and bytes that the port may keep for one peer.
     struct Limits: Sendable {
         let replyBytes: Int
         let messageCount: Int
