@@ -79,7 +79,7 @@ final class Users {
     }
 }
 
-/// What is cached.
+/// The cached users.
 ///
 /// `@unchecked Sendable`: only the main thread touches it, on which the commands are read and the observer is called.
 private final class Cache: @unchecked Sendable {

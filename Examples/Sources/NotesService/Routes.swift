@@ -4,7 +4,7 @@ import Inspection
 import RunLoops
 import ServerSupport
 
-/// What the service answers to each request.
+/// The answers of the service to each request.
 ///
 /// > Thread safety: the thread of the server's loop.
 final class Routes {

@@ -18,20 +18,20 @@ bool faults_bear_cancelling(void);
 /// the first time. If another thread has it at the fork, the child waits for it for ever.
 bool faults_bear_forks(void);
 
-/// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor; 0 for as the kernel likes.
+/// Makes `epoll_ctl` refuse to add a descriptor for the calling thread, with this errno; 0 ends that.
 void faults_refuse_watches(int code);
 
-/// From now on `epoll_ctl` refuses the calling thread with this errno to watch a descriptor for other events; 0 for as the
+/// Makes `epoll_ctl` refuse to change the events of a descriptor for the calling thread, with this errno; 0 for as the
 /// kernel likes.
 void faults_refuse_changes(int code);
 
 /// The number of times that the calling thread has called `epoll_ctl`.
 unsigned faults_watch_calls(void);
 
-/// From now on `listen` refuses the calling thread with this errno; 0 for as the kernel likes.
+/// Makes `listen` fail for the calling thread, with this errno; 0 ends that.
 void faults_refuse_listens(int code);
 
-/// From now on the calling thread is refused every pipe and every pair of sockets with this errno; 0 for as the kernel likes.
+/// Makes every pipe and every pair of sockets fail for the calling thread, with this errno; 0 ends that.
 void faults_refuse_pipes(int code);
 
 /// The number of times that the calling thread has read the wall clock, or made something that waits by it.

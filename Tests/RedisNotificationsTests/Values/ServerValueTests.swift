@@ -4,7 +4,7 @@ import Testing
 @testable import DistributedNotifications
 @testable import RedisNotifications
 
-/// What a server says of itself, and what is kept of the posts that it has accepted.
+/// The facts about a server, and the account of the posts that it has accepted.
 @Suite struct ServerValueTests {
     @Test(arguments: [
         ("redis_version:7.0.15\r\nrun_id:a\r\nmaster_replid:b\r\nrole:master\r\n", nil),

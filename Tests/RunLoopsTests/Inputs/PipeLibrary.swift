@@ -4,7 +4,7 @@ import TestSupport
 
 /// A library of pipes: it reads what is reported, and notes each call of its service.
 final class PipeLibrary {
-    /// What one call of the service was given.
+    /// The arguments of one call of the service.
     struct Call: Equatable {
         var reports: [LibrarySource.Report] = []
         var isDue = false

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// From being made to being invalid.
+/// The life of a timer, until it is invalid.
 @Suite struct TimerLifeTests {
     private final class Witness: Sendable {}
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Which calls last too long, without threads and clocks.
+/// The detection of calls that last too long, without threads and clocks.
 @Suite struct BlockedHandlersTests {
     private typealias Handlers = BlockedHandlers<String>
     private typealias Looks = [String: (look: HandlerRecord.Look, sequence: UInt64)]

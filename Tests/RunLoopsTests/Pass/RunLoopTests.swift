@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Which thread has which loop.
+/// The loops of threads.
 @Suite struct RunLoopTests {
     @Test func `a thread has one loop, the same each time it asks`() throws {
         try onLoopThread { loop in

@@ -8,7 +8,7 @@
 
     /// A loop that loses its processor while it spins.
     @Suite(.enabled(if: runloops_usable_processors() > 1)) struct SpinPreemptionTests {
-        /// From the hundredth look at the mailbox on, any time between two readings of the clock counts as a preemption.
+        /// After a hundred looks at the mailbox, any time between two readings of the clock counts as a preemption.
         private final class Preemption: RacePointWatcher, @unchecked Sendable {
             private let core: LoopCore
             private let whenPreempted: () -> Void

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// What a recorder sees of loops, and where.
+/// The events of loops that a recorder keeps, with their places.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct FlightRecorderTests {
     @Test func `each kind of handler is recorded with its place`() throws {
         try RecordedRun.run { recorder in
