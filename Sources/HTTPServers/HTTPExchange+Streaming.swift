@@ -62,7 +62,7 @@ extension HTTPExchange {
 
     /// Ends the exchange at once, so that the client finds the answer incomplete.
     ///
-    /// The connection is closed. A request that was not answered is not answered any more.
+    /// The connection is closed. If the request was not answered, no answer can follow.
     public func abort() {
         requireOwnThread("HTTPExchange.abort")
         exchange.abort()

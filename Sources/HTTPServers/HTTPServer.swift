@@ -58,7 +58,7 @@ public final class HTTPServer {
     var queue = Deque<Exchange>()
     /// The exchanges that wait for bytes of a streamed answer, by the sockets that are watched meanwhile.
     var watchedExchanges: [CInt: Exchange] = [:]
-    /// The date of the next look at the times of connections; nil if there are none.
+    /// The date of the next check of the time-outs of connections; nil if there are none.
     var sweepDate: ContinuousClock.Instant?
     /// The stop that has begun; nil before that.
     var stopping: Stopping?
@@ -66,7 +66,7 @@ public final class HTTPServer {
     var isServing = false
     /// True while handlers are called.
     var isDelivering = false
-    /// True if the daemon has got work by a call of ours.
+    /// True if a call of the server has given the daemon work.
     var needsRun = false
     /// The user's handlers; nil once the server is invalid.
     var requestHandler: ((HTTPExchange) -> Void)?

@@ -24,7 +24,7 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// place of ``PortNames/user``.
     case noDirectory(reason: String)
 
-    /// The kernel has refused.
+    /// The kernel has refused a call.
     case refused(SystemError)
 }
 

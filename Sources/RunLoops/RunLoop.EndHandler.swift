@@ -27,8 +27,7 @@ extension RunLoop {
 
         /// Takes the handler back, and releases it.
         ///
-        /// The handler is not called any more. If it was called, or was taken back before, this does nothing; so it does
-        /// inside the handler.
+        /// The handler is not called any more. If it was called or taken back before, or is running, this does nothing.
         public func cancel() {
             if handler == nil { return }
             _ = members?.requireCurrent("RunLoop.EndHandler.cancel")

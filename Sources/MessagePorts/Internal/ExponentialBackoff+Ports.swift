@@ -13,7 +13,7 @@ extension ExponentialBackoff {
         ExponentialBackoff(from: .microseconds(100), to: .milliseconds(20))
     }
 
-    /// The pause after which a connection may be read again that was held back because of its descriptors.
+    /// The pause of a connection that was held back because of its descriptors, before it is read again.
     static var holdingBack: ExponentialBackoff {
         ExponentialBackoff(from: .milliseconds(1), to: .milliseconds(100))
     }

@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// A task's reading of the answer of a transfer.
 ///
-/// The bytes stay in the transfer until the task takes them. If all that refers to the answer is gone before its end, the
-/// transfer is cancelled.
+/// The bytes stay in the transfer until the task takes them. If the last reference to the answer is released before its end,
+/// the transfer is cancelled.
 ///
 /// > Thread safety: the loop's own thread only, but for the end of the object's life.
 final class BodyReader {

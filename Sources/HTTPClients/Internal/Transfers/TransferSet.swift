@@ -31,7 +31,7 @@ final class TransferSet {
     var waitingUploads: [CInt: HTTPTransfer] = [:]
     /// The date at which libcurl wants to be called.
     var libraryDeadline: ContinuousClock.Instant?
-    /// The date of the next look for idle transfers; nil if there are no transfers.
+    /// The date of the next check for idle transfers; nil if there are no transfers.
     var idleDeadline: ContinuousClock.Instant?
     /// True during the service, which looks at the queue and sets the deadline at its end.
     var isServing = false
@@ -72,7 +72,7 @@ final class TransferSet {
 
     // MARK: - What libcurl wants
 
-    /// Notes what libcurl wants to hear of a descriptor.
+    /// Notes the readiness of a descriptor that libcurl wants to be called for.
     private func watch(_ descriptor: CInt, reads: Bool, writes: Bool) {
         var interest: DescriptorSource.Interest = []
         if reads { interest.insert(.read) }

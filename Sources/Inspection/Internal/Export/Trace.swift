@@ -170,7 +170,7 @@ extension FlightRecorder.Event {
 }
 
 extension Trace {
-    /// A value that an export shows beside an event.
+    /// A named value that an export shows beside an event.
     enum Particular {
         case number(Int64)
         case text(String)

@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// The answers of loops to the question for their details.
 ///
-/// A loop that answers too late answers into the void.
+/// An answer that comes too late is ignored.
 struct LoopAnswers {
     private final class Collection: Sendable {
         let answers: Guarded<[Int: LoopDetails]>

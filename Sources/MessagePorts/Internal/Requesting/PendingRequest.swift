@@ -33,7 +33,7 @@ final class PendingRequest: @unchecked Sendable {
         }
     }
 
-    /// True if a task waits, not a thread.
+    /// True if a task waits; false if a thread does.
     let isTask: Bool
 
     /// The number that the reply has, too.

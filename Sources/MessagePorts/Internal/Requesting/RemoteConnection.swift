@@ -7,7 +7,7 @@ final class RemoteConnection: Sendable {
     let socket: PacketSocket
     /// The descriptors that the port has sent and that are neither taken nor closed.
     let quota: DescriptorQuota
-    /// The process that has the port.
+    /// The process at the other end.
     let peer: PeerCredentials
     /// The number of descriptors that a reply may carry.
     let mostDescriptors: Int

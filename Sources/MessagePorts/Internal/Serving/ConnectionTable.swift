@@ -61,7 +61,7 @@ struct ConnectionTable: Sendable {
 
     /// Removes all connections.
     ///
-    /// Reserved places stay, until their filters have decided.
+    /// Reserved places stay reserved until their filters have decided.
     mutating func removeAll() -> [PortConnection] {
         let removed = Array(connections.values)
         connections = [:]

@@ -85,7 +85,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Has the loop that has the port by now accept again.
+    /// Makes the loop that now has the port accept again.
     private func placeBecameFree(for input: MessagePortInput) {
         if input.isInLoop { return listenAgain() }
         // The port has left the loop in which the filter was asked. If it is in no loop, it listens when it joins one.

@@ -6,7 +6,7 @@ internal import RunLoops
 extension PortConnection {
     /// The result of sending the backlog.
     enum Resent: Equatable {
-        /// All packets are sent, or they wait for room, which the set reports, or the connection is over.
+        /// All packets are sent, the rest waits for room that the set will report, or the connection has ended.
         case done
         /// The kernel was out of resources. Try again.
         case outOfKernelResources

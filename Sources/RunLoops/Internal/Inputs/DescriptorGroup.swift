@@ -174,7 +174,7 @@ struct DescriptorGroup {
         return (slots[slot].descriptor, slots[slot].wanted)
     }
 
-    /// Removes and returns a descriptor that the kernel has refused to watch; returns each only once, and nil if there are no
+    /// Removes and returns a descriptor that the kernel has refused to watch; each is returned once, and nil if there are no
     /// more.
     mutating func takeRefused() -> CInt? {
         while let slot = refused.popLast() {
