@@ -3,7 +3,7 @@ public import RunLoops
 
 public import class RunLoops.RunLoop
 
-/// Runs with a date as the deadline. The date means the instant that it means when the run begins.
+/// Runs with a date as the deadline, which is converted to an instant when the run begins.
 extension RunLoop {
     /// Runs in the default mode until a date, until the loop is stopped, or until the mode holds nothing any more.
     ///
