@@ -3,7 +3,7 @@ internal import DequeModule
 /// The bytes of a body that were written and not sent yet.
 package struct BodyQueue {
     private var chunks = Deque<[UInt8]>()
-    /// The number of bytes of the first chunk that were given away.
+    /// The number of bytes of the first chunk that were already taken.
     private var given = 0
     /// The number of bytes that are stored.
     package private(set) var count = 0

@@ -40,7 +40,7 @@ public enum MessagePortError: Error, Hashable, Sendable {
     ///
     /// You cannot tell whether the request was served. Retry only operations that may be done twice.
     case cancelled(ErrorOrigin)
-    /// The kernel has refused.
+    /// The kernel has refused a call.
     case system(SystemError)
 }
 

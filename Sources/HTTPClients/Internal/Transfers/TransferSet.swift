@@ -146,7 +146,7 @@ final class TransferSet {
 
     // MARK: - The end
 
-    /// Ends with the last transfer, because the user's client is gone.
+    /// Makes the set end with its last transfer, because the client was released.
     func clientIsGone() {
         isAbandoned = true
         if active.isEmpty { closeLater() }

@@ -6,7 +6,7 @@
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
-    /// The entered waits, by the targets that their threads hold meanwhile.
+    /// The waits in progress, by the targets that their threads hold.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
 
     /// True if a wait for an object that was made at this place is entered.
