@@ -247,7 +247,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FoundationRunLoopsTests",
-            dependencies: ["FoundationRunLoops", "RunLoops", "TestSupport", "TestExpectations"],
+            dependencies: ["FoundationRunLoops", "RunLoops", "CFaults", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "StreamsTests",

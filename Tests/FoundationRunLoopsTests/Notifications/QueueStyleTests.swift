@@ -16,7 +16,7 @@ import Testing
             queue.enqueue(Notification(name: .init("idle")), postingStyle: .whenIdle)
             queue.enqueue(Notification(name: .init("asap")), postingStyle: .asap)
             queue.enqueue(Notification(name: .init("now")), postingStyle: .now)
-            let timer = Timer(timeInterval: 0.001, repeats: false) { _ in print("timer") }
+            let timer = Timer(timeInterval: 0.5, repeats: false) { _ in print("timer") }
             loop.add(timer, forMode: .default)
             loop.run(until: Date(timeIntervalSinceNow: 60))
         }
