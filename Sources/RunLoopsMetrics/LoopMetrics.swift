@@ -84,7 +84,7 @@
 
         /// Ends the updates, as does the end of the last reference.
         ///
-        /// What was reported stays. Calling it again does nothing.
+        /// Metrics that were reported stay. Calling this again does nothing.
         public func stop() { thread.stop() }
     }
 

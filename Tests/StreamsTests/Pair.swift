@@ -11,21 +11,12 @@ final class Pair {
     private(set) var peer: CInt
 
     init(_ options: Connection.Options = .init()) throws {
-        let ends = try Pair.sockets()
+        let ends = try Loopback.pair()
         peer = ends.1
         connection = try Connection(OwnedDescriptor(ends.0), options: options)
     }
 
     deinit { closePeer() }
-
-    static func sockets() throws -> (CInt, CInt) {
-        var ends: [CInt] = [0, 0]
-        let flags = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        if unsafe socketpair(AF_UNIX, flags, 0, &ends) != 0 {
-            throw SystemError(call: "socketpair", code: errno)
-        }
-        return (ends[0], ends[1])
-    }
 
     func send(_ text: String) throws { _ = try Loopback.write(Array(text.utf8), to: peer) }
 
@@ -57,27 +48,4 @@ final class Calls {
 
 func text(_ bytes: RawSpan) -> String {
     unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-}
-
-/// Calls a function in a handler, which cannot throw: an error is an issue of the test.
-@discardableResult
-func recorded<Result>(_ body: () throws -> Result) -> Result? {
-    do { return try body() } catch {
-        Issue.record(error)
-        return nil
-    }
-}
-
-extension RunLoop {
-    /// Runs in the default mode until something holds.
-    func run(until what: String, _ holds: () -> Bool) {
-        let end = ContinuousClock.Instant.hang
-        while !holds() {
-            run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
-            if ContinuousClock.now > end {
-                Issue.record("it does not come to be: \(what)")
-                return
-            }
-        }
-    }
 }

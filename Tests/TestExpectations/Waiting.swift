@@ -1,4 +1,5 @@
 internal import Glibc
+public import RunLoops
 internal import TestSupport
 internal import Testing
 
@@ -34,5 +35,35 @@ public func yieldUntil(_ what: String, _ holds: () -> Bool) async {
         }
         turns += 1
         await Task.yield()
+    }
+}
+
+/// Calls a function in a handler, which cannot throw: an error is an issue of the test.
+///
+/// - Parameter body: The function.
+/// - Returns: Its result; nil if it has thrown.
+@discardableResult
+public func recorded<Result>(_ body: () throws -> Result) -> Result? {
+    do { return try body() } catch {
+        Issue.record(error)
+        return nil
+    }
+}
+
+extension RunLoop {
+    /// Runs in the default mode until something holds.
+    ///
+    /// - Parameters:
+    ///   - what: The condition in words, for the issue that is recorded if it never holds.
+    ///   - holds: The condition.
+    public func run(until what: String, _ holds: () -> Bool) {
+        let end = ContinuousClock.Instant.hang
+        while !holds() {
+            run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
+            if ContinuousClock.now > end {
+                Issue.record("it does not come to be: \(what)")
+                return
+            }
+        }
     }
 }

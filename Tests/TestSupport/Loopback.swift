@@ -51,6 +51,20 @@ public enum Loopback {
         return accepted
     }
 
+    /// Makes a pair of connected stream sockets without an address.
+    ///
+    /// - Returns: The sockets.
+    /// - Throws: `SystemError` if the system refuses.
+    public static func pair() throws -> (CInt, CInt) {
+        var ends: [CInt] = [0, 0]
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        // Safe: the kernel fills an array of two.
+        if unsafe socketpair(AF_UNIX, type, 0, &ends) != 0 {
+            throw SystemError(call: "socketpair", code: errno)
+        }
+        return (ends[0], ends[1])
+    }
+
     /// The outcome of connecting.
     ///
     /// - Parameter socket: The socket.

@@ -184,4 +184,32 @@ struct CenterTests {
         center.invalidate()
         #expect(throws: DistributedNotificationError.ended) { try center.post("a") }
     }
+
+    @Test
+    func
+        `whatever threads suspend and observe at the same time, the last suspension is that of all observers`()
+        throws
+    {
+        let center = try DistributedNotificationCenter(InProcessNotificationHub().engine)
+        defer { center.invalidate() }
+        for round in 0..<1_000 {
+            let observations = Log<DistributedObservation>()
+            let barrier = Shared()
+            let threads = try Threads(3) { index in
+                barrier.increment()
+                while barrier.count < 3 {}
+                for turn in 0..<16 {
+                    if index < 2 {
+                        center.isSuspended = (turn + index) % 2 == 0
+                    } else {
+                        observations.add(center.addObserver(forName: "a", on: .main) { _ in })
+                    }
+                }
+            }
+            try threads.join()
+            let expected = center.isSuspended
+            #expect(observations.entries.allSatisfy { $0.lane.isSuspended == expected }, "round \(round)")
+            for observation in observations.entries { observation.remove() }
+        }
+    }
 }

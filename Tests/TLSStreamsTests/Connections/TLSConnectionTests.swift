@@ -170,7 +170,7 @@ import Testing
     /// The kernel does not report what OpenSSL has read ahead, with the end of the client's hand-shake.
     @Test func `bytes that were read ahead reach a handler that is set later, and one that pauses`() throws {
         try onLoopThread { loop in
-            let ends = try Sockets.pair()
+            let ends = try Loopback.pair()
             let server = try Connection(OwnedDescriptor(ends.0), tls: Certificates.server())
             let client = try Connection(
                 OwnedDescriptor(ends.1), tls: Certificates.client(), serverName: "localhost")

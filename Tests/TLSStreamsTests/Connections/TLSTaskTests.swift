@@ -55,7 +55,7 @@ import Testing
     @Test func `tasks echo and read to the end`() async throws {
         let thread = try RunLoopThread(name: "talker")
         let talker = Talker(thread.runLoop)
-        let ends = try Sockets.pair()
+        let ends = try Loopback.pair()
         let server = try Certificates.server()
         let client = try Certificates.client()
         async let served = talker.serve(ends.0, server)
@@ -68,7 +68,7 @@ import Testing
     @Test func `a task gets the cause of a failed hand-shake`() async throws {
         let thread = try RunLoopThread(name: "talker")
         let talker = Talker(thread.runLoop)
-        let ends = try Sockets.pair()
+        let ends = try Loopback.pair()
         let server = try Certificates.server()
         let client = try Certificates.client()
         let served = Task { try await talker.serve(ends.0, server) }
@@ -91,7 +91,7 @@ import Testing
     @Test func `a task that is cancelled in the hand-shake ends the connection`() async throws {
         let thread = try RunLoopThread(name: "talker")
         let talker = Talker(thread.runLoop)
-        let ends = try Sockets.pair()
+        let ends = try Loopback.pair()
         let server = try Certificates.server()
         let begun = Gate()
         let task = Task { try await talker.wait(ends.0, server, begun) }

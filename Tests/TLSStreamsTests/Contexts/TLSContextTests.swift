@@ -154,7 +154,7 @@ import Testing
         let second = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent],
             performing: {
-                let ends = try Sockets.pair()
+                let ends = try Loopback.pair()
                 _ = try Connection(OwnedDescriptor(ends.0), tls: TLSClientContext(), serverName: "")
             })
         #expect(second?.message.contains("Connection.init: \"\" can be no name of a server") == true)

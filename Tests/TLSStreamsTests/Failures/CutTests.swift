@@ -16,7 +16,7 @@ import Testing
         private(set) var moved = (0, 0)
 
         init(_ options: Connection.Options = .init()) throws {
-            let (server, client) = (try Sockets.pair(), try Sockets.pair())
+            let (server, client) = (try Loopback.pair(), try Loopback.pair())
             pair = try SecurePair(options: options, (server.0, client.0))
             near = (client.1, server.1)
         }
@@ -153,7 +153,7 @@ import Testing
     func `bytes that are not TLS end the connection on either side`(text: String) throws {
         try onLoopThread { loop in
             for isServer in [true, false] {
-                let ends = try Sockets.pair()
+                let ends = try Loopback.pair()
                 defer { close(ends.1) }
                 let connection =
                     try isServer
@@ -175,7 +175,7 @@ import Testing
         try onLoopThread { loop in
             var random = SplitMix64(seed: 3)
             for _ in 0..<300 {
-                let ends = try Sockets.pair()
+                let ends = try Loopback.pair()
                 defer { close(ends.1) }
                 let connection = try Connection(OwnedDescriptor(ends.0), tls: Certificates.server())
                 let calls = Calls()

@@ -17,7 +17,7 @@ final class SecurePair {
         server serverContext: TLSServerContext? = nil, client clientContext: TLSClientContext? = nil,
         name: String = "localhost", options: Connection.Options = .init(), _ ends: (CInt, CInt)? = nil
     ) throws {
-        let ends = try ends ?? Sockets.pair()
+        let ends = try ends ?? Loopback.pair()
         server = try Connection(
             OwnedDescriptor(ends.0), tls: serverContext ?? Certificates.server(), options: options)
         client = try Connection(
@@ -69,41 +69,5 @@ final class Calls {
     /// The failure of TLS that the connection has ended with.
     var error: TLSError? {
         if case .tls(let error) = reason { error } else { nil }
-    }
-}
-
-enum Sockets {
-    /// A pair of connected, non-blocking stream sockets.
-    static func pair() throws -> (CInt, CInt) {
-        var ends: [CInt] = [0, 0]
-        let flags = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        // Safe: the kernel fills an array of two.
-        if unsafe socketpair(AF_UNIX, flags, 0, &ends) != 0 {
-            throw SystemError(call: "socketpair", code: errno)
-        }
-        return (ends[0], ends[1])
-    }
-}
-
-/// Calls a function in a handler, which cannot throw: an error is an issue of the test.
-@discardableResult
-func recorded<Result>(_ body: () throws -> Result) -> Result? {
-    do { return try body() } catch {
-        Issue.record(error)
-        return nil
-    }
-}
-
-extension RunLoop {
-    /// Runs in the default mode until something holds.
-    func run(until what: String, _ holds: () -> Bool) {
-        let end = ContinuousClock.Instant.hang
-        while !holds() {
-            run(in: .default, until: .now + .milliseconds(5), returnAfterSourceHandled: true)
-            if ContinuousClock.now > end {
-                Issue.record("it does not come to be: \(what)")
-                return
-            }
-        }
     }
 }

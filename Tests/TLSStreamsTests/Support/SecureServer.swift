@@ -1,6 +1,7 @@
 import RunLoops
 import Streams
 import TLSStreams
+import TestExpectations
 import TestSupport
 
 /// A listener whose connections speak TLS, on the loop of the test.

@@ -185,8 +185,7 @@ extension CenterCore: EngineSink {
     func deliver(_ batch: EngineBatch) {
         guard let epoch else { return }
         for item in batch.items { take(item, epoch) }
-        if !known.inDoubt.isEmpty {
-        } else if let timer = grace {
+        if known.inDoubt.isEmpty, let timer = grace {
             timer.invalidate()
             grace = nil
         }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RunLoops
+internal import Synchronization
 
 /// The part of a center that any thread uses: its log of posts, the lanes of its observers, and the waiting threads and tasks.
 ///
@@ -25,7 +26,6 @@ final class CenterState: Sendable {
         var hasEnded = false
         /// True while a block that hands posts over is scheduled, or runs.
         var isPumping = false
-        var isSuspended = false
         var lanes: [UInt64: ObserverLane] = [:]
         var lastSubscription: UInt64 = 0
         var postWaiters: [PostWaiter] = []
@@ -39,6 +39,7 @@ final class CenterState: Sendable {
     let page = NumberPage()
     let loop: RunLoop
     private let state: Guarded<State>
+    private let suspension = Atomic<Bool>(false)
     private let core = LoopConfined<CenterCore>()
 
     init(_ options: DistributedNotificationCenter.Options, _ loop: RunLoop) {
@@ -231,17 +232,17 @@ final class CenterState: Sendable {
     // MARK: - Observers
 
     func add(_ lane: ObserverLane, name: String?, sender: String?, start: Subscription.Start) -> UInt64 {
-        let (number, isSuspended): (UInt64?, Bool) = state.withLock { state in
-            if state.hasEnded { return (nil, false) }
+        let number: UInt64? = state.withLock { state in
+            if state.hasEnded { return nil }
             state.lastSubscription += 1
             state.lanes[state.lastSubscription] = lane
-            return (state.lastSubscription, state.isSuspended)
+            return state.lastSubscription
         }
         guard let number else {
             lane.remove()
             return 0
         }
-        if isSuspended { lane.suspend(true) }
+        lane.followSuspension(of: self)
         let subscription = Subscription(number: number, name: name, sender: sender, start: start)
         onCore { $0.add(subscription, lane) }
         return number
@@ -252,14 +253,11 @@ final class CenterState: Sendable {
         onCore { $0.remove(number) }
     }
 
-    var isSuspended: Bool { state.withLock { $0.isSuspended } }
+    var isSuspended: Bool { suspension.load(ordering: .relaxed) }
 
     func suspend(_ suspends: Bool) {
-        let lanes = state.withLock { state in
-            state.isSuspended = suspends
-            return Array(state.lanes.values)
-        }
-        for lane in lanes { lane.suspend(suspends) }
+        suspension.store(suspends, ordering: .relaxed)
+        for lane in state.withLock({ Array($0.lanes.values) }) { lane.followSuspension(of: self) }
     }
 
     var statistics: DistributedNotificationCenter.Statistics {

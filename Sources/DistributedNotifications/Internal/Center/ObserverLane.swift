@@ -39,6 +39,8 @@ final class ObserverLane: Sendable {
 
     var isConfirmed: Bool { state.withLock { $0.isConfirmed } }
 
+    var isSuspended: Bool { state.withLock { $0.queue.isSuspended } }
+
     var counts: DistributedObservation.Counts {
         state.withLock { .init(delivered: $0.deliveredCount, dropped: $0.queue.droppedCount) }
     }
@@ -50,8 +52,10 @@ final class ObserverLane: Sendable {
         change { queue in for event in events { queue.append(event) } }
     }
 
-    /// Suspends or resumes.
-    func suspend(_ suspends: Bool) { change { $0.suspend(suspends) } }
+    /// Suspends or resumes the lane, as its center is when the lane's lock is held.
+    ///
+    /// If several threads change the suspension at the same time, the last of these calls therefore finds the last change.
+    func followSuspension(of center: CenterState) { change { $0.suspend(center.isSuspended) } }
 
     private func change(_ body: (inout EventQueue) -> Void) {
         let (schedules, waiter): (Bool, OneShot<Bool>?) = state.withLock { state in

@@ -68,7 +68,7 @@ final class Exchange {
     var isSecure: Bool { server?.options.identity != nil }
     var isStream: Bool { if case .stream? = answer { true } else { false } }
 
-    // MARK: - What the user does
+    // MARK: - Calls of the user
 
     @discardableResult
     func answer(_ answer: ServerAnswer) -> Bool {

@@ -11,7 +11,7 @@ extension HTTPServer {
             if report.descriptor != descriptor { lookAtWaiting(report.descriptor) }
         }
         if source.deadlineHasPassed { sweepIfDue() }
-        // What is left comes in the next pass, so other inputs of the loop do not wait for many requests.
+        // Work that is left is done in the next pass, so other inputs of the loop do not wait for many requests.
         var budget = Budget()
         repeat {
             needsRun = false
