@@ -1,5 +1,6 @@
 import MessagePorts
 import RunLoops
+import TestExpectations
 import TestSupport
 import Testing
 
@@ -86,6 +87,51 @@ struct HostileTests {
         hub.wait()
         poster.invalidate()
         observer.invalidate()
+        try directory.remove()
+    }
+
+    @Test(arguments: [HubMessage.subscribe, HubMessage.locate, HubMessage.announce])
+    func `a message with more entries than the hub works on at a time ends the connection`(id: UInt32) throws
+    {
+        let directory = try ScratchDirectory()
+        let names = PortNames(directory: directory.path)
+        let name = try PortName("hub")
+        let hub = try DistributedNotificationHub(named: name, in: names)
+        let poster = PosterID.random()
+        func message(_ count: Int) -> [UInt8] {
+            var writer = WireWriter()
+            if id == HubMessage.announce {
+                for flag: UInt8 in [1, 0] { writer.put(flag) }
+                writer.put(UInt64(1))
+            }
+            for number in 0..<UInt64(count) {
+                switch id {
+                case HubMessage.subscribe:
+                    writer.put(Subscription(number: number + 1, name: "a", sender: nil, start: .last(1)))
+                case HubMessage.locate: writer.put(PosterID(high: 0, low: number))
+                default:
+                    writer.put(
+                        Horizon(
+                            poster: poster, topic: Topic(name: "a", sender: nil), number: 1, isBase: false,
+                            reason: .notKept))
+                }
+            }
+            return writer.bytes
+        }
+        let most = id == HubMessage.locate ? HubMessage.postersPerMessage : HubMessage.subscriptionsPerMessage
+        let remote = try RemotePort(named: name, in: names, before: .now + .seconds(30))
+        try remote.send(hello(poster), id: HubMessage.hello)
+        try remote.send(message(most + 1), id: id)
+        // An empty message of this kind asks for nothing, so only the end of the connection refuses it.
+        waitUntil("the connection has ended") {
+            do {
+                try remote.send([], id: HubMessage.locate)
+                return false
+            } catch { return true }
+        }
+        remote.invalidate()
+        hub.invalidate()
+        hub.wait()
         try directory.remove()
     }
 

@@ -147,18 +147,23 @@ final class HubServer {
             let isOpening = try reader.flag()
             let isLast = try reader.flag()
             let number = try reader.count()
-            var horizons: [Horizon] = []
-            while !reader.isAtEnd { horizons.append(try reader.horizon()) }
+            let horizons = try reader.entries(atMost: HubMessage.horizonsPerMessage) {
+                reader throws(Hub.Violation) in try reader.horizon()
+            }
             try hub.announce(
                 Announcement(horizons: horizons, number: number, isOpening: isOpening), isLast: isLast,
                 from: connection)
         case HubMessage.subscribe:
-            while !reader.isAtEnd { try hub.subscribe(try reader.subscription(), from: connection) }
+            let subscriptions = try reader.entries(atMost: HubMessage.subscriptionsPerMessage) {
+                reader throws(Hub.Violation) in try reader.subscription()
+            }
+            for subscription in subscriptions { try hub.subscribe(subscription, from: connection) }
         case HubMessage.unsubscribe:
             while !reader.isAtEnd { hub.unsubscribe(try reader.number(), from: connection) }
         case HubMessage.locate:
-            var posters: [PosterID] = []
-            while !reader.isAtEnd { posters.append(try reader.poster()) }
+            let posters = try reader.entries(atMost: HubMessage.postersPerMessage) {
+                reader throws(Hub.Violation) in try reader.poster()
+            }
             hub.locate(posters, from: connection)
         case HubMessage.confirm:
             let batch = try reader.number(UInt64.self)

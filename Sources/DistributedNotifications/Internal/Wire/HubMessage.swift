@@ -26,7 +26,7 @@ enum HubMessage {
     static let refusedVersion: UInt32 = 1
     static let refusedDuplicate: UInt32 = 2
 
-    // The largest numbers of entries that fit a message.
+    // The largest numbers of entries of a message. They fit, and bound the work of the hub before it serves the next connection.
     static let horizonsPerMessage = 200
     static let subscriptionsPerMessage = 200
     static let postersPerMessage = 4_096

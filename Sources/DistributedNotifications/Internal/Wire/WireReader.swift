@@ -29,6 +29,18 @@ struct WireReader: Sendable {
         return number
     }
 
+    /// Reads entries up to the end of the message, which may have no more than a number of them.
+    mutating func entries<Entry>(
+        atMost most: Int, _ read: (inout WireReader) throws(Hub.Violation) -> Entry
+    ) throws(Hub.Violation) -> [Entry] {
+        var entries: [Entry] = []
+        while !isAtEnd {
+            if entries.count == most { throw Hub.Violation("a message has too many entries") }
+            entries.append(try read(&self))
+        }
+        return entries
+    }
+
     mutating func flag() throws(Hub.Violation) -> Bool {
         switch try number(UInt8.self) {
         case 0: return false
