@@ -44,7 +44,10 @@ public struct RedisOptions: Hashable, Sendable {
     /// The number of the database.
     public var database = 0
 
-    /// The approximate number of notifications that the server keeps for observers that come late or come back.
+    /// The approximate number of entries that the server keeps for observers that come late or come back.
+    ///
+    /// An entry holds the notifications that a center hands over at the same time: one if it posts seldom, and up to 16 if it
+    /// posts thousands a second.
     public var streamLength = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.

@@ -30,11 +30,12 @@ final class RedisConnection {
     private var waiting: Deque<Sent> = []
     /// The number of bytes of the commands without a reply.
     private(set) var pendingBytes = 0
-    var pendingCount: Int { waiting.count }
     /// Called for each message of a subscription.
     var onMessage: Answer?
     /// Called once with the reason, when the connection has ended and was not closed here.
     private var onEnd: ((DistributedNotificationError) -> Void)?
+    /// Called before each write, to add commands to it.
+    var beforeWriting: () -> Void = {}
     /// Called after each group of replies that came together.
     var afterReplies: () -> Void = {}
 
@@ -98,11 +99,11 @@ final class RedisConnection {
     /// Sends a command with the next pass of the loop.
     ///
     /// - Parameters:
-    ///   - command: The command.
+    ///   - words: The words of the command.
     ///   - answer: Called with the reply, unless the connection ends first.
-    func send(_ command: RedisCommand, _ answer: @escaping Answer = { _ in }) {
+    func send(_ words: RedisWords, _ answer: @escaping Answer = { _ in }) {
         guard let context = unsafe context else { return }
-        let bytes = command.bytes
+        let bytes = words.command
         // Safe: the library copies the bytes.
         let result = unsafe bytes.withUnsafeBytes { bytes in
             unsafe redisAppendFormattedCommand(
@@ -111,13 +112,18 @@ final class RedisConnection {
         waiting.append(Sent(size: bytes.count, answer: answer))
         pendingBytes += bytes.count
         // If the library has no memory, the connection ends with the next report, and not in here.
-        if unsafe result == REDIS_OK || context.pointee.err != 0 {
-            source?.setInterest([.read, .write], of: unsafe context.pointee.fd)
-        }
+        if unsafe result == REDIS_OK || context.pointee.err != 0 { requestWrite() }
+    }
+
+    /// Calls ``beforeWriting`` in the next pass of the loop in which the socket has room.
+    func requestWrite() {
+        guard let context = unsafe context else { return }
+        source?.setInterest([.read, .write], of: unsafe context.pointee.fd)
     }
 
     /// Writes the waiting bytes while there is room.
     func flush() {
+        beforeWriting()
         guard let context = unsafe context else { return }
         var isDone: CInt = 0
         _ = unsafe redisBufferWrite(context, &isDone)
@@ -129,6 +135,7 @@ final class RedisConnection {
         while let report = source.nextReport() {
             guard let context = unsafe context else { return }
             if report.readiness.contains(.writable) {
+                beforeWriting()
                 var isDone: CInt = 0
                 // Safe: the library writes what it has, to its own socket. The thread blocks SIGPIPE, which it would raise.
                 if unsafe redisBufferWrite(context, &isDone) != REDIS_OK {

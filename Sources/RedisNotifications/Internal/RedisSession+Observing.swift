@@ -59,7 +59,7 @@ extension RedisSession {
         guard let scan = scans.first else { return readLive() }
         if credits <= 0 { return }
         isScanning = true
-        evaluate(Scripts.scan, [stream, posters], [scan.cursor?.text ?? ""], on: commands) {
+        evaluate(Scripts.scan, [stream, posters], RedisWords(scan.cursor?.text ?? ""), on: commands) {
             [weak self] reply in
             self?.isScanning = false
             self?.scanned(reply)
@@ -111,14 +111,14 @@ extension RedisSession {
         isReading = true
         let cursor = engine.memory.cursor
         var first: EntryID?
-        evaluate(Scripts.first, [stream], [], on: reader) { [weak self] reply in
+        evaluate(Scripts.first, [stream], RedisWords(), on: reader) { [weak self] reply in
             guard let self else { return }
             if reply == .null { return fail("the stream was deleted") }
             first = expect(reply, "the script that finds the first entry").string.flatMap { EntryID($0) }
             if first == nil { unexpected("the script that finds the first entry") }
         }
         reader?.send(
-            RedisCommand("XREAD", "COUNT", "512", "BLOCK", "0", "STREAMS", stream, cursor.text)
+            RedisWords("XREAD", "COUNT", "512", "BLOCK", "0", "STREAMS", stream, cursor.text)
         ) { [weak self] reply in
             guard let self, let first else { return }
             isReading = false
@@ -146,7 +146,7 @@ extension RedisSession {
 
     private static func items(_ entry: StreamEntry) -> [EngineBatch.Item] {
         switch entry.content {
-        case .post(let post): [.post(.init(post: post, position: entry.id))]
+        case .posts(let posts): posts.map { .post(.init(post: $0, position: entry.id)) }
         case .horizons(let horizons): horizons.map { .horizon($0) }
         case .end(let end): [.ended(end)]
         case .beginning, .unknown: []

@@ -19,6 +19,10 @@ final class RedisSession {
     private var isClosed = false
     private var shas: [String] = []
     private var isWaitedForRoom = false
+    /// The posts that the next command adds.
+    private var batch = PostBatch()
+    /// The number of posts that were handed over and not accepted.
+    private var pendingPosts = 0
     /// True if posts were accepted since the last report.
     private var hasAccepted = false
     private var lastPublished: UInt64 = 0
@@ -35,7 +39,7 @@ final class RedisSession {
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The limits of commands without a reply, and of their bytes.
+    /// The limits of posts that are not accepted, and of the bytes of commands without a reply.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {
@@ -79,10 +83,11 @@ final class RedisSession {
             watcher = try connect()
         } catch { return fail(error) }
         for connection in [commands, reader, watcher] { authenticate(connection) }
+        commands?.beforeWriting = { [weak self] in self?.sendBatch() }
         commands?.afterReplies = { [weak self] in self?.reportPosts() }
-        commands?.send(RedisCommand("INFO")) { [weak self] reply in self?.check(reply) }
+        commands?.send(RedisWords("INFO")) { [weak self] reply in self?.check(reply) }
         for script in Scripts.all {
-            commands?.send(RedisCommand("SCRIPT", "LOAD", script)) { [weak self] reply in
+            commands?.send(RedisWords("SCRIPT", "LOAD", script)) { [weak self] reply in
                 guard let self, let sha = expect(reply, "SCRIPT LOAD").string else { return }
                 shas.append(sha)
                 if shas.count == Scripts.all.count { open() }
@@ -96,13 +101,15 @@ final class RedisSession {
 
     private func authenticate(_ connection: RedisConnection?) {
         if let password = options.password {
-            let words = ["AUTH"] + (options.user.map { [$0] } ?? []) + [password]
-            connection?.send(RedisCommand(words.map { Array($0.utf8) })) { [weak self] reply in
+            var words = RedisWords("AUTH")
+            if let user = options.user { words.append(user.utf8) }
+            words.append(password.utf8)
+            connection?.send(words) { [weak self] reply in
                 _ = self?.expect(reply, "AUTH")
             }
         }
         if options.database != 0 {
-            connection?.send(RedisCommand("SELECT", "\(options.database)")) { [weak self] reply in
+            connection?.send(RedisWords("SELECT", "\(options.database)")) { [weak self] reply in
                 _ = self?.expect(reply, "SELECT")
             }
         }
@@ -118,7 +125,7 @@ final class RedisSession {
     }
 
     private func open() {
-        evaluate(Scripts.open, [generationKey], [Epoch.random().text, prefix], on: commands) {
+        evaluate(Scripts.open, [generationKey], RedisWords(Epoch.random().text, prefix), on: commands) {
             [weak self] reply in
             guard let self else { return }
             guard
@@ -132,10 +139,10 @@ final class RedisSession {
 
     /// Makes the server report on the third socket when the generation that the second one has read changes.
     private func watch() {
-        watcher?.send(RedisCommand("CLIENT", "ID")) { [weak self] reply in
+        watcher?.send(RedisWords("CLIENT", "ID")) { [weak self] reply in
             guard let self else { return }
             guard let id = expect(reply, "CLIENT ID").number else { return unexpected("CLIENT ID") }
-            watcher?.send(RedisCommand("SUBSCRIBE", "__redis__:invalidate")) { [weak self] reply in
+            watcher?.send(RedisWords("SUBSCRIBE", "__redis__:invalidate")) { [weak self] reply in
                 guard let self, expect(reply, "SUBSCRIBE").elements != nil else { return }
                 watcher?.onMessage = { [weak self] _ in
                     self?.fail("the database was emptied, or the key of the generation was changed")
@@ -147,14 +154,14 @@ final class RedisSession {
 
     private func readGeneration(telling id: UInt64) {
         // Only the key of the generation is read, because the stream changes with every post.
-        for words in [
-            ["CLIENT", "TRACKING", "ON", "REDIRECT", "\(id)", "OPTIN"], ["CLIENT", "CACHING", "YES"],
-        ] {
-            reader?.send(RedisCommand(words.map { Array($0.utf8) })) { [weak self] reply in
-                _ = self?.expect(reply, words[0] + " " + words[1])
-            }
+        reader?.send(RedisWords("CLIENT", "TRACKING", "ON", "REDIRECT", "\(id)", "OPTIN")) {
+            [weak self] reply in
+            self?.expect(reply, "CLIENT TRACKING")
         }
-        reader?.send(RedisCommand("GET", generationKey)) { [weak self] reply in
+        reader?.send(RedisWords("CLIENT", "CACHING", "YES")) { [weak self] reply in
+            self?.expect(reply, "CLIENT CACHING")
+        }
+        reader?.send(RedisWords("GET", generationKey)) { [weak self] reply in
             guard let self, let epoch, let info else { return }
             guard expect(reply, "GET").string == epoch.text else {
                 return fail("the key of the generation was changed while the engine connected")
@@ -182,43 +189,57 @@ final class RedisSession {
 
     /// Runs a script that was loaded.
     func evaluate(
-        _ script: String, _ keys: [String], _ arguments: [String], _ rest: [[UInt8]] = [],
-        on connection: RedisConnection?, _ answer: @escaping RedisConnection.Answer
+        _ script: String, _ keys: [String], _ arguments: RedisWords, on connection: RedisConnection?,
+        _ answer: @escaping RedisConnection.Answer
     ) {
         guard let index = Scripts.all.firstIndex(of: script), index < shas.count else { return }
-        var words = [Array("EVALSHA".utf8), Array(shas[index].utf8), Array("\(keys.count)".utf8)]
-        words += (keys + arguments).map { Array($0.utf8) }
-        words += rest
-        connection?.send(RedisCommand(words), answer)
+        var words = RedisWords("EVALSHA", shas[index], "\(keys.count)")
+        for key in keys { words.append(key.utf8) }
+        words.append(arguments)
+        connection?.send(words, answer)
     }
 
     // MARK: - Posting
 
     func publish(_ post: Post) -> Handed {
-        guard let commands, let epoch, !isClosed else { return .away }
-        if commands.pendingCount >= RedisSession.mostPending.count
-            || commands.pendingBytes >= RedisSession.mostPending.bytes
+        guard let commands, epoch != nil, !isClosed else { return .away }
+        if pendingPosts >= RedisSession.mostPending.count
+            || commands.pendingBytes + batch.bytes.count >= RedisSession.mostPending.bytes
         {
             isWaitedForRoom = true
             return .full
         }
-        evaluate(
-            Scripts.post, [generationKey, stream, posters],
-            [epoch.text, "\(options.streamLength)", post.poster.text, "\(post.number)"],
-            StreamEntry.fields(of: post), on: commands
-        ) { [weak self] reply in
+        if batch.isFull { sendBatch() }
+        batch.append(post)
+        pendingPosts += 1
+        lastPublished = post.number
+        commands.requestWrite()
+        return .taken
+    }
+
+    /// Sends the posts that were handed over since the last batch.
+    private func sendBatch() {
+        guard let epoch, let first = batch.posts.first?.number, let last = batch.posts.last?.number else {
+            return
+        }
+        let count = batch.posts.count
+        var arguments = RedisWords(
+            epoch.text, "\(options.streamLength)", engine.poster.text, "\(first)", "\(last)")
+        arguments.append(batch.bytes)
+        batch = PostBatch()
+        evaluate(Scripts.post, [generationKey, stream, posters], arguments, on: commands) {
+            [weak self] reply in
             guard let self, wasAdded(reply) else { return }
-            engine.posts.accept(post.number, now: .now)
+            pendingPosts -= count
+            engine.posts.accept(last, now: .now)
             hasAccepted = true
         }
-        lastPublished = post.number
-        return .taken
     }
 
     /// Returns true if the server has an entry, and ends the session otherwise.
     private func wasAdded(_ reply: RedisReply) -> Bool {
         switch reply {
-        case .integer(0), .integer(1): return true
+        case .integer(1): return true
         case .integer(-1): fail("the stream was deleted, or the database was emptied")
         case .error(let text): fail("the server refuses a post: \(text)")
         case .integer, .null, .text, .array: unexpected("the script that posts")
@@ -230,13 +251,17 @@ final class RedisSession {
         note("at", announcement.number, StreamEntry.fields(of: announcement, by: engine.poster))
     }
 
-    private func note(_ word: String, _ number: UInt64, _ fields: [[UInt8]]) {
+    private func note(_ word: String, _ number: UInt64, _ fields: RedisWords) {
         guard let epoch else { return }
-        evaluate(
-            Scripts.note, [generationKey, stream, posters],
-            [epoch.text, "\(options.streamLength)", engine.poster.text, "\(number)", word], fields,
-            on: commands
-        ) { [weak self] reply in _ = self?.wasAdded(reply) }
+        // The entry tells of the posts before it.
+        sendBatch()
+        var arguments = RedisWords(
+            epoch.text, "\(options.streamLength)", engine.poster.text, "\(number)", word)
+        arguments.append(fields)
+        evaluate(Scripts.note, [generationKey, stream, posters], arguments, on: commands) {
+            [weak self] reply in
+            _ = self?.wasAdded(reply)
+        }
     }
 
     private func reportPosts() {
@@ -244,7 +269,7 @@ final class RedisSession {
             hasAccepted = false
             engine.accepted()
         }
-        guard isWaitedForRoom, let commands, commands.pendingCount <= RedisSession.mostPending.count / 2,
+        guard isWaitedForRoom, let commands, pendingPosts <= RedisSession.mostPending.count / 2,
             commands.pendingBytes <= RedisSession.mostPending.bytes / 2
         else { return }
         isWaitedForRoom = false

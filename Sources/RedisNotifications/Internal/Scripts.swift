@@ -19,25 +19,35 @@ enum Scripts {
         return ARGV[1]
         """
 
-    /// Adds a post that the stream does not have.
+    /// Adds those posts of a batch that the stream does not have, in one entry.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, number, fields. Returns 1, 0 if the stream has or had
-    /// the post, or -1 if the generation is another one or the stream is gone.
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, records of a ``PostBatch``.
+    /// Returns 1, or -1 if the generation is another one or the stream is gone.
     ///
     /// A post that is sent again after a connection has ended is added once, because the posts of a poster come in order.
     static let post = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
-        local l=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
-        if tonumber(ARGV[4])<=l then return 0 end
-        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*',unpack(ARGV,5)) then return -1 end
-        redis.call('HSET',KEYS[3],ARGV[3],ARGV[4])
+        local had=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
+        if tonumber(ARGV[5])<=had then return 1 end
+        local b=ARGV[6]
+        if tonumber(ARGV[4])<=had then
+         local i=1
+         while true do
+          local size,n=struct.unpack('<I4I8',b,i)
+          if n>had then break end
+          i=i+4+size
+         end
+         b=string.sub(b,i)
+        end
+        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*','p',ARGV[3],'n',ARGV[5],'b',b) then return -1 end
+        redis.call('HSET',KEYS[3],ARGV[3],ARGV[5])
         return 1
         """
 
     /// Adds an entry that is no post.
     ///
-    /// The keys and arguments are those of ``post``, with the word `end` in front of the fields if the poster ends, and another
-    /// word if not. Returns 1 or -1.
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, number, the word `end` if the poster ends or another
+    /// word if not, and the fields. Returns 1 or -1.
     static let note = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*',unpack(ARGV,6)) then return -1 end

@@ -1,12 +1,12 @@
 internal import DistributedNotifications
 
-/// An entry of the stream: a post, the horizons of a poster, or its end.
+/// An entry of the stream: posts, the horizons of a poster, or its end.
 struct StreamEntry: Hashable, Sendable {
     /// The purpose of an entry, and its fields.
     enum Content: Hashable, Sendable {
         /// The first entry of a generation.
         case beginning
-        case post(Post)
+        case posts([Post])
         case horizons([Horizon])
         case end(PosterEnd)
         /// An entry of another program, or of a later version of this library.
@@ -51,38 +51,17 @@ struct StreamEntry: Hashable, Sendable {
             return nil
         }
         switch fields.text("k") {
-        case nil:
-            guard let previous = fields.number("v"), let name = fields.text("t"), previous < number,
-                let date = fields.text("d").flatMap({ Int64($0) }), let payload = fields.values["b"]
-            else { return nil }
-            return .post(
-                Post(
-                    poster: poster, number: number, previous: previous,
-                    topic: Topic(name: name, sender: fields.text("s")), date: date,
-                    isImmediate: fields.values["i"] != nil, payload: payload))
+        case nil: return fields.values["b"].flatMap { PostBatch.posts($0, of: poster) }.map { .posts($0) }
         case "h": return fields.values["b"].flatMap { horizons($0, of: poster) }.map { .horizons($0) }
         case "e": return .end(PosterEnd(poster: poster, accepted: number, last: fields.number("l")))
         default: return nil
         }
     }
 
-    // MARK: - Fields
-
-    /// The fields of a post, as name and value in turn.
-    static func fields(of post: Post) -> [[UInt8]] {
-        var fields: [[UInt8]] = [
-            bytes("p"), bytes(post.poster.text), bytes("n"), bytes(String(post.number)), bytes("v"),
-            bytes(String(post.previous)), bytes("t"), bytes(post.topic.name), bytes("d"),
-            bytes(String(post.date)),
-            bytes("b"), post.payload,
-        ]
-        if let sender = post.topic.sender { fields += [bytes("s"), bytes(sender)] }
-        if post.isImmediate { fields += [bytes("i"), bytes("1")] }
-        return fields
-    }
+    // MARK: - Fields, as name and value in turn. The script that posts makes those of posts.
 
     /// The fields of horizons: each is a line of number, base, reason, and the topic's parts with their lengths.
-    static func fields(of announcement: Announcement, by poster: PosterID) -> [[UInt8]] {
+    static func fields(of announcement: Announcement, by poster: PosterID) -> RedisWords {
         var lines = ""
         for horizon in announcement.horizons {
             let sender = horizon.topic.sender
@@ -90,21 +69,13 @@ struct StreamEntry: Hashable, Sendable {
             lines += "\(horizon.topic.name.utf8.count) \(sender.map { $0.utf8.count } ?? -1) "
             lines += horizon.topic.name + (sender ?? "") + "\n"
         }
-        return [
-            bytes("k"), bytes("h"), bytes("p"), bytes(poster.text), bytes("n"),
-            bytes(String(announcement.number)), bytes("b"), bytes(lines),
-        ]
+        return RedisWords("k", "h", "p", poster.text, "n", "\(announcement.number)", "b", lines)
     }
 
     /// The fields of an end.
-    static func fields(ofEndAt last: UInt64, accepted: UInt64, by poster: PosterID) -> [[UInt8]] {
-        [
-            bytes("k"), bytes("e"), bytes("p"), bytes(poster.text), bytes("n"), bytes(String(accepted)),
-            bytes("l"), bytes(String(last)),
-        ]
+    static func fields(ofEndAt last: UInt64, accepted: UInt64, by poster: PosterID) -> RedisWords {
+        RedisWords("k", "e", "p", poster.text, "n", "\(accepted)", "l", "\(last)")
     }
-
-    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     private static func horizons(_ bytes: [UInt8], of poster: PosterID) -> [Horizon]? {
         var rest = bytes[...]

@@ -60,7 +60,7 @@ struct StreamScan: Sendable {
             case .end(let end):
                 seen.insert(end.poster)
                 items.append(.ended(end))
-            case .post(let post): append(post, entry.id, &items)
+            case .posts(let posts): for post in posts { append(post, entry.id, &items) }
             }
         }
         return items

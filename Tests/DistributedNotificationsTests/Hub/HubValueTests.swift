@@ -134,22 +134,22 @@ struct HubValueTests {
         let topic = topic
         var hub = try hub()
         let other = PosterID(high: 9, low: 9)
-        #expect(throws: Hub.Violation.self) {
+        #expect(throws: WireViolation.self) {
             try hub.publish(Post(poster: other, number: 1, previous: 0, topic: topic), from: 1)
         }
-        #expect(throws: Hub.Violation.self) {
+        #expect(throws: WireViolation.self) {
             try hub.publish(Post(poster: poster, number: 1, previous: 1, topic: topic), from: 1)
         }
-        #expect(throws: Hub.Violation.self) { try hub.confirm(1_000, credits: 1, from: 1) }
-        #expect(throws: Hub.Violation.self) {
+        #expect(throws: WireViolation.self) { try hub.confirm(1_000, credits: 1, from: 1) }
+        #expect(throws: WireViolation.self) {
             let horizon = Horizon(poster: other, topic: topic, number: 1, isBase: false, reason: .notKept)
             try hub.announce(Announcement(horizons: [horizon], number: 1, isOpening: false), from: 1)
         }
-        #expect(throws: Hub.Violation.self) {
+        #expect(throws: WireViolation.self) {
             try hub.subscribe(Subscription(number: 1, name: "a", sender: nil, start: .now), from: 2)
         }
         hub.end(poster, last: 0)
-        #expect(throws: Hub.Violation.self) {
+        #expect(throws: WireViolation.self) {
             try hub.publish(Post(poster: poster, number: 1, previous: 0, topic: topic), from: 1)
         }
     }

@@ -87,7 +87,7 @@ struct WireTests {
     @Test func `a number beyond all counting is refused`() {
         var writer = WireWriter()
         writer.put(UInt64(Int64.max) + 1)
-        #expect(throws: Hub.Violation.self) {
+        #expect(throws: WireViolation.self) {
             var reader = WireReader(writer.bytes)
             _ = try reader.count()
         }

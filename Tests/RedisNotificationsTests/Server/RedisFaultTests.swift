@@ -89,9 +89,14 @@ import Testing
         #expect(states.entries.contains { $0.hasPrefix("away") })
         // What was sent again is not there twice. Other entries than posts begin with another field.
         let countPosts = """
-            local n=0
-            for _,e in ipairs(redis.call('XRANGE',KEYS[1],'-','+')) do if e[2][1]=='p' then n=n+1 end end
-            return n
+            local count=0
+            for _,e in ipairs(redis.call('XRANGE',KEYS[1],'-','+')) do
+             if e[2][1]=='p' then
+              local b,i=e[2][6],1
+              while i<#b do i,count=i+4+struct.unpack('<I4',b,i),count+1 end
+             end
+            end
+            return count
             """
         #expect(try server.command("EVAL", countPosts, "1", stream(server)) == "2000")
     }

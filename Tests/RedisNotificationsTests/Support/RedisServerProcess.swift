@@ -66,15 +66,23 @@ final class RedisServerProcess {
 
     /// Runs a command with the server's own client.
     ///
-    /// - Returns: What it prints.
+    /// - Parameters:
+    ///   - words: The words of the command.
+    ///   - last: The last word, which may be any bytes; nil if there is none.
+    /// - Returns: The text that the client prints.
     @discardableResult
-    func command(_ words: String...) throws -> String {
+    func command(_ words: String..., last: [UInt8]? = nil) throws -> String {
         let client = Process()
         client.executableURL = URL(filePath: "/usr/bin/redis-cli")
-        client.arguments = ["-s", path] + words
-        let output = Pipe()
+        client.arguments = ["-s", path] + (last == nil ? [] : ["-x"]) + words
+        let (input, output) = (Pipe(), Pipe())
         client.standardOutput = output
+        if last != nil { client.standardInput = input }
         try client.run()
+        if let last {
+            try input.fileHandleForWriting.write(contentsOf: last)
+            try input.fileHandleForWriting.close()
+        }
         let data = output.fileHandleForReading.readDataToEndOfFile()
         client.waitUntilExit()
         return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -4,12 +4,12 @@ extension Hub {
     // MARK: - From observers
 
     /// Adds a subscription of a connection.
-    mutating func subscribe(_ request: Subscription, from id: ConnectionID) throws(Violation) {
+    mutating func subscribe(_ request: Subscription, from id: ConnectionID) throws(WireViolation) {
         guard let subscriptions = connections[id]?.subscriptions else { return }
         if subscriptions[request.number] != nil {
-            throw Violation("a subscription's number is used twice")
+            throw WireViolation("a subscription's number is used twice")
         }
-        if subscriptions.count >= limits.subscriptions { throw Violation("too many subscriptions") }
+        if subscriptions.count >= limits.subscriptions { throw WireViolation("too many subscriptions") }
         var first = newest + 1
         var since: Int64?
         switch request.start {
@@ -85,9 +85,9 @@ extension Hub {
     }
 
     /// Takes the confirmation of batches.
-    mutating func confirm(_ batch: UInt64, credits: Int, from id: ConnectionID) throws(Violation) {
+    mutating func confirm(_ batch: UInt64, credits: Int, from id: ConnectionID) throws(WireViolation) {
         guard let lastBatch = connections[id]?.lastBatch else { return }
-        if batch > lastBatch { throw Violation("a batch is confirmed that was not sent") }
+        if batch > lastBatch { throw WireViolation("a batch is confirmed that was not sent") }
         connections[id]?.credits = min(max(credits, 1), limits.queuedPosts)
         while let first = connections[id]?.unconfirmed.first, first.batch <= batch {
             connections[id]?.unconfirmed.removeFirst()

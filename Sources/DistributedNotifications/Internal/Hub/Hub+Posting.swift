@@ -5,14 +5,14 @@ extension Hub {
 
     /// Takes the horizons of a poster, whose announcement may have several parts.
     mutating func announce(_ announcement: Announcement, isLast: Bool = true, from id: ConnectionID)
-        throws(Violation)
+        throws(WireViolation)
     {
         guard let connection = connections[id], posters[connection.poster] != nil, !connection.hasEnded else {
-            throw Violation("horizons of a poster that has ended")
+            throw WireViolation("horizons of a poster that has ended")
         }
         let name = connection.poster
         guard announcement.horizons.allSatisfy({ $0.poster == name }) else {
-            throw Violation("a horizon of another poster")
+            throw WireViolation("a horizon of another poster")
         }
         if !announcement.isOpening {
             for horizon in announcement.horizons { try apply(horizon, isFirst: false) }
@@ -20,7 +20,7 @@ extension Hub {
             return
         }
         if connection.opening.count + announcement.horizons.count > 2 * limits.topics {
-            throw Violation("too many topics")
+            throw WireViolation("too many topics")
         }
         connections[id]?.opening += announcement.horizons
         guard isLast else { return }
@@ -42,7 +42,7 @@ extension Hub {
         }
     }
 
-    private mutating func apply(_ horizon: Horizon, isFirst: Bool) throws(Violation) {
+    private mutating func apply(_ horizon: Horizon, isFirst: Bool) throws(WireViolation) {
         try note(horizon.topic, horizon.number, of: horizon.poster, isBase: horizon.isBase && isFirst)
         let told = Horizon(
             poster: horizon.poster, topic: horizon.topic, number: horizon.number,
@@ -56,20 +56,20 @@ extension Hub {
     /// Keeps the newest number of a topic.
     private mutating func note(
         _ topic: Topic, _ number: UInt64, of poster: PosterID, isBase: Bool
-    ) throws(Violation) {
+    ) throws(WireViolation) {
         guard let index = posters.index(forKey: poster) else { return }
         if posters.values[index].marks[topic] == nil && posters.values[index].marks.count >= limits.topics {
-            throw Violation("too many topics")
+            throw WireViolation("too many topics")
         }
         posters.values[index].marks[topic, default: .init()].raise(to: number, isBase: isBase)
     }
 
     /// Takes a post, and queues it for the connections that subscribe to its topic.
-    mutating func publish(_ post: Post, from id: ConnectionID) throws(Violation) {
+    mutating func publish(_ post: Post, from id: ConnectionID) throws(WireViolation) {
         guard connections[id]?.poster == post.poster, connections[id]?.hasEnded == false,
             posters[post.poster]?.isOpen == true, let accepted = posters[post.poster]?.accepted
-        else { throw Violation("a post of another poster, or before the opening horizons") }
-        guard post.previous < post.number else { throw Violation("a post that follows itself") }
+        else { throw WireViolation("a post of another poster, or before the opening horizons") }
+        guard post.previous < post.number else { throw WireViolation("a post that follows itself") }
         // A post that is sent again was accepted before.
         if post.number <= accepted { return acknowledge(post.poster) }
         try note(post.topic, post.number, of: post.poster, isBase: false)
@@ -118,8 +118,10 @@ extension Hub {
         let named = byName[topic.name] ?? [:]
         var found = byEveryName.isEmpty ? Array(named.keys) : Array(Set(named.keys).union(byEveryName.keys))
         found.removeAll { id in
-            guard let state = connections[id] else { return true }
-            return !state.subscriptions.values.contains { !$0.isReplaying && $0.request.matches(topic) }
+            guard let index = connections.index(forKey: id) else { return true }
+            return !connections.values[index].subscriptions.values.contains {
+                !$0.isReplaying && $0.request.matches(topic)
+            }
         }
         return found.sorted()
     }

@@ -34,12 +34,6 @@ struct Hub: Hashable, Sendable {
         case batch(EngineBatch)
     }
 
-    /// A breach of the protocol by a connection, which the owner then closes.
-    struct Violation: Error, Hashable, Sendable {
-        let reason: String
-        init(_ reason: String) { self.reason = reason }
-    }
-
     /// A poster that has ended.
     struct Tombstone: Hashable, Sendable {
         let end: PosterEnd

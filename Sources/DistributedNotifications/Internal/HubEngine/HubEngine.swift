@@ -254,16 +254,16 @@ final class HubEngine: Engine {
 
     private func receive(_ message: consuming MessagePort.Message) {
         let id = message.id
-        do throws(Hub.Violation) { try serve(id, WireReader(message.bytes)) } catch {
+        do throws(WireViolation) { try serve(id, WireReader(message.bytes)) } catch {
             lose(.protocolViolation(error.reason))
         }
     }
 
-    private func serve(_ id: UInt32, _ message: WireReader) throws(Hub.Violation) {
+    private func serve(_ id: UInt32, _ message: WireReader) throws(WireViolation) {
         var reader = message
         switch id {
         case HubMessage.welcome:
-            if try reader.number(UInt32.self) != HubMessage.version { throw Hub.Violation("another version") }
+            if try reader.number(UInt32.self) != HubMessage.version { throw WireViolation("another version") }
             let epoch = Epoch(high: try reader.number(), low: try reader.number())
             isWelcome = true
             awaySince = nil
@@ -277,7 +277,7 @@ final class HubEngine: Engine {
             case HubMessage.refusedDuplicate: lose(.duplicatePoster)
             default: lose(.protocolViolation("the hub speaks another version of the protocol"))
             }
-        default: throw Hub.Violation("a message has an unknown number")
+        default: throw WireViolation("a message has an unknown number")
         }
     }
 }

@@ -85,13 +85,13 @@ final class HubServer {
         let peer = message.sender
         let id = message.id
         let bytes = message.bytes
-        do throws(Hub.Violation) {
+        do throws(WireViolation) {
             if id == HubMessage.hello {
                 let numbers = message.descriptors.numbers.first.flatMap { NumberView($0) }
                 try welcome(peer, bytes, numbers)
             } else {
                 guard let client = clients[peer.connection] else {
-                    throw Hub.Violation("no hello came first")
+                    throw WireViolation("no hello came first")
                 }
                 try serve(id, WireReader(bytes), peer.connection, client.poster)
             }
@@ -103,13 +103,13 @@ final class HubServer {
         flushAll()
     }
 
-    private func welcome(_ peer: MessagePort.Peer, _ bytes: [UInt8], _ numbers: NumberView?) throws(Hub
-        .Violation)
+    private func welcome(_ peer: MessagePort.Peer, _ bytes: [UInt8], _ numbers: NumberView?)
+        throws(WireViolation)
     {
         var reader = WireReader(bytes)
         let version = try reader.number(UInt32.self)
         let poster = try reader.poster()
-        if clients[peer.connection] != nil { throw Hub.Violation("a second hello") }
+        if clients[peer.connection] != nil { throw WireViolation("a second hello") }
         if version != HubMessage.version { return refuse(peer, HubMessage.refusedVersion) }
         if let other = hub.posters[poster]?.connection.flatMap({ clients[$0] }) {
             if other.peer.credentials.processID != peer.credentials.processID {
@@ -138,7 +138,7 @@ final class HubServer {
 
     private func serve(
         _ id: UInt32, _ message: WireReader, _ connection: UInt64, _ poster: PosterID
-    ) throws(Hub.Violation) {
+    ) throws(WireViolation) {
         var reader = message
         switch id {
         case HubMessage.posts:
@@ -148,28 +148,28 @@ final class HubServer {
             let isLast = try reader.flag()
             let number = try reader.count()
             let horizons = try reader.entries(atMost: HubMessage.horizonsPerMessage) {
-                reader throws(Hub.Violation) in try reader.horizon()
+                reader throws(WireViolation) in try reader.horizon()
             }
             try hub.announce(
                 Announcement(horizons: horizons, number: number, isOpening: isOpening), isLast: isLast,
                 from: connection)
         case HubMessage.subscribe:
             let subscriptions = try reader.entries(atMost: HubMessage.subscriptionsPerMessage) {
-                reader throws(Hub.Violation) in try reader.subscription()
+                reader throws(WireViolation) in try reader.subscription()
             }
             for subscription in subscriptions { try hub.subscribe(subscription, from: connection) }
         case HubMessage.unsubscribe:
             while !reader.isAtEnd { hub.unsubscribe(try reader.number(), from: connection) }
         case HubMessage.locate:
             let posters = try reader.entries(atMost: HubMessage.postersPerMessage) {
-                reader throws(Hub.Violation) in try reader.poster()
+                reader throws(WireViolation) in try reader.poster()
             }
             hub.locate(posters, from: connection)
         case HubMessage.confirm:
             let batch = try reader.number(UInt64.self)
             try hub.confirm(batch, credits: Int(try reader.number(UInt32.self)), from: connection)
         case HubMessage.bye: hub.end(poster, last: try reader.count())
-        default: throw Hub.Violation("a message has an unknown number")
+        default: throw WireViolation("a message has an unknown number")
         }
     }
 

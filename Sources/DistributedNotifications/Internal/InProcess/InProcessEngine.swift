@@ -51,9 +51,9 @@ final class InProcessEngine: Engine {
         }
     }
 
-    private func tell(_ body: (inout Hub, UInt64) throws(Hub.Violation) -> Void) {
+    private func tell(_ body: (inout Hub, UInt64) throws(WireViolation) -> Void) {
         guard let connection else { return }
-        hub.tell { hub throws(Hub.Violation) in
+        hub.tell { hub throws(WireViolation) in
             // The hub of this connection was replaced, which is about to be reported.
             if hub.connections[connection] == nil { return }
             try body(&hub, connection)
@@ -62,30 +62,30 @@ final class InProcessEngine: Engine {
 
     func publish(_ post: Post) -> Handed {
         if connection == nil { return .away }
-        tell { hub, id throws(Hub.Violation) in try hub.publish(post, from: id) }
+        tell { hub, id throws(WireViolation) in try hub.publish(post, from: id) }
         return .taken
     }
 
     func announce(_ announcement: Announcement) {
-        tell { hub, id throws(Hub.Violation) in try hub.announce(announcement, from: id) }
+        tell { hub, id throws(WireViolation) in try hub.announce(announcement, from: id) }
     }
 
     func subscribe(_ subscriptions: [Subscription]) {
-        tell { hub, id throws(Hub.Violation) in
+        tell { hub, id throws(WireViolation) in
             for subscription in subscriptions { try hub.subscribe(subscription, from: id) }
         }
     }
 
     func unsubscribe(_ numbers: [UInt64]) {
-        tell { hub, id throws(Hub.Violation) in for number in numbers { hub.unsubscribe(number, from: id) } }
+        tell { hub, id throws(WireViolation) in for number in numbers { hub.unsubscribe(number, from: id) } }
     }
 
     func locate(_ posters: [PosterID]) {
-        tell { hub, id throws(Hub.Violation) in hub.locate(posters, from: id) }
+        tell { hub, id throws(WireViolation) in hub.locate(posters, from: id) }
     }
 
     func confirm(_ batch: UInt64, credits: Int) {
-        tell { hub, id throws(Hub.Violation) in try hub.confirm(batch, credits: credits, from: id) }
+        tell { hub, id throws(WireViolation) in try hub.confirm(batch, credits: credits, from: id) }
     }
 
     func end(lastNumber: UInt64) {

@@ -40,9 +40,9 @@ final class InProcessHubCore: Sendable {
     }
 
     /// Applies a change to the hub, and wakes the connections that then have output.
-    func tell(_ body: (inout Hub) throws(Hub.Violation) -> Void) {
+    func tell(_ body: (inout Hub) throws(WireViolation) -> Void) {
         let woken = state.withLock { state in
-            do throws(Hub.Violation) { try body(&state.hub) } catch {
+            do throws(WireViolation) { try body(&state.hub) } catch {
                 preconditionFailure("a center keeps to the protocol: \(error.reason)")
             }
             return state.hub.takeReady().compactMap { state.wakes[$0] }

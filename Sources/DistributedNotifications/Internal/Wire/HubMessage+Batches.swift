@@ -42,14 +42,14 @@ extension WireWriter {
 }
 
 extension WireReader {
-    mutating func batch() throws(Hub.Violation) -> EngineBatch {
+    mutating func batch() throws(WireViolation) -> EngineBatch {
         let number = try number(UInt64.self)
         var items: [EngineBatch.Item] = []
         while !isAtEnd { items.append(try item()) }
         return EngineBatch(number: number, items: items)
     }
 
-    private mutating func item() throws(Hub.Violation) -> EngineBatch.Item {
+    private mutating func item() throws(WireViolation) -> EngineBatch.Item {
         switch try number(UInt8.self) {
         case 1:
             let post = try post(of: try poster())
@@ -66,11 +66,11 @@ extension WireReader {
             let isKnown = try flag()
             let last = try count()
             return .ended(PosterEnd(poster: poster, accepted: accepted, last: isKnown ? last : nil))
-        default: throw Hub.Violation("a batch has an unknown item")
+        default: throw WireViolation("a batch has an unknown item")
         }
     }
 
-    private mutating func baseline() throws(Hub.Violation) -> Baseline {
+    private mutating func baseline() throws(WireViolation) -> Baseline {
         let subscription = try number(UInt64.self)
         let position = Position(low: try count())
         let isLast = try flag()

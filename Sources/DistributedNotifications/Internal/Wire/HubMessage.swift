@@ -44,7 +44,7 @@ extension WireWriter {
     }
 
     /// Writes a post without its poster.
-    mutating func put(_ post: Post) {
+    package mutating func put(_ post: Post) {
         put(post.number)
         put(post.previous)
         put(post.date)
@@ -75,18 +75,18 @@ extension WireWriter {
 }
 
 extension WireReader {
-    mutating func horizon() throws(Hub.Violation) -> Horizon {
+    mutating func horizon() throws(WireViolation) -> Horizon {
         let poster = try poster()
         let topic = try topic()
         let number = try count()
         let isBase = try flag()
         guard let reason = DistributedNotificationGap.Reason(rawValue: try self.number(UInt8.self)) else {
-            throw Hub.Violation("a gap has an unknown reason")
+            throw WireViolation("a gap has an unknown reason")
         }
         return Horizon(poster: poster, topic: topic, number: number, isBase: isBase, reason: reason)
     }
 
-    mutating func post(of poster: PosterID) throws(Hub.Violation) -> Post {
+    package mutating func post(of poster: PosterID) throws(WireViolation) -> Post {
         let number = try count()
         let previous = try count()
         let date = try self.number(Int64.self)
@@ -96,7 +96,7 @@ extension WireReader {
             isImmediate: isImmediate, payload: try payload())
     }
 
-    mutating func subscription() throws(Hub.Violation) -> Subscription {
+    mutating func subscription() throws(WireViolation) -> Subscription {
         let number = try number(UInt64.self)
         let name = try optionalText()
         let sender = try optionalText()
@@ -108,7 +108,7 @@ extension WireReader {
         case 3:
             let position = Position(low: try count())
             start = .after(position, Epoch(high: try self.number(), low: try self.number()))
-        default: throw Hub.Violation("a subscription starts in an unknown way")
+        default: throw WireViolation("a subscription starts in an unknown way")
         }
         return Subscription(number: number, name: name, sender: sender, start: start)
     }

@@ -1,19 +1,25 @@
-/// A reader of a message from another process, which checks every length and number.
-struct WireReader: Sendable {
+/// A breach of the protocol by another process.
+package struct WireViolation: Error, Hashable, Sendable {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// A reader of bytes from another process, which checks every length and number.
+package struct WireReader: Sendable {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    var isAtEnd: Bool { position == bytes.count }
+    package var isAtEnd: Bool { position == bytes.count }
 
-    private func require(_ count: Int) throws(Hub.Violation) {
-        if count > bytes.count - position { throw Hub.Violation("a message is too short") }
+    private func require(_ count: Int) throws(WireViolation) {
+        if count > bytes.count - position { throw WireViolation("a message is too short") }
     }
 
-    mutating func number<Number: FixedWidthInteger>(
+    package mutating func number<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
-    ) throws(Hub.Violation) -> Number {
+    ) throws(WireViolation) -> Number {
         let size = Number.bitWidth / 8
         try require(size)
         var number: Number = 0
@@ -23,53 +29,53 @@ struct WireReader: Sendable {
     }
 
     /// Reads a number below 2⁶³, to which code may add without an overflow.
-    mutating func count() throws(Hub.Violation) -> UInt64 {
+    mutating func count() throws(WireViolation) -> UInt64 {
         let number = try number(UInt64.self)
-        if number > UInt64(Int64.max) { throw Hub.Violation("a number is beyond all counting") }
+        if number > UInt64(Int64.max) { throw WireViolation("a number is beyond all counting") }
         return number
     }
 
     /// Reads entries up to the end of the message, which may have no more than a number of them.
     mutating func entries<Entry>(
-        atMost most: Int, _ read: (inout WireReader) throws(Hub.Violation) -> Entry
-    ) throws(Hub.Violation) -> [Entry] {
+        atMost most: Int, _ read: (inout WireReader) throws(WireViolation) -> Entry
+    ) throws(WireViolation) -> [Entry] {
         var entries: [Entry] = []
         while !isAtEnd {
-            if entries.count == most { throw Hub.Violation("a message has too many entries") }
+            if entries.count == most { throw WireViolation("a message has too many entries") }
             entries.append(try read(&self))
         }
         return entries
     }
 
-    mutating func flag() throws(Hub.Violation) -> Bool {
+    mutating func flag() throws(WireViolation) -> Bool {
         switch try number(UInt8.self) {
         case 0: return false
         case 1: return true
-        default: throw Hub.Violation("a flag is neither 0 nor 1")
+        default: throw WireViolation("a flag is neither 0 nor 1")
         }
     }
 
-    mutating func poster() throws(Hub.Violation) -> PosterID {
+    mutating func poster() throws(WireViolation) -> PosterID {
         PosterID(high: try number(), low: try number())
     }
 
-    mutating func text() throws(Hub.Violation) -> String {
+    mutating func text() throws(WireViolation) -> String {
         let count = Int(try number(UInt8.self))
         try require(count)
         guard let text = String(validating: bytes[position..<(position + count)], as: UTF8.self) else {
-            throw Hub.Violation("a text is not UTF-8")
+            throw WireViolation("a text is not UTF-8")
         }
         position += count
         return text
     }
 
-    mutating func optionalText() throws(Hub.Violation) -> String? { try flag() ? try text() : nil }
+    mutating func optionalText() throws(WireViolation) -> String? { try flag() ? try text() : nil }
 
-    mutating func topic() throws(Hub.Violation) -> Topic {
+    mutating func topic() throws(WireViolation) -> Topic {
         Topic(name: try text(), sender: try optionalText())
     }
 
-    mutating func payload() throws(Hub.Violation) -> [UInt8] {
+    mutating func payload() throws(WireViolation) -> [UInt8] {
         let count = Int(try number(UInt32.self))
         try require(count)
         defer { position += count }

@@ -1,8 +1,10 @@
-/// The bytes of a message between a center and its hub, little-endian.
-struct WireWriter: Sendable {
-    private(set) var bytes: [UInt8] = []
+/// The bytes of a message between a center and its hub, or of an entry of a store, little-endian.
+package struct WireWriter: Sendable {
+    package private(set) var bytes: [UInt8] = []
 
-    mutating func put<Number: FixedWidthInteger>(_ number: Number) {
+    package init() {}
+
+    package mutating func put<Number: FixedWidthInteger>(_ number: Number) {
         var rest = number
         for _ in 0..<(Number.bitWidth / 8) {
             bytes.append(UInt8(truncatingIfNeeded: rest))
@@ -37,4 +39,7 @@ struct WireWriter: Sendable {
         put(UInt32(payload.count))
         bytes.append(contentsOf: payload)
     }
+
+    /// Writes the bytes of another writer.
+    package mutating func put(_ part: WireWriter) { bytes.append(contentsOf: part.bytes) }
 }

@@ -148,6 +148,9 @@ final class LoopReading: Sendable {
         }
     }
 
+    /// True if the set may report room or the alarm.
+    var awaitsReports: Bool { room.withLock { unsafe $0.isWatched || alarm != nil } }
+
     /// Records a report of room.
     func roomCame(in socket: borrowing PacketSocket) {
         let descriptor = socket.descriptor

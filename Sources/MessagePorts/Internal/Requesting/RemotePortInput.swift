@@ -52,7 +52,8 @@ final class RemotePortInput: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
         var reports: Deque<EpollSet.Report> = []
-        reading.set.report(to: &reports)
+        // Messages are found by reading. The loop watches the set, so what it begins to report now is seen in the next pass.
+        if reading.awaitsReports { reading.set.report(to: &reports) }
         for report in reports {
             if report.token == LoopReading.alarmToken {
                 reading.alarmFired()

@@ -1,0 +1,42 @@
+internal import DistributedNotifications
+
+/// Posts of one poster that the server adds in one step, as one entry of the stream.
+///
+/// A pure value. A center makes a batch of the posts that it hands over in the same pass of its loop.
+struct PostBatch {
+    /// The limits of a batch: the server keeps a number of entries, and serves nobody else while it adds one.
+    static let most = (posts: 16, bytes: 65_536)
+
+    private(set) var posts: [Post] = []
+    private var records = WireWriter()
+
+    var isEmpty: Bool { posts.isEmpty }
+    var isFull: Bool { posts.count >= PostBatch.most.posts || bytes.count >= PostBatch.most.bytes }
+
+    /// A record for each post: the number of bytes after this number, in four bytes, and the post, which begins with its number
+    /// in eight bytes.
+    var bytes: [UInt8] { records.bytes }
+
+    mutating func append(_ post: Post) {
+        var record = WireWriter()
+        record.put(post)
+        records.put(UInt32(record.bytes.count))
+        records.put(record)
+        posts.append(post)
+    }
+
+    /// Reads the posts of an entry; nil if the bytes are others.
+    static func posts(_ bytes: [UInt8], of poster: PosterID) -> [Post]? {
+        var reader = WireReader(bytes)
+        var posts: [Post] = []
+        do {
+            while !reader.isAtEnd {
+                _ = try reader.number(UInt32.self)
+                let post = try reader.post(of: poster)
+                if post.previous >= post.number || post.number <= posts.last?.number ?? 0 { return nil }
+                posts.append(post)
+            }
+        } catch { return nil }
+        return posts
+    }
+}
