@@ -123,7 +123,6 @@ final class RedisConnection {
 
     /// Writes the waiting bytes while there is room.
     func flush() {
-        beforeWriting()
         guard let context = unsafe context else { return }
         var isDone: CInt = 0
         _ = unsafe redisBufferWrite(context, &isDone)

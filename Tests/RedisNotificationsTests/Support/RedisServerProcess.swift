@@ -64,12 +64,9 @@ final class RedisServerProcess {
         }
     }
 
-    /// Runs a command with the server's own client.
+    /// Runs a command with the server's own client, and returns the text that the client prints.
     ///
-    /// - Parameters:
-    ///   - words: The words of the command.
-    ///   - last: The last word, which may be any bytes; nil if there is none.
-    /// - Returns: The text that the client prints.
+    /// The last word may be any bytes.
     @discardableResult
     func command(_ words: String..., last: [UInt8]? = nil) throws -> String {
         let client = Process()
