@@ -17,7 +17,7 @@ protocol PingServer: AnyObject {
 
 /// The servers that are compared.
 enum PingPeer: String, CaseIterable, ExpressibleByArgument {
-    case epoll, bufferevent, streams, source, nio
+    case epoll, bufferevent, streams, source, parked, nio
 
     /// The name in tables.
     var title: String {
@@ -26,6 +26,7 @@ enum PingPeer: String, CaseIterable, ExpressibleByArgument {
         case .bufferevent: "libevent's bufferevent, in C"
         case .streams: "Connection"
         case .source: "DescriptorSource"
+        case .parked: "DescriptorSource, loop that never spins"
         case .nio: "SwiftNIO"
         }
     }
@@ -34,7 +35,7 @@ enum PingPeer: String, CaseIterable, ExpressibleByArgument {
     var role: Chart.Role {
         switch self {
         case .epoll: .yardstick
-        case .streams, .source: .ours
+        case .streams, .source, .parked: .ours
         case .bufferevent, .nio: .peer
         }
     }
@@ -50,6 +51,7 @@ enum PingPeer: String, CaseIterable, ExpressibleByArgument {
         case .bufferevent: try CPingServer(port, bench_ping_serve_bufferevent)
         case .streams: try StreamsPingServer(port)
         case .source: try SourcePingServer(port)
+        case .parked: try SourcePingServer(port, waitPolicy: .park)
         case .nio: try NIOPingServer(port)
         }
     }
@@ -137,11 +139,12 @@ final class SourcePingServer: PingServer {
     let number: ThreadNumber
     let port: UInt16
 
-    init(_ port: UInt16) throws {
+    init(_ port: UInt16, waitPolicy: RunLoop.WaitPolicy = .adaptive) throws {
         listener = try listen(at: port)
         self.port = bench_ping_port(listener)
         thread = try RunLoopThread(name: "ping, source")
         number = try thread.prepare { [listener] in
+            RunLoop.current.waitPolicy = waitPolicy
             let buffer = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: bench_ping_buffer_size, alignment: 16)
             // Lives as long as the source, which the loop holds until the thread ends.

@@ -169,6 +169,9 @@ struct Requests: Measurement {
                 figure: processor.ratio(
                     Key(workload: amongMany, peer: .streams), to: Key(workload: alone, peer: .streams)),
                 note: note),
+            TargetRow(
+                "B-IO5", "processor time of a request, 50 connections, adaptive ÷ never spinning",
+                .atMost(1.05), stretch: .atMost(1), figure: ratio(Self.few, .source, .parked)),
         ]
     }
 }
