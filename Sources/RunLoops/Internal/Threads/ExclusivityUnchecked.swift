@@ -4,6 +4,8 @@
 /// message would need several. Here exclusivity holds by construction: the values kept this way are changed by short operations
 /// that call no handler.
 ///
+/// The value is reached through its address. With a coroutine, code of other modules would retain each array that it reads.
+///
 /// `@safe`: the memory belongs to the owner from `init` to `deinit`, and the owner determines which thread may access it.
 @safe
 package struct ExclusivityUnchecked<Value: ~Copyable>: ~Copyable {
@@ -24,8 +26,8 @@ package struct ExclusivityUnchecked<Value: ~Copyable>: ~Copyable {
     @inlinable
     package var value: Value {
         @inline(__always)
-        _read { yield unsafe storage.pointee }
+        unsafeAddress { unsafe UnsafePointer(storage) }
         @inline(__always)
-        nonmutating _modify { yield unsafe &storage.pointee }
+        nonmutating unsafeMutableAddress { unsafe storage }
     }
 }

@@ -11,7 +11,7 @@ extension Connection {
         var now = start
         if !state.machine.isConnected { openFilter(now) }
         send(now)
-        while let step = state.machine.nextStep(hasUnsent: state.hasUnsent) {
+        while let step = state.nextStep() {
             switch step {
             case .endOutput:
                 state.socket.endOutput()
@@ -25,7 +25,7 @@ extension Connection {
                 send(now)
             }
         }
-        if state.machine.isLingering { state.deadlines.lingers(at: now) }
+        if state.isLingering { state.deadlines.lingers(at: now) }
         updateInterest()
         updateTimer()
         if state.wasAsked && !state.machine.isCalling {
@@ -104,8 +104,7 @@ extension Connection {
     private func updateInterest() {
         if places.isEmpty || connecting != nil { return }
         var interest = EpollSet.Interest(rawValue: 0)
-        let hasReceiver = hasReceiver
-        if state.machine.wantsInput(hasReceiver: hasReceiver) {
+        if state.wantsInput(hasReceiver: hasReceiver) {
             interest.formUnion(.reading)
             // The kernel does not report what a filter holds.
             if state.socket.holdsInput { places.askToBeServed() }
