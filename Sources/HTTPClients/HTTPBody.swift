@@ -1,7 +1,7 @@
 /// The body of an answer, piece by piece, for a task on the thread of the client's loop.
 ///
-/// The transfer receives ahead of the task until 128 KiB are stored, and goes on when the task takes them. So a slow task makes
-/// the server wait. If the body is dropped before its end, the transfer is cancelled. A body can be read once.
+/// The transfer receives ahead of the task until 128 KiB are stored, and continues when the task takes them. A slow task therefore
+/// makes the server wait. If the body is released before its end, the transfer is cancelled. A body can be read once.
 ///
 /// > Thread safety: the thread of the client's loop only.
 public struct HTTPBody: AsyncSequence {
@@ -19,10 +19,10 @@ public struct HTTPBody: AsyncSequence {
 
     /// Reads the rest of the body.
     ///
-    /// - Parameter limit: The most bytes.
+    /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``HTTPClientError``; ``HTTPClientError/bodyTooLarge(limit:)`` if there are more bytes than the limit. The transfer
-    ///   is cancelled then.
+    /// - Throws: ``HTTPClientError``; ``HTTPClientError/bodyTooLarge(limit:)`` if there are more bytes than the limit. In that
+    ///   case, the transfer is cancelled.
     nonisolated(nonsending) public func bytes(upTo limit: Int = .max) async throws(HTTPClientError) -> [UInt8]
     {
         var bytes: [UInt8] = []
@@ -49,7 +49,7 @@ public struct HTTPBody: AsyncSequence {
         ///
         /// - Parameter actor: The isolation of the caller.
         /// - Returns: The bytes, or nil at the end of the body.
-        /// - Throws: ``HTTPClientError`` if the body is not complete, after all bytes that were received.
+        /// - Throws: ``HTTPClientError`` if the body is not complete, but only after all received bytes were returned.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPClientError)
             -> [UInt8]?
         {

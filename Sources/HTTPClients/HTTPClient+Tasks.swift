@@ -12,8 +12,9 @@ extension HTTPClient {
         public let body: HTTPBody
     }
 
-    /// Sends a request, and awaits the header of its answer, in a task that runs on the thread of the client's loop, such as that
-    /// of an actor that lives on the loop.
+    /// Sends a request, and awaits the header of its answer.
+    ///
+    /// The calling task must run on the thread of the client's loop, for example on an actor that lives on that loop.
     ///
     /// ```swift
     /// let answer = try await client.response(for: HTTPRequest("https://example.org/"))
@@ -21,7 +22,7 @@ extension HTTPClient {
     /// ```
     ///
     /// If the task is cancelled, the transfer is cancelled, and this throws ``HTTPClientError/cancelled``. If the answer is
-    /// dropped before the end of its body, the transfer is cancelled.
+    /// released before the end of its body, the transfer is cancelled.
     ///
     /// - Parameters:
     ///   - request: The request. Its body may not be a stream.
@@ -39,13 +40,13 @@ extension HTTPClient {
         return try await answer(to: request, nil, SourceLocation(fileID, line))
     }
 
-    /// Sends a request with a body that a descriptor reads, and awaits the header of its answer.
+    /// Sends a request with a body that is read from a descriptor, and awaits the header of its answer.
     ///
     /// Apart from the body, behaves like ``response(for:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - request: The request, whose body is ignored.
-    ///   - descriptor: The descriptor, as at ``start(_:uploading:fileID:line:configure:)``.
+    ///   - descriptor: The descriptor, as for ``start(_:uploading:fileID:line:configure:)``.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Returns: The header, and the body to read.
@@ -58,20 +59,21 @@ extension HTTPClient {
         try await answer(to: request, UploadFile(descriptor), SourceLocation(fileID, line))
     }
 
-    /// Sends a request with a body that a sequence gives piece by piece, and awaits the header of its answer.
+    /// Sends a request whose body is the pieces of a sequence, and awaits the header of its answer.
     ///
     /// ```swift
     /// let answer = try await client.response(for: request, uploading: connection.pieces())
     /// ```
     ///
-    /// The next piece is awaited when at most 128 KiB are unsent, so a slow server makes the sequence wait. If the transfer ends
-    /// before the sequence, the rest of the sequence is not read, and the answer is returned, or the error thrown. As with
-    /// ``HTTPTransfer/write(_:)``, the body cannot be sent again. If the task is cancelled, the transfer is cancelled.
+    /// A slow server makes the sequence wait: once more than 256 KiB are unsent, the next piece is awaited only after at most 128
+    /// KiB are left. If the transfer ends before the sequence, the rest of the sequence is not read, and this returns the answer or
+    /// throws the error. As with ``HTTPTransfer/write(_:)``, the body cannot be sent again. If the task is cancelled, the transfer
+    /// is cancelled.
     ///
     /// - Parameters:
-    ///   - request: The request. If its body is ``HTTPRequest/Body/stream(count:)``, the server is told the count; other bodies
+    ///   - request: The request. If its body is ``HTTPRequest/Body/stream(count:)``, the count is sent to the server; other bodies
     ///     are ignored.
-    ///   - pieces: The pieces of the body. It is iterated where the task runs.
+    ///   - pieces: The pieces of the body. The sequence is iterated in the isolation of the caller.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Returns: The header, and the body to read.

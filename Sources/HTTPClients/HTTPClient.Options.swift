@@ -3,37 +3,37 @@ extension HTTPClient {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The time in which a connection must be made, with the resolution of the name and TLS; 10 seconds.
+        /// The time limit for making a connection, including the resolution of the name and TLS; 10 seconds.
         public var connectTimeout: Duration = .seconds(10)
 
-        /// The time after which a transfer ends that sends and receives nothing; 60 seconds.
+        /// The time after which a transfer that sends and receives nothing ends; 60 seconds.
         ///
-        /// The transfer ends after this time, or up to an eighth later. Time in which your code pauses the transfer, or leaves
-        /// it without the next bytes of its body, does not count; nor does time in which it waits for a free connection.
+        /// The transfer ends after this time, or up to an eighth later. Time does not count while the transfer is paused, while
+        /// your code has not written the next bytes of its body, or while the transfer waits for a free connection.
         public var idleTimeout: Duration = .seconds(60)
 
-        /// The most redirects that a request follows; 10.
+        /// The maximum number of redirects that a request follows; 10.
         ///
-        /// With 0, an answer that redirects is an answer as any other.
+        /// With 0, an answer that redirects is delivered like any other answer.
         public var redirectLimit = 10
 
-        /// The most bytes of an answer's body, counted after decompression; 64 MiB.
+        /// The maximum number of bytes of an answer's body, counted after decompression; 64 MiB.
         ///
         /// Nil for no limit.
         public var bodyLimit: Int? = 64 << 20
 
-        /// The most bytes of the headers of an answer, with interim answers and trailers; 256 KiB.
+        /// The maximum number of bytes of the headers of an answer, including interim answers and trailers; 256 KiB.
         public var headerLimit = 256 << 10
 
-        /// The most connections to one host; 6.
+        /// The maximum number of connections to one host; 6.
         ///
         /// Further transfers wait for a free one.
         public var connectionsPerHost = 6
 
-        /// The most connections in all; nil for no limit.
+        /// The maximum number of connections in all; nil for no limit.
         public var connections: Int?
 
-        /// True, as at first, if the client asks for all compressions that libcurl has, and decodes them.
+        /// True, the default, if the client asks for all compressions that libcurl supports, and decodes them.
         public var acceptsCompression = true
 
         /// The versions of HTTP that the client offers.

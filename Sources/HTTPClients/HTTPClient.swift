@@ -12,13 +12,13 @@ public import RunLoops
 /// RunLoop.current.run()
 /// ```
 ///
-/// The transfers are libcurl's: HTTP/1.1 and HTTP/2, TLS, compression, proxies, redirects, and connections that are used again.
-/// No thread is needed for them but the loop's. Only names of hosts are resolved on threads of libcurl.
+/// libcurl implements the transfers: HTTP/1.1 and HTTP/2, TLS, compression, proxies, redirects, and the reuse of connections. They
+/// need no thread but the loop's. Only host names are resolved on threads of libcurl.
 ///
-/// The client serves its transfers while the loop runs in its mode. If the loop runs in another mode, the transfers wait, and
-/// their handlers do, too. A transfer under way keeps the mode alive. Outside of transfers, the client does not.
+/// The client serves its transfers while the loop runs in its mode. While the loop runs in another mode, the transfers and their
+/// handlers wait. A transfer under way keeps the mode alive. A client without transfers does not.
 ///
-/// A client that you hold no more ends when its last transfer has ended. ``invalidate()`` ends it at once.
+/// After you release the client, it ends when its last transfer has ended. ``invalidate()`` ends it at once.
 ///
 /// For more, see <doc:HTTPOnALoop>.
 ///
@@ -59,11 +59,11 @@ public final class HTTPClient {
 
     /// Starts a transfer.
     ///
-    /// No handler is called during this call, also not if the request is invalid: the handler of ``HTTPTransfer/onEnd(_:)`` is
-    /// called in the next pass then. On a client that was invalidated the transfer ends at once, without a handler.
+    /// No handler is called during this call. If the request is invalid, the handler of ``HTTPTransfer/onEnd(_:)`` is called in the
+    /// next pass. On a client that was invalidated, the transfer ends at once, without a call of a handler.
     ///
-    /// The client holds the transfer until it ends or is cancelled, and the transfer holds its handlers. So a handler may
-    /// capture any object, and should use the transfer that it is given.
+    /// The client holds the transfer until it ends or is cancelled, and the transfer holds its handlers. A handler may therefore
+    /// capture any object, but should use the transfer that is passed to it.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -79,7 +79,7 @@ public final class HTTPClient {
         transferSet.start(request, nil, SourceLocation(fileID, line), configure)
     }
 
-    /// Starts a transfer that sends what a descriptor reads.
+    /// Starts a transfer whose body is read from a descriptor.
     ///
     /// A regular file is sent from its offset to its end, and again from there if a redirect asks for it. It is read on the loop's
     /// thread, which waits for the disk. A pipe or socket is made non-blocking and sent as its bytes arrive, until its end. Apart
@@ -104,13 +104,13 @@ public final class HTTPClient {
     /// The number of transfers that have not ended.
     public var transferCount: Int { transferSet.active.count }
 
-    /// False for good once the client was invalidated, or the thread of its loop has ended.
+    /// True until the client is invalidated, or the thread of its loop ends.
     public var isValid: Bool { transferSet.isValid }
 
     /// Ends all transfers with ``HTTPClientError/clientInvalidated``, and closes all connections.
     ///
-    /// The handlers of ``HTTPTransfer/onEnd(_:)`` are called before this returns; if a handler of the client calls it, after that
-    /// handler. Bytes that were not delivered are discarded. Calling it again does nothing.
+    /// The handlers of ``HTTPTransfer/onEnd(_:)`` are called before this returns. If a handler of the client makes this call, they
+    /// are called after that handler. Bytes that were not delivered are discarded. Calling it again does nothing.
     public func invalidate() {
         loop.requireOwnThread("HTTPClient.invalidate", "perform a block on the loop and call it there")
         transferSet.close()

@@ -8,7 +8,7 @@ public import RunLoops
 public enum HTTPClientError: Error, Hashable, Sendable {
     /// The URL of the request is malformed, or its scheme is neither `http` nor `https`.
     case unsupportedURL(String)
-    /// The method or a field of the header has characters that it may not have, or is one that you may not set.
+    /// The method or a field of the header contains a character that is not allowed, or is one that you may not set.
     case invalidRequest(String)
     /// The host's name could not be resolved.
     case unresolved(String)
@@ -20,23 +20,23 @@ public enum HTTPClientError: Error, Hashable, Sendable {
     case tlsFailed(String)
     /// The server's certificate is not valid: expired, not trusted, or of another host.
     case certificateRejected(String)
-    /// The server redirected more often than ``HTTPClient/Options/redirectLimit``, which is given.
+    /// The server redirected more often than ``HTTPClient/Options/redirectLimit``, the associated value.
     case tooManyRedirects(limit: Int)
     /// The server redirected to a URL that is malformed, or whose scheme is neither `http` nor `https`.
     case redirectRefused(String)
-    /// The decoded body is longer than ``HTTPClient/Options/bodyLimit``, which is given.
+    /// The decoded body is longer than ``HTTPClient/Options/bodyLimit``, the associated value.
     case bodyTooLarge(limit: Int)
-    /// The header is longer than ``HTTPClient/Options/headerLimit``, which is given.
+    /// The header is longer than ``HTTPClient/Options/headerLimit``, the associated value.
     case headerTooLarge(limit: Int)
     /// The server's answer breaks the rules of HTTP, or its body could not be decoded.
     case invalidResponse(String)
     /// The connection ended before the answer was complete.
     case connectionLost(String)
-    /// The body of the request had to be sent again, for a redirect or on a new connection, but a stream cannot be.
+    /// The body of the request had to be sent again, for a redirect or on a new connection, but a stream cannot be sent twice.
     case bodyNotRepeatable
     /// The descriptor that the body was read from failed, or its file ended too early.
     case uploadFailed(SystemError)
-    /// Another number of bytes was written than the count of the request's body.
+    /// The number of bytes written differs from the count of the request's body.
     case wrongBodyCount
     /// The task that awaited the transfer was cancelled, or the transfer was.
     case cancelled

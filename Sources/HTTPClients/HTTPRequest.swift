@@ -21,9 +21,9 @@ public struct HTTPRequest: Hashable, Sendable {
 
     /// The fields of the header.
     ///
-    /// `Host`, `Connection` and `Accept-Encoding` are sent by themselves unless they are set here. `Content-Length` and
-    /// `Transfer-Encoding` follow from the body, and may not be set. `Authorization` and `Cookie` are not sent on to another
-    /// host if a server redirects there.
+    /// `Host`, `Connection` and `Accept-Encoding` are added automatically unless you set them here. `Content-Length` and
+    /// `Transfer-Encoding` follow from the body, and may not be set. `Authorization` and `Cookie` are not sent on to another host
+    /// if a server redirects there.
     public var fields: HTTPFields
 
     /// The body.
@@ -31,7 +31,7 @@ public struct HTTPRequest: Hashable, Sendable {
 
     /// The time that the whole transfer may take, from the start to the last byte; nil for no limit.
     ///
-    /// Time that the transfer waits for a free connection, and in which it is paused, counts.
+    /// Time also counts while the transfer waits for a free connection, and while it is paused.
     public var timeout: Duration?
 
     /// The body of a request.
@@ -40,9 +40,10 @@ public struct HTTPRequest: Hashable, Sendable {
         case none
         /// These bytes.
         case bytes([UInt8])
-        /// Bytes that are given to the transfer while it runs, with ``HTTPTransfer/write(_:)`` and ``HTTPTransfer/endBody()``.
+        /// Bytes that your code passes to the transfer while it runs, with ``HTTPTransfer/write(_:)`` and
+        /// ``HTTPTransfer/endBody()``.
         ///
-        /// If the number of bytes is known, it is sent as `Content-Length`, and exactly so many bytes must be written. With nil,
+        /// If the number of bytes is known, it is sent as `Content-Length`, and exactly that many bytes must be written. With nil,
         /// HTTP/1.1 sends the body in chunks.
         case stream(count: Int?)
     }

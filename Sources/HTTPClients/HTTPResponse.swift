@@ -2,7 +2,8 @@ public import HTTPMessages
 
 /// The header of a server's answer.
 ///
-/// Interim answers, such as `100 Continue`, and answers that redirected the request are not shown: this is the last one.
+/// This is the header of the last answer: interim answers, such as `100 Continue`, and answers that redirected the request are not
+/// shown.
 ///
 /// > Thread safety: a value.
 public struct HTTPResponse: Hashable, Sendable {
@@ -22,7 +23,7 @@ public struct HTTPResponse: Hashable, Sendable {
 
     /// The fields of the header, in the order in which they were received.
     ///
-    /// Names and values that are no valid UTF-8 are repaired.
+    /// Invalid UTF-8 in names and values is repaired.
     ///
     /// - Complexity: O(*n*) in the length of the header, at each use: keep the result if you look up several fields.
     public var fields: HTTPFields { header.fields }

@@ -1,15 +1,15 @@
 internal import RunLoops
 
 extension HTTPTransfer {
-    /// Gives the transfer the next bytes of a request's body that is a stream.
+    /// Writes the next bytes of a request's body that is a stream.
     ///
-    /// The bytes are sent after all that was written before. This call never waits. A stream cannot be sent again: if the server
-    /// redirects in a way that keeps the body, or closes a connection that was used before, the transfer ends with
+    /// The bytes are sent after all bytes that were written before. This call never waits. A stream cannot be sent again: if the
+    /// server redirects in a way that keeps the body, or closes a connection that was used before, the transfer ends with
     /// ``HTTPClientError/bodyNotRepeatable``.
     ///
     /// - Parameter bytes: The bytes. The array is retained, not copied.
-    /// - Returns: False once more than 256 KiB are unsent: write no more until ``onDrained(_:)`` is called. Also false if the
-    ///   transfer or its body has ended; the bytes are then discarded.
+    /// - Returns: False once more than 256 KiB are unsent: write no more until the handler of ``onDrained(_:)`` is called. Also
+    ///   false if the transfer or its body has ended; the bytes are then discarded.
     /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {

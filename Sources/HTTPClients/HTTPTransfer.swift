@@ -3,8 +3,8 @@ internal import RunLoops
 /// A request under way, and its answer.
 ///
 /// ``HTTPClient/start(_:fileID:line:configure:)`` makes a transfer. Set its handlers there. They are called on the thread of the
-/// client's loop, while it runs in the client's mode, one after the other: first the handler of ``onResponse(_:)``, then that of
-/// ``onData(_:)`` for each piece of the body, at last that of ``onEnd(_:)``.
+/// client's loop, while the loop runs in the client's mode, one after the other: first the handler of ``onResponse(_:)``, then that
+/// of ``onData(_:)`` for each piece of the body, and finally that of ``onEnd(_:)``.
 ///
 /// A handler may do anything: pause or cancel this transfer or another one, start further ones, invalidate the client, run the
 /// loop. While a handler runs, no other handler of the same client is called, even if it runs the loop.
@@ -31,12 +31,12 @@ public final class HTTPTransfer {
     var header = HeaderBlock()
     /// The number of headers of answers that redirected.
     var redirects = 0
-    /// The bytes that no handler or task was given yet.
+    /// The bytes that were not delivered to a handler or a task yet.
     var inbox: [UInt8] = []
     /// True if libcurl holds bytes back until the transfer is resumed.
     var isHeld = false
     var upload: Upload?
-    /// The reason that a callback has refused to go on.
+    /// The error of a callback that has refused to continue; nil if none has.
     var failure: HTTPClientError?
     var idle = IdleWatch()
     var handlers = Handlers()
@@ -95,10 +95,10 @@ public final class HTTPTransfer {
 
     // MARK: - Flow
 
-    /// True if neither bytes of the body nor the end are delivered; false at first.
+    /// True if the delivery of the body and of the end is paused; false at first.
     ///
-    /// The transfer goes on receiving until 128 KiB are stored. Then it leaves the rest in the connection, so that the server has
-    /// to wait. Time-outs of the whole transfer still count, and idle time does not. A paused transfer keeps its mode alive.
+    /// The transfer continues to receive until 128 KiB are stored. Then it leaves the rest in the connection, so that the server
+    /// has to wait. Time still counts for ``HTTPRequest/timeout``, but not as idle time. A paused transfer keeps its mode alive.
     public var isPaused: Bool {
         get { state.isPaused }
         set {
@@ -119,7 +119,7 @@ public final class HTTPTransfer {
         transferSet?.cancel(self)
     }
 
-    /// True until the handler of the end is called, or the transfer was cancelled.
+    /// True until the handler of the end is called or the transfer is cancelled.
     public var isActive: Bool { transferSet != nil && !state.isOver }
 
     /// Ends the program unless the calling thread is the thread of the client's loop.

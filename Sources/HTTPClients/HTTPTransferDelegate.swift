@@ -1,4 +1,4 @@
-/// An object that is called with the events of a transfer, for code that has delegates already.
+/// An object that receives the events of a transfer, for code that already uses delegates.
 ///
 /// Start the transfer with ``HTTPClient/start(_:delegate:fileID:line:)``. The transfer holds its delegate until it ends or is
 /// cancelled. As with ``HTTPTransfer/cancel()`` in general, a delegate is not called after its transfer was cancelled.
@@ -24,7 +24,7 @@ public protocol HTTPTransferDelegate: AnyObject {
     /// - Parameter transfer: The transfer.
     func transferCanWrite(_ transfer: HTTPTransfer)
 
-    /// Called once and last.
+    /// Called once, after all other calls.
     ///
     /// - Parameters:
     ///   - transfer: The transfer.

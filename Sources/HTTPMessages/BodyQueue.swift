@@ -7,7 +7,7 @@ package struct BodyQueue {
     private var given = 0
     /// The number of bytes that are stored.
     package private(set) var count = 0
-    /// True once after the bytes have fallen to half of the mark.
+    /// True after the bytes have fallen to half of the mark, until `takeDrained()` is called.
     package private(set) var hasDrained = false
     /// True from the write that exceeds the mark until the bytes have fallen to half of it.
     package private(set) var isAboveMark = false
@@ -29,7 +29,7 @@ package struct BodyQueue {
     /// Moves the next bytes out of the queue.
     ///
     /// - Parameter room: The room to copy them to.
-    /// - Returns: Their number.
+    /// - Returns: The number of bytes moved.
     package mutating func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         while filled < room.count, let chunk = chunks.first {
@@ -51,7 +51,7 @@ package struct BodyQueue {
         return filled
     }
 
-    /// Returns true once after the bytes have fallen to half of the mark.
+    /// Returns true if the bytes have fallen to half of the mark since the last call.
     package mutating func takeDrained() -> Bool {
         defer { hasDrained = false }
         return hasDrained

@@ -67,7 +67,7 @@ public struct HTTPFields: Hashable, Sendable {
         fields.compactMap { HTTPFields.areEqual($0.name, name) ? $0.value : nil }
     }
 
-    /// True if two names are equal but for the case of ASCII letters.
+    /// True if two names are equal except for the case of ASCII letters.
     package static func areEqual(_ one: String, _ other: String) -> Bool {
         if one.utf8.count != other.utf8.count { return false }
         var (one, other) = (one, other)
@@ -96,15 +96,15 @@ extension HTTPFields: RandomAccessCollection {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// Creates a header of names and values, in the order in which they stand there.
+    /// Creates a header of names and values, in the order of the literal.
     ///
-    /// - Parameter elements: The names and values. A name may stand there several times.
+    /// - Parameter elements: The names and values. A name may occur several times.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field($0, $1) }
     }
 }
 
 extension HTTPFields: CustomStringConvertible {
-    /// The fields, one on a line.
+    /// The fields, one on each line.
     public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 }

@@ -1,7 +1,8 @@
 internal import CTransfers
 internal import RunLoops
 
-// libcurl calls these while one of its functions runs. They copy and note, and call neither libcurl nor the user.
+// libcurl calls these closures while one of its functions runs. They only copy and record, and call neither libcurl nor code of the
+// user.
 
 /// The functions that each handle of libcurl calls.
 func transferCallbacks() -> runloops_callbacks {
@@ -26,12 +27,12 @@ func transferCallbacks() -> runloops_callbacks {
 
 /// The transfer that a context of libcurl stands for.
 func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
-    // Safe: the set holds the transfer as long as its handle is libcurl's.
+    // Safe: the set holds the transfer as long as libcurl has its handle.
     unsafe Unmanaged<HTTPTransfer>.fromOpaque(context!).takeUnretainedValue()
 }
 
 extension HTTPTransfer {
-    /// The number of bytes that are stored for handlers and tasks, from which on libcurl holds further ones back.
+    /// The number of bytes stored for handlers and tasks at which libcurl is told to hold further bytes back.
     ///
     /// libcurl reads up to a hundred times from one socket in one call.
     static let inboxLimit = 128 << 10
@@ -46,7 +47,7 @@ extension HTTPTransfer {
         }
         if header.redirects && transferSet.options.redirectLimit > 0 {
             redirects += 1
-            // As of all methods but HEAD. libcurl changes the method only if no other name was set.
+            // A 303 turns every method but HEAD into GET. libcurl does so only if no name of another method is set.
             if header.status == 303, let handle = unsafe handle {
                 unsafe runloops_transfer_forget_method(handle)
             }
@@ -58,12 +59,12 @@ extension HTTPTransfer {
         return true
     }
 
-    /// The URL that libcurl has got to.
+    /// The URL that libcurl has reached by following redirects.
     private var currentURL: String {
         guard let handle = unsafe handle, let url = unsafe runloops_transfer_url(handle) else {
             return request.url
         }
-        // Safe: the string is libcurl's, and is copied.
+        // Safe: libcurl owns the string, and this copies it.
         return unsafe String(cString: url)
     }
 

@@ -4,6 +4,6 @@ internal import CTransfers
 enum CurlLibrary {
     /// True if libcurl can be used.
     ///
-    /// It is initialized when this is first asked for.
+    /// The first access initializes libcurl.
     static let isReady = runloops_transfers_prepare()
 }

@@ -1,11 +1,11 @@
 internal import RunLoops
 
-/// A task's reading of the answer of a transfer.
+/// The connection between a transfer and the task that reads its answer.
 ///
 /// The bytes stay in the transfer until the task takes them. If the last reference to the answer is released before its end,
 /// the transfer is cancelled.
 ///
-/// > Thread safety: the loop's own thread only, but for the end of the object's life.
+/// > Thread safety: the loop's own thread only, except for `deinit`.
 final class BodyReader {
     let transfer: HTTPTransfer
     private let loop: RunLoop
@@ -18,7 +18,7 @@ final class BodyReader {
     }
 
     deinit {
-        // Only the thread of the loop may look at the transfer, and the last reference may be dropped on another one.
+        // Only the thread of the loop may access the transfer, but the last reference may be released on another thread.
         let last = LastReference(transfer: transfer)
         loop.doLast { last.transfer.cancel() }
     }

@@ -5,9 +5,9 @@ extension TransferSet {
     /// The most handles that are kept for further transfers.
     private static let spareLimit = 64
 
-    /// Takes a transfer from libcurl.
+    /// Takes a transfer back from libcurl.
     ///
-    /// The user is told later, when libcurl has returned.
+    /// The handlers are called later, when libcurl has returned.
     ///
     /// - Parameters:
     ///   - transfer: The transfer. If it has ended already, nothing happens.
@@ -16,7 +16,7 @@ extension TransferSet {
         if transfer.state.hasEnded { return }
         releaseHandle(transfer)
         transfer.state.finish(error)
-        // A task takes what is left when it likes: nothing else of the set is needed.
+        // A task may take the remaining bytes at any time later, and needs nothing else from the set.
         if transfer.reader != nil { remove(transfer) }
         enqueue(transfer)
     }
@@ -39,7 +39,7 @@ extension TransferSet {
         guard let handle = unsafe transfer.handle else { return }
         unsafe transfer.handle = nil
         unsafe runloops_transfer_end(handle, multi)
-        // A handle that had a user and a password is not used for another request.
+        // A handle that followed a redirect, or had a user and a password, is not used for another request.
         let isClean = transfer.redirects == 0 && !transfer.request.url.utf8.contains(UInt8(ascii: "@"))
         if isClean, unsafe spareHandles.count < TransferSet.spareLimit {
             unsafe spareHandles.append(handle)
@@ -58,10 +58,10 @@ extension TransferSet {
     func error(_ code: CInt, of transfer: HTTPTransfer) -> HTTPClientError? {
         if let failure = transfer.failure { return failure }
         let url = transfer.request.url
-        // libcurl does not mind if the connection is closed inside a header.
+        // libcurl reports no error if the connection is closed inside a header.
         if code == 0 && transfer.response == nil { return .connectionLost("the header is not complete") }
         guard code != 0, let handle = unsafe transfer.handle else { return nil }
-        // Safe: the words are the handle's, and are copied.
+        // Safe: the handle owns the words, and this copies them.
         let words = unsafe String(cString: runloops_transfer_words(handle, code))
         let isConnecting = unsafe runloops_transfer_progress(handle) < 0
         switch runloops_transfer_result(code, transfer.redirects > 0) {
@@ -72,7 +72,8 @@ extension TransferSet {
         case runloops_unresolved: return .unresolved(words)
         case runloops_not_connected: return .notConnected(words)
         case runloops_timed_out:
-            // The limits differ in that the request was sent or not, unless the limit of the whole is the shorter one.
+            // If the request was not sent yet, the limit for the connection has passed, unless the limit for the whole transfer is
+            // not longer.
             let isWhole = transfer.request.timeout.map { $0 <= options.connectTimeout } ?? false
             return .timedOut(isConnecting && !isWhole ? .connect : .total)
         case runloops_tls_failed: return .tlsFailed(words)

@@ -3,26 +3,26 @@ internal import DequeModule
 internal import RunLoops
 
 extension TransferSet {
-    /// Lets libcurl work on what is ready, and calls handlers in between, when libcurl has returned.
+    /// Has libcurl work on the descriptors that are ready, and calls handlers each time libcurl has returned.
     func serve() {
         guard let source, unsafe multi != nil else { return }
         isServing = true
         if source.deadlineHasPassed { deadlineHasPassed() }
         deliverQueue()
-        // Reports that are left come in the next pass, so other inputs of the loop do not wait for many transfers.
+        // Remaining reports are left for the next pass, so that many transfers do not hold up other inputs of the loop.
         var budget = Budget()
         while isValid && budget.spend(), let report = source.nextReport() {
             work(on: report)
             collect()
             deliverQueue()
         }
-        // The transfers that handlers have started, which otherwise would wait for the next pass.
+        // Transfers that handlers have started would otherwise wait for the next pass.
         if isValid, libraryDeadline == .distantPast {
             deadlineHasPassed()
             deliverQueue()
         }
         isServing = false
-        // A handler that has invalidated the client has left the ends of the other transfers.
+        // If a handler has invalidated the client, the ends of the other transfers are still to be delivered.
         if !isValid { return deliverAll() }
         updateDeadline()
         closeIfAbandoned()
@@ -77,7 +77,7 @@ extension TransferSet {
 
     /// Calls the handlers of the transfers that are in the queue now.
     ///
-    /// Those that come meanwhile have their turn later.
+    /// Transfers that are queued meanwhile are left for a later call.
     private func deliverQueue() {
         if queue.isEmpty || isDelivering { return }
         isDelivering = true
@@ -114,7 +114,7 @@ extension TransferSet {
     }
 
     private func deliverBytes(_ transfer: HTTPTransfer) {
-        // Out of the transfer, which may get new ones while the handler runs.
+        // The bytes leave the transfer first, because it may receive new ones while the handler runs.
         var bytes = transfer.inbox
         transfer.inbox = []
         // Safe: a byte has no padding.
@@ -124,25 +124,26 @@ extension TransferSet {
         transfer.inbox = bytes
     }
 
-    /// Lets libcurl go on with a transfer that it holds bytes back for, if there is room now.
+    /// Lets libcurl continue a transfer whose bytes it holds back, if there is room now.
     func resumeIfEmptied(_ transfer: HTTPTransfer) {
         if transfer.isHeld && !transfer.state.isPaused && transfer.inbox.isEmpty { resume(transfer) }
     }
 
-    /// Lets libcurl go on with a transfer.
+    /// Lets libcurl continue a transfer.
     func resume(_ transfer: HTTPTransfer) {
         guard let handle = unsafe transfer.handle else { return }
         transfer.isHeld = false
-        // Calls the callbacks, which may refuse to go on. libcurl then reports it here, and not as the end of the transfer.
+        // libcurl calls the callbacks here, which may refuse to continue. It then returns an error, and does not report the end of
+        // the transfer.
         let code = unsafe runloops_transfer_resume(handle)
         if code != 0 { finish(transfer, error(code, of: transfer)) }
     }
 
-    /// Lets libcurl ask for bytes of the body again, if it has asked in vain.
+    /// Lets libcurl ask for bytes of the body again, if there were none when it last asked.
     func uploadHasMore(_ transfer: HTTPTransfer) {
         guard transfer.upload?.isWaiting == true else { return }
         transfer.upload?.isWaiting = false
         resume(transfer)
-        // A pause for the other direction was lifted with it; the callback holds back again what there is no room for.
+        // This also resumes the other direction. If there is no room for received bytes, the callback holds them back again.
     }
 }

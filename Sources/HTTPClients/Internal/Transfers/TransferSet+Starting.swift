@@ -25,7 +25,7 @@ extension TransferSet {
         add(transfer)
         transfer.upload = upload(of: request, file)
         configure(transfer)
-        // The closure may have cancelled it, or invalidated the client.
+        // The closure may have cancelled the transfer, or invalidated the client.
         if transfer.transferSet == nil || !isValid { return transfer }
         do throws(HTTPClientError) { try begin(transfer) } catch {
             finish(transfer, error)
@@ -38,7 +38,7 @@ extension TransferSet {
         if let file { return Upload(.file(file)) }
         switch request.body {
         case .none: return nil
-        // libcurl gets a copy of a small body of a POST, and asks for other ones.
+        // libcurl gets a copy of a small body of a POST, and asks for the bytes of all other bodies.
         case .bytes(let bytes):
             return request.method == "POST" && bytes.count <= 65_536 ? nil : Upload(.bytes(bytes, given: 0))
         case .stream(let count): return Upload(.stream(UploadStream(expected: count)))

@@ -5,7 +5,7 @@ internal import RunLoops
 
 /// The transfers of one client: libcurl's multi handle, and the source that serves it.
 ///
-/// libcurl's callbacks only note and copy: its functions may not be called there, and no code of the user is. The calls of
+/// libcurl's callbacks only record and copy: they may not call libcurl's functions, and do not call code of the user. Calls of
 /// handlers are queued, and made when libcurl has returned.
 ///
 /// The loop holds the source, which holds this object, until the source is invalidated.
@@ -27,17 +27,17 @@ final class TransferSet {
     var queue = Deque<HTTPTransfer>()
     /// Handles that may be used again.
     var spareHandles: [OpaquePointer] = unsafe []
-    /// The transfers whose bodies come from a descriptor that has none at the moment.
+    /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
     var waitingUploads: [CInt: HTTPTransfer] = [:]
     /// The date at which libcurl wants to be called.
     var libraryDeadline: ContinuousClock.Instant?
     /// The date of the next check for idle transfers; nil if there are no transfers.
     var idleDeadline: ContinuousClock.Instant?
-    /// True during the service, which looks at the queue and sets the deadline at its end.
+    /// True during `serve()`, which checks the queue and sets the deadline at its end.
     var isServing = false
     /// True while handlers are called.
     var isDelivering = false
-    /// True if the user's client is gone: the set ends with its last transfer.
+    /// True if the user's client was released: the set ends with its last transfer.
     private var isAbandoned = false
 
     init(
@@ -70,9 +70,9 @@ final class TransferSet {
 
     var isValid: Bool { unsafe multi != nil }
 
-    // MARK: - What libcurl wants
+    // MARK: - Requests of libcurl
 
-    /// Notes the readiness of a descriptor that libcurl wants to be called for.
+    /// Sets the readiness of a descriptor for which libcurl wants to be called.
     private func watch(_ descriptor: CInt, reads: Bool, writes: Bool) {
         var interest: DescriptorSource.Interest = []
         if reads { interest.insert(.read) }
@@ -80,16 +80,16 @@ final class TransferSet {
         source?.setInterest(interest, of: descriptor)
     }
 
-    /// Notes libcurl's deadline.
+    /// Stores libcurl's deadline.
     ///
-    /// libcurl may not be called here.
+    /// This may not call libcurl.
     private func setAlarm(_ milliseconds: Int) {
         libraryDeadline =
             milliseconds < 0 ? nil : milliseconds == 0 ? .distantPast : .now + .milliseconds(milliseconds)
         updateDeadline()
     }
 
-    /// Sets the source's deadline to the first of all.
+    /// Sets the source's deadline to the earliest one.
     func updateDeadline() {
         if isServing { return }
         if !queue.isEmpty {
@@ -132,7 +132,7 @@ final class TransferSet {
             idleDeadline = nil
             if isAbandoned { closeLater() }
         }
-        // Released last: an object that they hold may call back while it is destroyed.
+        // The handlers are released last: an object that they hold may call back while it is destroyed.
         withExtendedLifetime(handlers) {}
     }
 
@@ -152,10 +152,10 @@ final class TransferSet {
         if active.isEmpty { closeLater() }
     }
 
-    /// Ends now, or when the service has returned.
+    /// Ends the set now or, during the service, when the service has returned.
     private func closeLater() { if !isServing { close() } }
 
-    /// Ends if the user's client and the last transfer are gone.
+    /// Ends the set if the user's client was released and the last transfer has ended.
     func closeIfAbandoned() { if isAbandoned && active.isEmpty { close() } }
 
     func close() { source?.invalidate() }

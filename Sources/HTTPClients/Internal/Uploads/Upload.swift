@@ -9,14 +9,14 @@ struct Upload {
     }
 
     var source: Source
-    /// True if libcurl has asked in vain, and waits.
+    /// True if libcurl has asked for bytes when there were none, and waits.
     var isWaiting = false
 
     init(_ source: Source) { self.source = source }
 
     /// Copies the next bytes.
     ///
-    /// - Returns: Their number; 0 at the end, nil if there are none yet.
+    /// - Returns: The number of bytes; 0 at the end, nil if there are none yet.
     mutating func give(_ room: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
         let count: Int?
         switch source {

@@ -21,7 +21,7 @@ final class UploadFile {
         self.start = start
         count = isRegular ? Int(rest) : nil
         if !isRegular {
-            // A descriptor that is not open is noticed when it is read.
+            // If the descriptor is not open, the first read fails.
             let flags = fcntl(owned.descriptor, F_GETFL)
             if flags != -1 { _ = fcntl(owned.descriptor, F_SETFL, flags | O_NONBLOCK) }
         }
@@ -31,12 +31,12 @@ final class UploadFile {
 
     /// Reads the next bytes.
     ///
-    /// - Returns: Their number; 0 at the end, nil if there are none yet.
+    /// - Returns: The number of bytes; 0 at the end, nil if there are none yet.
     func give(_ room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
         while true {
             let wanted = count.map { min(room.count, $0 - Int(given)) } ?? room.count
             if wanted == 0 { return 0 }
-            // Safe: the kernel writes at most so many bytes into the room.
+            // Safe: the kernel writes at most `wanted` bytes into the room.
             let result =
                 isRegular
                 ? unsafe pread(owned.descriptor, room.baseAddress, wanted, off_t(start + given))
@@ -47,7 +47,7 @@ final class UploadFile {
                 if code == EAGAIN && !isRegular { return nil }
                 throw SystemError(call: isRegular ? "pread" : "read", code: code)
             }
-            // A file that has become shorter meanwhile: the server was told another length.
+            // The file has become shorter meanwhile, but its old length was already sent to the server.
             if result == 0 && count != nil { throw SystemError(call: "pread", code: ENODATA) }
             given += Int64(result)
             return result

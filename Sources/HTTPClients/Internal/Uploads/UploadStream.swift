@@ -3,7 +3,7 @@ internal import HTTPMessages
 /// The body of a request that is written while it is sent.
 final class UploadStream {
     private var queue = BodyQueue(highWaterMark: 256 << 10)
-    /// The number of bytes of the body that the server was told; nil if it was not.
+    /// The number of bytes of the body that was sent to the server as its length; nil if none was sent.
     private let expected: Int?
     /// The number of bytes that were given to libcurl.
     private var total = 0
@@ -17,7 +17,7 @@ final class UploadStream {
     /// True from the write that exceeds the mark until the bytes have fallen to half of it.
     var isAboveMark: Bool { queue.isAboveMark }
 
-    /// True once bytes were given to libcurl, which cannot be given again.
+    /// True once libcurl was given bytes: a stream cannot give them again.
     var hasBegun: Bool { total > 0 }
 
     /// - Returns: False if the writer should wait.
@@ -27,18 +27,18 @@ final class UploadStream {
 
     /// Copies the next bytes.
     ///
-    /// - Returns: Their number; 0 at the end, nil if there are none yet.
+    /// - Returns: The number of bytes; 0 at the end, nil if there are none yet.
     func give(_ room: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
         let filled = unsafe queue.give(room)
         total += filled
-        // libcurl would leave the server waiting for bytes that never come.
+        // Otherwise libcurl would leave the server waiting for bytes that never arrive.
         if let expected, total > expected || filled == 0 && hasEnded && total < expected {
             throw .wrongBodyCount
         }
         return filled == 0 && !hasEnded ? nil : filled
     }
 
-    /// True once after the bytes have fallen to half of the mark.
+    /// True after the bytes have fallen to half of the mark, until `takeDrained()` is called.
     var hasDrained: Bool { queue.hasDrained }
 
     func takeDrained() -> Bool { queue.takeDrained() }

@@ -2,8 +2,9 @@ internal import HTTPMessages
 
 /// The header of the answer that a transfer receives, line by line.
 ///
-/// A transfer receives several headers, one after the other: of interim answers, of answers that redirect, and the last one.
-/// Each begins with a status line and replaces the one before. The lines are kept as they are, and taken apart when a user asks.
+/// A transfer receives several headers, one after the other: of interim answers, of answers that redirect, and the last one. Each
+/// begins with a status line and replaces the one before. The lines are stored unchanged, and parsed only when a user asks for the
+/// fields.
 struct HeaderBlock: Hashable, Sendable {
     /// The result of a line.
     enum Finding: Equatable {
@@ -36,7 +37,7 @@ struct HeaderBlock: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - line: The line, with its line break.
-    ///   - limit: The most bytes.
+    ///   - limit: The maximum number of bytes.
     /// - Returns: The result of the line.
     mutating func add(_ line: Span<UInt8>, limit: Int) -> Finding {
         count += line.count
@@ -85,7 +86,7 @@ struct HeaderBlock: Hashable, Sendable {
         String(decoding: bytes.dropFirst(5).prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
     }
 
-    /// The fields, taken apart.
+    /// The fields, parsed from the lines.
     var fields: HTTPFields {
         var fields = HTTPFields()
         forEachLine { line in
@@ -107,17 +108,17 @@ struct HeaderBlock: Hashable, Sendable {
         return found
     }
 
-    /// True if a line is of the field with a name, which is in lower case.
+    /// True if a line belongs to the field with a name, which must be in lower case.
     private static func hasName(_ name: StaticString, _ line: Span<UInt8>) -> Bool {
         let count = name.utf8CodeUnitCount
         if line.count <= count || line[count] != UInt8(ascii: ":") { return false }
-        // Safe: the letters are compared while the string lives, which is always.
+        // Safe: a static string lives forever.
         return name.withUTF8Buffer { letters in
             (0..<count).allSatisfy { unsafe HTTPFields.lowercase(line[$0]) == letters[$0] }
         }
     }
 
-    /// Visits the lines after the status line, without their breaks.
+    /// Visits the lines after the status line, without their line breaks.
     ///
     /// The last one is empty.
     private func forEachLine(_ body: (ArraySlice<UInt8>) -> Void) {

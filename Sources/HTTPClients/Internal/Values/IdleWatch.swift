@@ -1,11 +1,11 @@
-/// Decides that a transfer is idle, from samples of its progress.
+/// Finds out from samples of a transfer's progress if the transfer is idle.
 ///
-/// libcurl's own limit of speed has a resolution of a second and averages over five, so it would end a transfer that receives a
-/// byte every ten seconds.
+/// libcurl's own speed limit has a resolution of one second and averages over five seconds, so it would end a transfer that
+/// receives a byte every ten seconds.
 struct IdleWatch {
     /// The progress of the last sample.
     private var progress: Int64 = -1
-    /// The date of the last sample with another progress than the one before.
+    /// The date of the last sample that showed progress, or for which time did not count.
     private var since: ContinuousClock.Instant?
 
     /// Takes a sample.

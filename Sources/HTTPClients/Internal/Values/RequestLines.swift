@@ -1,8 +1,8 @@
 internal import HTTPMessages
 
-/// The parts of a request that libcurl sends as they are, checked and written down as it wants them.
+/// The parts of a request that libcurl sends unchanged, checked and formatted for libcurl.
 enum RequestLines {
-    /// Refuses characters that would end a line or a word, so that no part of a request can become another one.
+    /// Refuses characters that would end a line or a word, so that no part of a request can be taken for another one.
     static func check(_ request: HTTPRequest) throws(HTTPClientError) {
         if !MessageRules.isToken(request.method) {
             throw .invalidRequest("the method \(request.method.debugDescription)")
@@ -33,11 +33,12 @@ enum RequestLines {
 
     /// The lines for libcurl's list of fields.
     static func lines(of request: HTTPRequest, hasBody: Bool) -> [String] {
-        // libcurl takes a name without a value for a field that it must not send, unless it ends in a semicolon.
+        // libcurl takes a name without a value for a field that it must not send, unless the line ends in a semicolon.
         var lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         let isPost = request.method == "POST"
         if !hasBody && !isPost { return lines }
-        // Otherwise libcurl would wait a second for servers that do not know what it expects, and would call each body a form.
+        // Otherwise libcurl would wait a second for servers that do not know the field `Expect`, and would label each body as a
+        // form.
         if request.fields["Expect"] == nil { lines.append("Expect:") }
         if isPost && request.fields["Content-Type"] == nil { lines.append("Content-Type:") }
         return lines

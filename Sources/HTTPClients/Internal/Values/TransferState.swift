@@ -1,6 +1,7 @@
 /// The part of a transfer that decides which handler is called next.
 ///
-/// The answer comes before its bytes, and the end after them. Each comes once, and nothing comes after a cancel.
+/// The answer is delivered before its bytes, and the end after them. The answer and the end are delivered at most once. Nothing is
+/// delivered after a cancel.
 struct TransferState {
     /// The call of a handler.
     enum Delivery: Equatable {
@@ -30,7 +31,7 @@ struct TransferState {
     /// True if the user has paused the transfer: neither bytes nor the end are delivered.
     var isPaused = false
 
-    /// True once libcurl is done with the transfer, or the transfer was cancelled.
+    /// True once libcurl has completed the transfer, or the transfer was cancelled.
     var hasEnded: Bool { end != nil }
 
     /// True once no handler is called any more.
