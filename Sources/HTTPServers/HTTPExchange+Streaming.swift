@@ -15,7 +15,7 @@ extension HTTPExchange {
     /// - Parameters:
     ///   - status: The status.
     ///   - fields: The fields of the header.
-    ///   - count: The number of bytes, sent as `Content-Length`; exactly so many must be written. With nil, the body is sent in
+    ///   - count: The number of bytes, sent as `Content-Length`; exactly that many must be written. With nil, the body is sent in
     ///     chunks.
     /// - Returns: True if this answers the request.
     @discardableResult
@@ -29,11 +29,11 @@ extension HTTPExchange {
 
     /// Writes the next bytes of an answer that has begun.
     ///
-    /// The bytes are sent after all that was written before. This call never waits.
+    /// The bytes are sent after all bytes that were written before. This call never waits.
     ///
     /// - Parameter bytes: The bytes. The array is retained, not copied.
-    /// - Returns: False once more than 64 KiB are unsent: write no more until ``onDrained(_:)`` is called. Also false if the
-    ///   exchange has ended or was finished; the bytes are then discarded.
+    /// - Returns: False once more than 64 KiB are unsent: write no more until the handler of ``onDrained(_:)`` is called. Also
+    ///   false if the exchange has ended or was finished; the bytes are then discarded.
     /// - Precondition: The answer was begun.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
@@ -51,7 +51,7 @@ extension HTTPExchange {
     @discardableResult @_disfavoredOverload
     public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
-    /// Ends an answer that has begun, after all that was written.
+    /// Ends an answer that has begun, after all bytes that were written.
     ///
     /// - Precondition: The answer was begun.
     public func finish() {
@@ -85,8 +85,8 @@ extension HTTPExchange {
 
     /// Begins a stream of events, which browsers read with `EventSource`.
     ///
-    /// A client that leaves is noticed while no event is sent, too. A proxy in between may close a stream that is idle: send an
-    /// event or ``sendComment(_:)`` now and then.
+    /// The server also notices a client that leaves while no event is sent. A proxy in between may close a stream that is idle:
+    /// send an event or ``sendComment(_:)`` now and then.
     ///
     /// - Parameter fields: Further fields of the header.
     /// - Returns: True if this answers the request.
@@ -101,7 +101,7 @@ extension HTTPExchange {
     /// Sends an event.
     ///
     /// - Parameter event: The event.
-    /// - Returns: False as ``write(_:)-([UInt8])``.
+    /// - Returns: False in the same cases as for ``write(_:)-([UInt8])``.
     /// - Precondition: The stream of events was begun.
     @discardableResult
     public func send(_ event: HTTPServer.Event) -> Bool { write(event.lines) }
@@ -109,7 +109,7 @@ extension HTTPExchange {
     /// Sends a comment, which a browser ignores, to keep the connection from being idle.
     ///
     /// - Parameter text: The text; its line breaks are removed.
-    /// - Returns: False as ``write(_:)-([UInt8])``.
+    /// - Returns: False in the same cases as for ``write(_:)-([UInt8])``.
     /// - Precondition: The stream of events was begun.
     @discardableResult
     public func sendComment(_ text: String = "") -> Bool { write(": \(text.filter { !$0.isNewline })\n\n") }

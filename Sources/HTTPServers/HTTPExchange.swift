@@ -4,8 +4,9 @@ public import Streams
 
 /// A request and its answer.
 ///
-/// A server gives an exchange to its handlers. Answer it once: at once or later with ``respond(_:)``, from another thread or a task
-/// with a ``responder()``, piece by piece with ``begin(status:fields:count:)``, or with an upgrade to another protocol.
+/// A server passes an exchange to its handlers. Answer each exchange once: immediately or later with ``respond(_:)``, from another
+/// thread or a task with a ``responder()``, piece by piece with ``begin(status:fields:count:)``, or with an upgrade to another
+/// protocol.
 ///
 /// If the handler of requests returns and your code holds neither the exchange nor a responder of it, the client gets status 500.
 /// Once an answer has begun, the server holds the exchange until its end.
@@ -24,7 +25,7 @@ public final class HTTPExchange {
 
     deinit {
         if exchange.loop.isCurrent { return exchange.faceIsGone() }
-        // Only the thread of the loop may look at the exchange.
+        // Only the thread of the loop may access the exchange.
         let last = LastReference(exchange: exchange)
         exchange.loop.doLast { last.exchange.faceIsGone() }
     }
@@ -50,7 +51,7 @@ public final class HTTPExchange {
     /// If the request was answered before or the client has left, nothing happens, and the result is false.
     ///
     /// An answer that breaks the rules of HTTP, such as a field with a line break, is not sent: the client gets status 500, and
-    /// ``/RunLoops/RunLoopDiagnostics`` the reason.
+    /// ``/RunLoops/RunLoopDiagnostics`` reports the reason.
     ///
     /// - Parameter response: The answer.
     /// - Returns: True if this answers the request.
@@ -65,11 +66,11 @@ public final class HTTPExchange {
     /// Apart from the body, behaves like ``respond(_:)``.
     ///
     /// - Parameters:
-    ///   - file: The file, which is sent from its offset to its end, and closed then.
+    ///   - file: The file, which is sent from its offset to its end, and then closed.
     ///   - status: The status.
     ///   - fields: The fields of the header.
-    /// - Returns: True if this answers the request. Also true if the descriptor is not of a regular file: the client gets status
-    ///   500 then.
+    /// - Returns: True if this answers the request. Also true if the descriptor is not that of a regular file; the client then gets
+    ///   status 500.
     @discardableResult
     public func respond(
         file: consuming OwnedDescriptor, status: Int = 200, fields: HTTPFields = [:]
@@ -121,9 +122,9 @@ public final class HTTPExchange {
         exchange.handlers.data = handler
     }
 
-    /// True if no bytes of a streamed body are delivered; false at first.
+    /// True if the delivery of a streamed body is paused; false at first.
     ///
-    /// The server goes on receiving until 128 KiB are stored. Then the client has to wait.
+    /// The server continues to receive until 128 KiB are stored. Then the client has to wait.
     public var isPaused: Bool {
         get { exchange.isPaused }
         set {

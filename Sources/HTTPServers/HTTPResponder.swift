@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// An object that answers one request, from any thread.
 ///
-/// ``HTTPExchange/responder()`` makes it. The first answer counts. If the responder is released without one, the client gets status
-/// 500.
+/// ``HTTPExchange/responder()`` makes a responder. Only the first answer counts. If the responder is released without an answer,
+/// the client gets status 500.
 ///
 /// > Thread safety: any thread.
 public final class HTTPResponder: Sendable {
@@ -32,13 +32,13 @@ public final class HTTPResponder: Sendable {
     ///
     /// The answer is sent when the loop runs in the server's mode. If the client has left, the answer is discarded.
     ///
-    /// - Parameter response: The answer, as at ``HTTPExchange/respond(_:)``.
+    /// - Parameter response: The answer, as for ``HTTPExchange/respond(_:)``.
     /// - Returns: False if this responder has answered before, or the thread of the loop has ended. If something else has answered
     ///   the request, the result is true.
     @discardableResult
     public func respond(_ response: HTTPServer.Response) -> Bool {
         guard let target = target.withLock({ $0.take() }) else { return false }
-        // In every mode, because it calls no code of the user; the server sends in its own.
+        // The block runs in every mode, because it calls no code of the user; the server sends the answer in its own mode.
         return loop.performInEveryMode {
             target.exchange.answer(.whole(response))
             target.exchange.responderIsGone()

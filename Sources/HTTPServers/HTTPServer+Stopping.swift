@@ -4,10 +4,10 @@ internal import RunLoops
 extension HTTPServer {
     /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
     ///
-    /// Connections that the kernel has accepted are served, too, unless ``duplicateSocket()`` has a server that does so. Each
-    /// connection is closed after its next answer, or when nothing has arrived on it for half a second. Streamed answers go on to
-    /// their end. Calling it again while the server stops only adds the handler, and brings the deadline forward if the new one is
-    /// earlier.
+    /// Connections that wait in the backlog are served, too, unless a server that took over with ``duplicateSocket()`` accepts them
+    /// first. Each connection is closed after its next answer, or when nothing has arrived on it for half a second. Streamed
+    /// answers continue to their end. Calling it again while the server stops only adds the handler, and brings the deadline
+    /// forward if the new one is earlier.
     ///
     /// ```swift
     /// let stop = try GracefulStop(deadline: .seconds(30)) { stop in
@@ -16,9 +16,9 @@ extension HTTPServer {
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: The time after which the requests that are left are ended with
-    ///     ``HTTPExchange/EndReason/serverInvalidated``.
-    ///   - onStopped: Called once with the server, when it is invalid. If it is invalid already, it is called before this returns.
+    ///   - limit: The time after which the remaining requests are ended with ``HTTPExchange/EndReason/serverInvalidated``.
+    ///   - onStopped: Called once with the server, when the server is invalid. If the server is invalid already, the handler is
+    ///     called before this returns.
     public func stop(
         within limit: Duration = .seconds(30), onStopped: @escaping (HTTPServer) -> Void = { _ in }
     ) {
@@ -41,7 +41,7 @@ extension HTTPServer {
     ///
     /// For a task that runs on the thread of the loop. Behaves like ``stop(within:onStopped:)``.
     ///
-    /// - Parameter limit: The time after which the requests that are left are ended.
+    /// - Parameter limit: The time after which the remaining requests are ended.
     nonisolated(nonsending) public func stop(within limit: Duration = .seconds(30)) async {
         await withCheckedContinuation { continuation in
             stop(within: limit) { _ in continuation.resume() }
@@ -59,9 +59,9 @@ extension HTTPServer {
         }
     }
 
-    /// Accepts what the kernel has accepted, because it would reset these connections when the socket is closed.
+    /// Accepts the connections in the backlog, because the kernel would reset them when the socket is closed.
     private func acceptBacklog() {
-        // The number is bounded by the backlog; the limit keeps a client that connects for ever from holding up the stop.
+        // The backlog bounds the number; the limit prevents a client that connects again and again from holding up the stop.
         for _ in 0..<4_096 where links.count < options.connectionLimit {
             if !runloops_socket_has_connection(listeningSocket) { return }
             runDaemon()
@@ -75,7 +75,7 @@ extension HTTPServer {
         if socket >= 0 { runloops_socket_close(socket) }
     }
 
-    /// Ends the server when no connection is left, or its time is over.
+    /// Ends the server if no connection is left, or the deadline of the stop has passed.
     func goOnStopping(_ now: ContinuousClock.Instant) {
         guard let stopping else { return }
         if links.isEmpty || now >= stopping.deadline { source?.invalidate() }

@@ -9,10 +9,10 @@ extension HTTPServer {
         /// The name, for which a page adds its listener; nil for `message`.
         public var name: String?
 
-        /// The identifier that a browser sends as `Last-Event-ID` when it connects again; nil for none.
+        /// The identifier that a browser sends as `Last-Event-ID` when it reconnects; nil for none.
         public var id: String?
 
-        /// The time after which a browser connects again; nil for its own.
+        /// The time after which a browser reconnects; nil for the browser's default.
         public var retry: Duration?
 
         /// Creates an event.
@@ -21,7 +21,7 @@ extension HTTPServer {
         ///   - data: The text.
         ///   - name: The name.
         ///   - id: The identifier.
-        ///   - retry: The time after which a browser connects again.
+        ///   - retry: The time after which a browser reconnects.
         public init(_ data: String, name: String? = nil, id: String? = nil, retry: Duration? = nil) {
             self.data = data
             self.name = name

@@ -3,12 +3,12 @@ extension HTTPServer {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The most connections that may be open at a time; 1,000.
+        /// The maximum number of connections that may be open at a time; 1,000.
         ///
         /// At the limit, the server accepts no more until one of its connections ends. Other connections wait in the backlog.
         public var connectionLimit = 1_000
 
-        /// The most connections that one IP address may have open at a time; nil, the default, for any number.
+        /// The maximum number of connections that one IP address may have open at a time; nil, the default, for any number.
         ///
         /// A connection beyond the limit is closed at once. Set the limit if clients reach the server directly, and not through a
         /// proxy, which has one address for all of them. It does not apply to Unix sockets.
@@ -16,28 +16,28 @@ extension HTTPServer {
 
         /// The memory of a connection in bytes, into which the first line and the fields of a request must fit; 16 KiB.
         ///
-        /// The client of a longer header gets status 431, or 414 if the first line alone is too long.
+        /// A client that sends a longer header gets status 431, or 414 if the first line alone is too long.
         public var connectionMemory = 16 << 10
 
-        /// The most bytes of the body of a request; 2 MiB.
+        /// The maximum number of bytes of the body of a request; 2 MiB.
         ///
-        /// The client of a longer body gets status 413. For a body that ``HTTPServer/onHeader(_:)`` streams, the limit does not
-        /// apply.
+        /// A client that sends a longer body gets status 413. The limit does not apply to a body that ``HTTPServer/onHeader(_:)``
+        /// streams.
         public var bodyLimit = 2 << 20
 
         /// The time in which the header of a request must be received; 10 seconds.
         ///
-        /// It begins when the connection is accepted. On a connection that is used again, it begins when ``idleTimeout`` is over. A
-        /// client that sends a byte now and then does not get more time. The connection is closed after this time, or up to an
+        /// The time begins when the connection is accepted. On a connection that is reused, it begins when ``idleTimeout`` is over.
+        /// A client that sends a byte now and then does not get more time. The connection is closed after this time, or up to an
         /// eighth later.
         public var headerTimeout: Duration = .seconds(10)
 
         /// The time in which the body of a request must be received; 60 seconds.
         ///
-        /// For a body that ``HTTPServer/onHeader(_:)`` streams, the limit does not apply.
+        /// The limit does not apply to a body that ``HTTPServer/onHeader(_:)`` streams.
         public var bodyTimeout: Duration = .seconds(60)
 
-        /// The time after which a connection is closed on which no byte moves, rounded up to seconds; 30 seconds.
+        /// The time after which a connection without traffic is closed, rounded up to seconds; 30 seconds.
         ///
         /// Time in which the client waits for your code does not count.
         public var idleTimeout: Duration = .seconds(30)
@@ -53,7 +53,7 @@ extension HTTPServer {
     ///
     /// > Thread safety: a value.
     public struct Identity: Hashable, Sendable {
-        /// The certificate and the certificates of the authorities between it and a root, in PEM.
+        /// The certificate and its intermediate certificates, in PEM.
         public var certificate: String
         /// The private key, in PEM.
         public var key: String
@@ -77,7 +77,7 @@ extension HTTPServer {
         public internal(set) var connections = 0
         /// The number of requests whose header or first line was received.
         public internal(set) var requests = 0
-        /// The number of requests that the server has refused itself, because they break the rules of HTTP or a limit.
+        /// The number of requests that the server itself has refused, because they break the rules of HTTP or a limit.
         public internal(set) var refusedRequests = 0
         /// The number of connections that were closed because a header or a body took too long.
         public internal(set) var slowConnections = 0

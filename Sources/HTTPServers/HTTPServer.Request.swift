@@ -16,10 +16,10 @@ extension HTTPServer {
 
         /// The fields of the header, in the order in which they were received.
         ///
-        /// Names and values that are no valid UTF-8 are repaired.
+        /// Invalid UTF-8 in names and values is repaired.
         public let fields: HTTPFields
 
-        /// The body; empty if there is none, while it is still received, and if it is streamed.
+        /// The body; empty if there is none, while it is still being received, and if it is streamed.
         public internal(set) var body: [UInt8] = []
 
         /// Creates a request, for tests of code that answers requests.
@@ -43,18 +43,18 @@ extension HTTPServer {
 
         /// The path as the client has sent it, without the query.
         ///
-        /// Escapes are left, so `/a%2Fb` is not taken for `/a/b`. ``segments`` has none.
+        /// Escapes are kept, so `/a%2Fb` is not taken for `/a/b`. ``segments`` contains no escapes.
         public var path: Substring { RequestTarget.path(of: target) }
 
         /// The parts of the path between slashes, without escapes.
         ///
-        /// The path `/users/j%20d/` has the segments `users`, `j d` and an empty one. Nothing is done about `.` and `..`. Escapes
-        /// that are no valid UTF-8 are repaired.
+        /// The path `/users/j%20d/` has the segments `users`, `j d` and an empty one. `.` and `..` are kept as segments. Invalid
+        /// UTF-8 in escapes is repaired.
         public var segments: [String] { RequestTarget.segments(of: target) }
 
         /// The names and values after the question mark, in order, without escapes.
         ///
-        /// A name without a value has an empty one.
+        /// A name without a value gets an empty value.
         public var query: HTTPFields { RequestTarget.query(of: target) }
 
         /// The value of `Content-Length`; nil if there is none.

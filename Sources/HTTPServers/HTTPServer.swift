@@ -16,13 +16,13 @@ public import Streams
 /// RunLoop.current.run()
 /// ```
 ///
-/// The protocol is libmicrohttpd's: HTTP/1.1 and 1.0, connections that are used again, chunks, and TLS. The server has no thread
-/// but the loop's. It serves its connections while the loop runs in its mode; otherwise they wait, and so do its handlers.
+/// libmicrohttpd implements the protocol: HTTP/1.1 and 1.0, reuse of connections, chunked bodies, and TLS. The server has no thread
+/// but the loop's. It serves its connections while the loop runs in its mode; otherwise its connections and handlers wait.
 ///
 /// Handlers are called when libmicrohttpd has returned, so they may do anything: answer later, stop the server, run the loop. While
-/// one runs, no other handler of the same server is called, even if it runs the loop.
+/// a handler runs, no other handler of the same server is called, even if it runs the loop.
 ///
-/// The loop holds the server until it has stopped or is invalidated. It keeps its mode alive.
+/// The loop holds the server until it has stopped or is invalidated. Until then, the server keeps its mode alive.
 ///
 /// For more, see <doc:ServingHTTP>.
 ///
@@ -38,7 +38,7 @@ public final class HTTPServer {
     /// The limits.
     public let options: Options
 
-    /// The address that the server listens at, with the port that the kernel has chosen.
+    /// The address that the server listens on, with the port that the kernel has chosen.
     public let localAddress: SocketAddress
 
     /// The counts since the server was made.
@@ -62,7 +62,7 @@ public final class HTTPServer {
     var sweepDate: ContinuousClock.Instant?
     /// The stop that has begun; nil before that.
     var stopping: Stopping?
-    /// True during the service, which looks at the daemon and sets the deadline at its end.
+    /// True during `serve()`, which runs the daemon and sets the deadline at its end.
     var isServing = false
     /// True while handlers are called.
     var isDelivering = false
@@ -76,7 +76,7 @@ public final class HTTPServer {
     /// Opens a listening socket, and serves the connections to it.
     ///
     /// - Parameters:
-    ///   - address: The address to listen at.
+    ///   - address: The address to listen on.
     ///   - loop: The loop, which is the calling thread's.
     ///   - mode: The mode to serve connections in, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
     ///   - options: The limits.
@@ -98,8 +98,9 @@ public final class HTTPServer {
         try self.init(socket, localAddress, loop, mode, options, SourceLocation(fileID, line), onRequest)
     }
 
-    /// Serves the connections to a listening socket that is open already, such as one of systemd, or one that another process has
-    /// handed over.
+    /// Serves the connections to a listening socket that is open already.
+    ///
+    /// The socket may come from systemd, or another process may have handed it over.
     ///
     /// Apart from that, behaves like the initializer with an address.
     ///
@@ -143,7 +144,7 @@ public final class HTTPServer {
         unsafe daemon = startDaemon(socket.descriptor)
         if unsafe daemon == nil {
             source.invalidate()
-            // libmicrohttpd does not tell why. Without TLS, no setting can be wrong.
+            // libmicrohttpd does not report the reason. Without TLS, no setting can be wrong.
             throw SystemError(call: "MHD_start_daemon", code: options.identity == nil ? ENOMEM : EINVAL)
         }
         _ = socket.release()
@@ -173,7 +174,7 @@ public final class HTTPServer {
     /// A connection that was upgraded does not count.
     public var connectionCount: Int { links.count }
 
-    /// False for good once the server has stopped, was invalidated, or the thread of its loop has ended.
+    /// True until the server has stopped or is invalidated, or the thread of its loop ends.
     public var isValid: Bool { unsafe daemon != nil }
 
     /// Duplicates the descriptor of the listening socket, for a server that takes over, in this process or another one.
@@ -196,8 +197,8 @@ public final class HTTPServer {
 
     /// Ends all requests with ``HTTPExchange/EndReason/serverInvalidated``, and closes all connections and the listening socket.
     ///
-    /// The handlers of ``HTTPExchange/onEnd(_:)`` are called before this returns; if a handler of the server calls it, after that
-    /// handler. Calling it again does nothing.
+    /// The handlers of ``HTTPExchange/onEnd(_:)`` are called before this returns. If a handler of the server makes this call, they
+    /// are called after that handler. Calling it again does nothing.
     public func invalidate() {
         requireOwnThread("HTTPServer.invalidate")
         source?.invalidate()

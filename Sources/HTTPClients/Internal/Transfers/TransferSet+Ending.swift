@@ -2,7 +2,7 @@ internal import CTransfers
 internal import RunLoops
 
 extension TransferSet {
-    /// The most handles that are kept for further transfers.
+    /// The maximum number of handles that are kept for further transfers.
     private static let spareLimit = 64
 
     /// Takes a transfer back from libcurl.

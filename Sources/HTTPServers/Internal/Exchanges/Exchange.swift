@@ -4,9 +4,9 @@ internal import Streams
 
 /// A request under way: libmicrohttpd's side of an ``HTTPExchange``.
 ///
-/// libmicrohttpd's callbacks only note and copy here. The server calls the handlers when libmicrohttpd has returned.
+/// libmicrohttpd's callbacks only record and copy here. The server calls the handlers when libmicrohttpd has returned.
 ///
-/// > Thread safety: the loop's own thread only, but for `loop`.
+/// > Thread safety: the loop's own thread only, except for `loop`.
 final class Exchange {
     let loop: RunLoop
     /// The connection; nil once the exchange has ended.
@@ -24,7 +24,7 @@ final class Exchange {
     /// The answer; nil until there is one.
     private(set) var answer: ServerAnswer?
 
-    /// The user's face of the exchange, as long as the server holds it.
+    /// The `HTTPExchange` of the user, called the face here, while the server holds it.
     private var heldFace: HTTPExchange?
     /// The number of faces that the user's code or the server holds.
     private var faces = 0
@@ -43,7 +43,7 @@ final class Exchange {
     /// The number of bytes of a streamed answer that were given to libmicrohttpd.
     var given = 0
     private(set) var isAborted = false
-    /// True if the client was seen to have left.
+    /// True if the socket has shown that the client left.
     private(set) var clientHasLeft = false
 
     private(set) var endReason: HTTPExchange.EndReason?
@@ -119,7 +119,7 @@ final class Exchange {
         answerIfDropped()
     }
 
-    /// Answers if the user's code has given up all that could.
+    /// Answers with status 500 if the user's code has released all objects that could answer.
     private func answerIfDropped() {
         if faces == 0 && responders == 0 && !isAnswered { answer(.whole(HTTPServer.Response(status: 500))) }
     }
@@ -134,7 +134,7 @@ final class Exchange {
         if let link { link.server.suspend(link) }
     }
 
-    /// Lets libmicrohttpd go on with the request.
+    /// Lets libmicrohttpd continue the request.
     func resume() {
         guard let link else { return }
         if isSuspended {
@@ -147,17 +147,18 @@ final class Exchange {
 
     // MARK: - Delivering
 
-    /// The user's face of the exchange: the one that the server holds, or a new one.
+    /// The face: the one that the server holds, or a new one.
     var currentFace: HTTPExchange {
         if let heldFace { return heldFace }
         faces += 1
         return HTTPExchange(self)
     }
 
-    /// Calls the handler of headers, and lets the body come.
+    /// Calls the handler of headers, and lets libmicrohttpd receive the body.
     func callHeaderHandler(_ handler: ((HTTPExchange) -> Void)?) {
         isInHeaderHandler = true
-        // Held until the handler of requests, so that an exchange that is not answered here is not taken for dropped.
+        // The face is held until the handler of requests is called. Otherwise an exchange that is not answered here would get
+        // status 500.
         let face = currentFace
         heldFace = face
         handler?(face)
@@ -175,7 +176,7 @@ final class Exchange {
         state.handlerReturned()
     }
 
-    /// Notes that libmicrohttpd has ended the request.
+    /// Records that libmicrohttpd has ended the request.
     func end(_ reason: HTTPExchange.EndReason) {
         if endReason != nil { return }
         enqueue()

@@ -17,7 +17,7 @@ struct ExchangeState {
 
     /// The answer to libmicrohttpd.
     enum Step {
-        /// Let the request go on; libmicrohttpd asks again.
+        /// Continue the request; libmicrohttpd asks again.
         case goOn
         /// Have the handler of headers called, and suspend the connection until then.
         case callHeaderHandler
@@ -40,7 +40,7 @@ struct ExchangeState {
     /// - Parameters:
     ///   - hasBytes: True if there are bytes of the body.
     ///   - asksFirst: True if the handler of headers is to be called for this request.
-    ///   - hasAnswer: True if an answer is there.
+    ///   - hasAnswer: True if there is an answer.
     /// - Returns: The step.
     mutating func next(hasBytes: Bool, asksFirst: Bool, hasAnswer: Bool) -> Step {
         switch phase {
@@ -80,7 +80,7 @@ struct ExchangeState {
     /// True if the handler that is due is the handler of headers.
     var isAsking: Bool { phase == .asking }
 
-    /// Takes the call of the handler that is due.
+    /// Records that the handler that was due has returned.
     mutating func handlerReturned() { handlerIsDue = false }
 
     mutating func end() {

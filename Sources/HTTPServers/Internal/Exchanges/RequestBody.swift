@@ -1,6 +1,6 @@
 /// The body of a request, as it is received.
 struct RequestBody {
-    /// The number of bytes that are stored for a handler, from which on further ones are left in the connection.
+    /// The number of bytes stored for a handler at which further bytes are left in the connection.
     static let storedLimit = 128 << 10
     /// The number of bytes beyond the limit that are received and discarded, so that the client reads the answer.
     static let discardedLimit = 1 << 20
@@ -8,15 +8,15 @@ struct RequestBody {
     /// The result of taking bytes.
     enum Taking: Equatable {
         case taken
-        /// No byte was taken: the handler has to take those that are stored.
+        /// No byte was taken: the handler must take the stored bytes first.
         case full
         /// The body is far beyond the limit.
         case refused
     }
 
-    /// The bytes that no one was given yet.
+    /// The bytes that were not delivered yet.
     private(set) var bytes: [UInt8] = []
-    /// True if the bytes go to a handler, piece by piece.
+    /// True if the bytes are delivered to a handler, piece by piece.
     var isStreamed = false
     /// True if the body is longer than the limit.
     private(set) var isTooLong = false
@@ -26,7 +26,7 @@ struct RequestBody {
     ///
     /// - Parameters:
     ///   - added: The bytes.
-    ///   - limit: The most bytes of a body that is not streamed.
+    ///   - limit: The maximum number of bytes of a body that is not streamed.
     /// - Returns: The result.
     mutating func take(_ added: UnsafeRawBufferPointer, limit: Int) -> Taking {
         if isStreamed {
@@ -46,7 +46,7 @@ struct RequestBody {
         return count - limit > RequestBody.discardedLimit ? .refused : .taken
     }
 
-    /// Gives the bytes away.
+    /// Moves the stored bytes out.
     mutating func giveBytes() -> [UInt8] {
         defer { bytes = [] }
         return bytes

@@ -29,7 +29,7 @@ enum ServerAnswer {
         }
     }
 
-    /// The reason that the answer must not be sent; nil if it is in order.
+    /// The reason that the answer must not be sent; nil if it is valid.
     var problem: String? {
         if case .file(let file, _, _) = self, file.count == nil {
             return "the descriptor is not of a regular file"
@@ -52,7 +52,7 @@ final class FileBody {
         self.file = consume file
     }
 
-    /// Gives the descriptor away, once.
+    /// Passes the ownership of the descriptor to the caller; -1 after the first call.
     func release() -> CInt {
         switch file.take() {
         case .some(let file): file.release()

@@ -6,13 +6,13 @@ internal import RunLoops
 /// > Thread safety: the loop's own thread only.
 @safe
 final class ServerLink {
-    /// The part of a request that the client owes.
+    /// The part of a request that the server waits for.
     enum Wait: Equatable {
-        /// The header of the next request. The date is nil until the next look at all connections.
+        /// The header of the next request. The date is nil until the next check of all connections.
         case header(until: Moment?)
         /// The rest of a body.
         case body(until: Moment)
-        /// Nothing: the answer is owed by the server, or no limit applies.
+        /// Nothing: the server has to answer, or no limit applies.
         case nothing
     }
 
@@ -26,7 +26,7 @@ final class ServerLink {
     /// The request under way.
     var exchange: Exchange?
     var wait: Wait
-    /// The date since which the connection has no request and no unread byte; nil before it was looked at.
+    /// The date since which the connection has had no request and no unread byte; nil before the first check.
     var quietSince: Moment?
 
     /// True once the connection was closed because its client is too slow.
@@ -39,12 +39,12 @@ final class ServerLink {
         wait = .header(until: date)
     }
 
-    /// Decides that the client is too late.
+    /// Checks if the client is too late.
     ///
     /// - Parameters:
     ///   - now: The date.
-    ///   - time: The time for the next header, from when this is first asked.
-    /// - Returns: True if it is.
+    ///   - time: The time for the next header, which begins with the first check.
+    /// - Returns: True if the client is too late.
     func isLate(_ now: Moment, timeForHeader time: Duration) -> Bool {
         switch wait {
         case .header(nil):

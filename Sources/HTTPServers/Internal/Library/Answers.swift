@@ -19,7 +19,7 @@ extension Exchange {
 
     /// Gives libmicrohttpd the answer.
     ///
-    /// - Returns: False if it cannot be sent.
+    /// - Returns: False if the answer cannot be sent.
     func sendAnswer(_ server: HTTPServer, _ link: ServerLink) -> Bool {
         guard let answer, let made = unsafe libraryAnswer(answer, server) else { return false }
         defer { unsafe runloops_answer_free(made) }
@@ -68,14 +68,14 @@ extension Exchange {
         given += count
         if count > 0 { return count }
         if outputHasEnded {
-            // libmicrohttpd would leave the client waiting for bytes that never come.
+            // Otherwise libmicrohttpd would leave the client waiting for bytes that never arrive.
             if case .stream(_, _, let promised?)? = answer, given < promised {
                 return Int(runloops_body_failed)
             }
             return Int(runloops_body_end)
         }
         suspend()
-        // Nothing else looks at the socket until there are bytes.
+        // Nothing else watches the socket until there are bytes.
         server?.watch(self)
         return Int(runloops_body_later)
     }

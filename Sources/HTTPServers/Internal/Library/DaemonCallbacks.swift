@@ -3,7 +3,7 @@ internal import Glibc
 internal import RunLoops
 internal import Streams
 
-// libmicrohttpd calls these while one of its functions runs. They copy and note, and call no code of the user.
+// libmicrohttpd calls these closures while one of its functions runs. They only copy and record, and call no code of the user.
 
 /// The functions that a daemon calls.
 func daemonCallbacks() -> runloops_daemon_callbacks {
@@ -22,7 +22,7 @@ func daemonCallbacks() -> runloops_daemon_callbacks {
             // Safe: the bytes are copied during the call.
             let received = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
             unsafe exchangeOf(exchange).take(socket, received)
-            // The duplicate stays open, so libmicrohttpd is done with the connection.
+            // The duplicate stays open, so libmicrohttpd may release the connection.
             unsafe runloops_upgraded_release(upgraded)
         },
         ended: { exchange, reason in unsafe exchangeOf(exchange).wasEnded(reason) })
@@ -101,7 +101,7 @@ extension Exchange {
         _ server: HTTPServer, _ link: ServerLink, _ method: UnsafePointer<CChar>,
         _ version: UnsafePointer<CChar>
     ) -> Bool {
-        // Safe: the strings are libmicrohttpd's, and are copied.
+        // Safe: libmicrohttpd owns the strings, and this copies them.
         let name = unsafe String(cString: method)
         let number = unsafe String(cString: version + "HTTP/".utf8.count)
         let received = HTTPServer.Request(
@@ -128,7 +128,7 @@ extension Exchange {
     private func takeBody(
         _ server: HTTPServer, _ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>
     ) -> Bool {
-        // The rest of a body that is answered already is of no use.
+        // Once a request is answered, the rest of its streamed body is discarded.
         if answer != nil && input.isStreamed {
             unsafe count.pointee = 0
             return true

@@ -18,7 +18,7 @@ extension HTTPServer {
             return unsafe runloops_daemon_new(&settings, &callbacks, context)
         }
         guard let identity = options.identity else { return unsafe start(nil, nil) }
-        // Safe: the daemon has parsed the texts when it is started.
+        // Safe: the daemon parses the texts before the call that starts it returns.
         return unsafe identity.certificate.withCString { certificate in
             unsafe identity.key.withCString { key in unsafe start(certificate, key) }
         }
@@ -29,7 +29,7 @@ extension HTTPServer {
     /// The source calls this when it is invalidated.
     func end() {
         guard let ended = unsafe daemon else { return }
-        // libmicrohttpd ends the program if a connection is suspended.
+        // libmicrohttpd ends the program if a connection is suspended when the daemon is freed.
         for link in links { link.exchange?.resume() }
         unsafe daemon = nil
         source = nil

@@ -2,7 +2,7 @@ internal import CHTTPDaemon
 internal import RunLoops
 
 extension HTTPServer {
-    /// The time without a request and a byte after which a connection is closed while the server stops.
+    /// The time without a request and without a byte after which a connection is closed while the server stops.
     private static let quietTime = Duration.milliseconds(500)
 
     func linkWasOpened(_ handle: OpaquePointer) -> ServerLink {
@@ -45,7 +45,7 @@ extension HTTPServer {
 
     func lookAtWaiting(_ socket: CInt) {
         guard let exchange = watchedExchanges[socket] else { return }
-        // Otherwise the next request has arrived, which would be reported again and again.
+        // If the stream is not at its end, the next request has arrived, which would be reported again and again.
         let isAtEnd = runloops_socket_is_at_end(socket)
         unwatch(exchange)
         if isAtEnd { exchange.clientWasSeenToLeave() }
@@ -53,13 +53,13 @@ extension HTTPServer {
 
     // MARK: - Times
 
-    /// The time between two looks at all connections.
+    /// The time between two checks of all connections.
     var sweepInterval: Duration {
         if stopping != nil { return .milliseconds(20) }
         return max(min(options.headerTimeout, options.bodyTimeout) / 8, .milliseconds(1))
     }
 
-    /// Closes the connections whose clients are too late, and while the server stops those that are quiet.
+    /// Closes the connections whose clients are too late, and, while the server stops, those that are quiet.
     func sweepIfDue() {
         if let sweepDate, .now < sweepDate { return }
         sweepDate = nil
@@ -68,7 +68,7 @@ extension HTTPServer {
             if link.isLate(now, timeForHeader: options.idleTimeout + options.headerTimeout) {
                 closeAsLate(link)
             } else if link.wait != .nothing && runloops_socket_is_at_end(link.socket) {
-                // libmicrohttpd does not see the end of a stream that comes together with bytes.
+                // libmicrohttpd does not see the end of a stream that arrives together with bytes.
                 runloops_socket_end(link.socket)
             } else if stopping != nil && link.exchange == nil {
                 closeIfQuiet(link, now)
@@ -77,7 +77,7 @@ extension HTTPServer {
     }
 
     private func closeAsLate(_ link: ServerLink) {
-        // A streamed body has no limit.
+        // A streamed body has no time limit.
         if case .body = link.wait, link.exchange?.input.isStreamed == true { return link.wait = .nothing }
         if link.isClosedAsLate { return }
         link.isClosedAsLate = true

@@ -3,7 +3,7 @@ internal import DequeModule
 internal import RunLoops
 
 extension HTTPServer {
-    /// Lets the daemon work, and calls handlers in between, when libmicrohttpd has returned.
+    /// Runs the daemon, and calls handlers each time libmicrohttpd has returned.
     func serve() {
         guard let source, isValid else { return }
         isServing = true
@@ -11,7 +11,7 @@ extension HTTPServer {
             if report.descriptor != descriptor { lookAtWaiting(report.descriptor) }
         }
         if source.deadlineHasPassed { sweepIfDue() }
-        // Work that is left is done in the next pass, so other inputs of the loop do not wait for many requests.
+        // Remaining work is left for the next pass, so that many requests do not hold up other inputs of the loop.
         var budget = Budget()
         repeat {
             needsRun = false
@@ -19,7 +19,7 @@ extension HTTPServer {
             deliverQueue()
         } while isValid && needsRun && budget.spend()
         isServing = false
-        // A handler that has invalidated the server has left the ends of the other requests.
+        // If a handler has invalidated the server, the ends of the other requests are still to be delivered.
         if !isValid { return deliverAll() }
         if stopping != nil { goOnStopping(.now) }
         updateDeadline()
@@ -27,7 +27,7 @@ extension HTTPServer {
 
     func runDaemon() { unsafe runloops_daemon_run(daemon) }
 
-    /// Has the daemon run soon, because a call of ours has given it work.
+    /// Makes the daemon run soon, because a call has given it work.
     func wakeDaemon() {
         needsRun = true
         if !isServing { source?.deadline = .now }
@@ -40,7 +40,7 @@ extension HTTPServer {
             source.deadline = .now
             return
         }
-        // Its own set is edge-triggered: what it has not finished, its descriptor never tells of again.
+        // The daemon's own epoll set is edge-triggered: its descriptor never reports unfinished work again.
         if unsafe runloops_daemon_has_more(daemon) {
             source.deadline = .now
             return

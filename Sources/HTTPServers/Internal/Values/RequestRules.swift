@@ -1,10 +1,12 @@
 internal import HTTPMessages
 
-/// The rules of HTTP that libmicrohttpd does not check, each of which keeps a request from being taken for two by a proxy.
+/// The rules of HTTP that libmicrohttpd does not check.
+///
+/// Each rule prevents a proxy from taking one request for two.
 enum RequestRules {
     /// The result for the header of a request.
     enum Verdict: Equatable {
-        /// The request is in order. A body follows the header, or not.
+        /// The request is valid. A body follows the header if `hasBody` is true.
         case accepted(hasBody: Bool)
         /// The request is refused with a status.
         case refused(Int)
@@ -14,7 +16,7 @@ enum RequestRules {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - bodyLimit: The most bytes of a body; nil if its length does not matter.
+    ///   - bodyLimit: The maximum number of bytes of a body; nil if its length does not matter.
     /// - Returns: The result.
     static func verdict(on request: HTTPServer.Request, bodyLimit: Int?) -> Verdict {
         if !MessageRules.isToken(request.method) { return .refused(400) }

@@ -2,7 +2,7 @@ internal import HTTPMessages
 
 /// The rules that an answer of the user must keep.
 enum ResponseRules {
-    /// The reason that an answer must not be sent; nil if it is in order.
+    /// The reason that an answer must not be sent; nil if it is valid.
     static func problem(status: Int, fields: HTTPFields) -> String? {
         if !(200...599).contains(status) { return "the status is \(status), not one from 200 to 599" }
         for field in fields {
