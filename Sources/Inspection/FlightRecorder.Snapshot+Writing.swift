@@ -4,7 +4,7 @@ public import RunLoops
 extension FlightRecorder.Snapshot {
     /// Returns the recording in a format.
     ///
-    /// It has the names of threads, places in the source, and times. Takes some microseconds for each event.
+    /// The file contains names of threads, places in the source, and times. This takes some microseconds for each event.
     ///
     /// - Parameter format: The format.
     /// - Returns: The bytes of a file.
@@ -19,13 +19,13 @@ extension FlightRecorder.Snapshot {
 
     /// Writes the recording in a format to a descriptor, from its present position.
     ///
-    /// Blocks while the descriptor takes no bytes. Goes on after a signal has interrupted it.
+    /// Blocks while the descriptor accepts no bytes, and continues after a signal has interrupted it.
     ///
     /// - Parameters:
-    ///   - descriptor: The descriptor of a file, pipe or socket, which stays the caller's.
+    ///   - descriptor: The descriptor of a file, pipe or socket, which the caller continues to own.
     ///   - format: The format.
-    /// - Throws: `SystemError` if the system refuses a write, for example because the disk is full. What was written before that
-    ///   stays there.
+    /// - Throws: `SystemError` if the system refuses a write, for example because the disk is full. Bytes that were written before
+    ///   that remain.
     public func write(to descriptor: CInt, as format: TraceFormat) throws(SystemError) {
         try descriptor.write(bytes(as: format))
     }

@@ -1,15 +1,15 @@
-/// A count of times by size, in steps of an eighth.
+/// A histogram of durations, in steps of an eighth.
 ///
-/// A time is counted with those that differ from it by at most an eighth, whatever its size, so that a histogram of nanoseconds
-/// to hours takes little room and its quantiles are right to 12.5 %.
+/// A duration of any length is counted together with those that differ from it by at most an eighth. A histogram of nanoseconds to
+/// hours therefore takes little memory, and its quantiles are right to 12.5 %.
 ///
 /// > Thread safety: a value.
 public struct Histogram: Codable, Hashable, Sendable {
-    /// The number of times.
+    /// The number of durations.
     public private(set) var count = 0
-    /// The sum of the times, in nanoseconds.
+    /// The sum of the durations, in nanoseconds.
     public private(set) var sum: Int64 = 0
-    /// The longest time, in nanoseconds.
+    /// The longest duration, in nanoseconds.
     public private(set) var longest: Int64 = 0
     /// The counts, from the shortest bucket up to the longest that is not empty.
     private var buckets: [Int] = []
@@ -17,9 +17,9 @@ public struct Histogram: Codable, Hashable, Sendable {
     /// Makes an empty histogram.
     public init() {}
 
-    /// Counts a time.
+    /// Counts a duration.
     ///
-    /// - Parameter nanoseconds: The time; a negative one counts as zero.
+    /// - Parameter nanoseconds: The duration; a negative one counts as zero.
     public mutating func add(_ nanoseconds: Int64) {
         let time = max(0, nanoseconds)
         let bucket = Histogram.bucket(of: time)
@@ -30,10 +30,10 @@ public struct Histogram: Codable, Hashable, Sendable {
         longest = max(longest, time)
     }
 
-    /// Returns a time that a share of the times do not exceed.
+    /// Returns a duration that a share of the durations do not exceed.
     ///
     /// - Parameter share: The share, from 0 to 1; 0.99 for the 99th percentile.
-    /// - Returns: The upper end of the bucket that holds the time, at most ``longest``; 0 if the histogram is empty.
+    /// - Returns: The upper end of the bucket that holds the duration, at most ``longest``; 0 if the histogram is empty.
     public func quantile(_ share: Double) -> Int64 {
         let rank = max(1, Int((Double(count) * min(max(share, 0), 1)).rounded(.up)))
         var below = 0
@@ -44,10 +44,10 @@ public struct Histogram: Codable, Hashable, Sendable {
         return longest
     }
 
-    /// Returns the number of times that are not longer than a time, as far as the buckets tell.
+    /// Returns the number of durations that are not longer than a limit, with the resolution of the buckets.
     ///
-    /// - Parameter nanoseconds: The time.
-    /// - Returns: The number of times in the buckets that end at or below it.
+    /// - Parameter nanoseconds: The limit.
+    /// - Returns: The number of durations in the buckets that end at or below the limit.
     public func count(upTo nanoseconds: Int64) -> Int {
         var sum = 0
         for (bucket, number) in buckets.enumerated() where Histogram.upperEnd(of: bucket) <= nanoseconds {

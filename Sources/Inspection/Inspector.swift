@@ -1,21 +1,21 @@
 public import MessagePorts
 public import RunLoops
 
-/// Lets other processes of the same user look at the loops of this one, while it runs.
+/// Lets other processes of the same user inspect the loops of this process while it runs.
 ///
 /// ```swift
 /// let recorder = try FlightRecorder()
 /// let inspector = try Inspector(recorder: recorder)
 /// ```
 ///
-/// Then `runloop-inspect` shows what each loop does, also while every loop is stuck: the inspector answers on a thread of its
-/// own. It answers processes of the same user and of root, by the credentials that the kernel gives. It shows names of loops
-/// and threads, places in the source, and numbers; never the contents of messages. Nothing in the process can be changed
-/// through it.
+/// The program `runloop-inspect` then shows what each loop does, even while every loop is stuck: the inspector answers on a thread
+/// of its own. It answers processes of the same user and of root, according to the credentials that the kernel reports. It shows
+/// names of loops and threads, places in the source, and numbers; never the contents of messages. Nothing in the process can be
+/// changed through it.
 ///
-/// While an inspector is on, each call of a handler costs its loop a few plain stores, as with a `RunLoopWatchdog`, and each
-/// sleep two readings of the clock. While no process looks, its thread sleeps. A look asks each loop for its inputs with one
-/// block.
+/// While an inspector is active, each call of a handler costs its loop a few plain stores, as with a `RunLoopWatchdog`, and each
+/// sleep costs two readings of the clock. While no other process asks, the inspector's thread sleeps. A report asks each loop for
+/// its inputs with one block.
 ///
 /// The inspector listens on an abstract Unix socket, ``name(of:)``, so processes of other containers do not see it.
 ///
@@ -25,14 +25,14 @@ public final class Inspector: Sendable {
     private let port: MessagePort
     private let isStopped = Guarded(false)
 
-    /// Starts to answer.
+    /// Starts to answer other processes.
     ///
     /// A process has at most one inspector.
     ///
-    /// - Parameter recorder: The flight recorder of the process, so that the last seconds can be looked at, too. The inspector
+    /// - Parameter recorder: The flight recorder of the process, so that the last seconds can be inspected, too. The inspector
     ///   holds it.
-    /// - Throws: `MessagePortError`, for example if the process has an inspector already, or has no descriptor left. Nothing is
-    ///   left open then.
+    /// - Throws: `MessagePortError`, for example if the process has an inspector already, or has no descriptor left. In that case,
+    ///   nothing is left open.
     public init(recorder: FlightRecorder? = nil) throws(MessagePortError) {
         port = try MessagePort(
             name: Inspector.name(of: ProcessFile.processID), limits: Inspector.limits,
@@ -58,7 +58,9 @@ public final class Inspector: Sendable {
 
     deinit { stop() }
 
-    /// Stops to answer, as does the end of the inspector's last reference.
+    /// Stops answering other processes.
+    ///
+    /// The release of the last reference also does this.
     ///
     /// Calling it again does nothing.
     public func stop() {
@@ -85,7 +87,7 @@ public final class Inspector: Sendable {
 
     static let prefix = "run-loop-inspector."
 
-    /// A looker sends a few bytes and gets descriptors.
+    /// An inspecting process sends a few bytes and receives descriptors.
     private static var limits: MessagePort.Limits {
         var limits = MessagePort.Limits()
         limits.body = 64

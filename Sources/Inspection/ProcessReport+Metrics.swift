@@ -15,8 +15,8 @@ extension ProcessReport {
     /// | `run_loop_port_depth` | loop, port | messages that wait in a port |
     /// | `run_loop_port_waiting_senders` | loop, port | senders that wait for room |
     ///
-    /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made. Ports
-    /// that were made at one place are added up. Loops of one name are added up, too.
+    /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made. The values
+    /// of ports that were made at the same place are added up, and also those of loops with the same name.
     public var prometheusText: String {
         metricFamilies.map(\.prometheusText).joined()
     }

@@ -1,10 +1,10 @@
 public import RunLoops
 
 extension ProcessReport {
-    /// Looks at the loops of this process.
+    /// Takes a report of the loops of this process.
     ///
-    /// Blocks the calling thread until the loops have answered, at most for the patience. While no inspector and no watchdog is
-    /// on, it cannot know which handlers are being called.
+    /// Blocks the calling thread until the loops have answered, at most for `patience`. Unless an inspector or a watchdog is
+    /// active, the report cannot say which handlers are being called.
     ///
     /// - Parameters:
     ///   - recorder: The flight recorder of the process, for ``recent`` and the duration of calls.
@@ -108,7 +108,7 @@ extension ProcessReport.Input {
 }
 
 extension ProcessReport.Wait {
-    /// The waits, with those that close a circle marked.
+    /// Returns the waits, and marks those that are part of a circle.
     fileprivate static func all(_ waits: [WaitLook]) -> [ProcessReport.Wait] {
         waits.map { wait in
             ProcessReport.Wait(
@@ -118,7 +118,7 @@ extension ProcessReport.Wait {
         }
     }
 
-    /// True if a wait leads, over the waits of the loops that it is for, back to a loop.
+    /// True if a wait leads back to a loop, through the waits of the loops that it waits for.
     private static func leads(from wait: WaitLook, to loop: RunLoop, in waits: [WaitLook]) -> Bool {
         var seen: Set<RunLoop> = []
         var ahead = wait.targets

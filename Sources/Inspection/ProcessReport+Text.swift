@@ -146,7 +146,7 @@ extension ProcessReport.Recent {
 }
 
 extension Int64 {
-    /// Nanoseconds, in words of three digits.
+    /// The nanoseconds as a text with up to three significant digits and a unit.
     var time: String {
         let size = magnitude
         let (unit, name): (UInt64, String) =

@@ -25,11 +25,11 @@ extension ProcessReport {
     public struct Place: Codable, Hashable, Sendable {
         /// The kind of the handlers, in words.
         public var kind: String
-        /// The place where they were made.
+        /// The place where the handlers were made.
         public var madeAt: String
         /// The number of recorded calls.
         public var count: Int
-        /// The time that they took together.
+        /// The total time of these calls.
         public var total: Int64
         /// The longest call.
         public var longest: Int64
@@ -39,7 +39,7 @@ extension ProcessReport {
 }
 
 extension ProcessReport.Recent {
-    /// Sums up a snapshot of a flight recorder.
+    /// Summarizes a snapshot of a flight recorder.
     ///
     /// - Parameter snapshot: The snapshot.
     public init(_ snapshot: FlightRecorder.Snapshot) {

@@ -5,9 +5,9 @@
 /// for loop in report.loops where loop.isBlocked { log(loop.name, loop.call?.madeAt ?? "") }
 /// ```
 ///
-/// A loop that serves blocks answers with its inputs; one that does not within the patience of the caller is reported as
-/// another thread sees it. So a report comes also while every loop is stuck, and names what they are stuck in. A report has
-/// names of loops, places in the source and numbers. It never has the contents of messages.
+/// A loop that serves blocks answers with its inputs. A loop that does not answer within the caller's patience is reported as
+/// another thread sees it. A report is therefore possible even while every loop is stuck, and names the handlers that they are
+/// stuck in. A report contains names of loops, places in the source and numbers, and never the contents of messages.
 ///
 /// Times are nanoseconds. The names of the members are those of the JSON form, ``json``.
 ///
@@ -21,7 +21,7 @@ public struct ProcessReport: Codable, Hashable, Sendable {
     public var date: Int64
     /// The loops that have not ended, in the order in which they were made.
     public var loops: [Loop]
-    /// The threads that wait for other threads, among those for which other threads may be waiting.
+    /// The waits for other threads, of those threads that other threads may be waiting for.
     public var waits: [Wait]
     /// The last seconds, if a flight recorder was given.
     public var recent: Recent?
@@ -38,9 +38,9 @@ extension ProcessReport {
         public var threadID: Int32
         /// True for the loop of the main thread.
         public var isMain: Bool
-        /// True if the loop did not serve the question for its inputs in time, while it called one handler.
+        /// True if the loop did not answer in time, and was calling the same handler all that time.
         public var isBlocked: Bool
-        /// The handler that the loop was calling; nil if there was none, or if it was running the loop.
+        /// The handler that the loop was calling; nil if there was none, or if the handler was running the loop.
         public var call: Call?
         /// The time for which the loop had not waited for work; nil if it was waiting, or not running.
         public var busyFor: Int64?
@@ -48,7 +48,7 @@ extension ProcessReport {
         public var pending: Int
         /// The counts of the loop since it was made.
         public var counts: Counts
-        /// The answer of the loop; nil if it did not come in time.
+        /// The answer of the loop; nil if it did not arrive in time.
         public var details: Details?
     }
 
@@ -84,7 +84,7 @@ extension ProcessReport {
         public var processorTime: Int64
     }
 
-    /// A loop as it sees itself.
+    /// The details that a loop reports about itself.
     ///
     /// > Thread safety: a value.
     public struct Details: Codable, Hashable, Sendable {
@@ -107,7 +107,7 @@ extension ProcessReport {
         public var kind: String
         /// The place where it was made; empty for several places.
         ///
-        /// All listeners that were made at one place are one input, and so are all connections.
+        /// All listeners that were made at the same place are one input, and likewise all connections.
         public var madeAt: String
         /// The modes that it is in.
         public var modes: [String]
@@ -119,7 +119,7 @@ extension ProcessReport {
         public var missed: Int?
         /// For a port, the messages that wait for the loop.
         public var count: Int?
-        /// For a port, the most messages that it holds; nil for no limit, and for a port of signals.
+        /// For a port, the maximum number of messages that it holds; nil for no limit, and for a port of signals.
         public var limit: Int?
         /// For a port, the senders that wait for room.
         public var waitingSenders: Int?

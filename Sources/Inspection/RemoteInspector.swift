@@ -15,17 +15,17 @@ public final class RemoteInspector: Sendable {
     public let process: Int32
     private let port: RemotePort
 
-    /// The reason that a process cannot be looked at.
+    /// The reason that a process cannot be inspected.
     ///
     /// > Thread safety: a value.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// No inspector of the process answers, or not in time.
+        /// The process has no inspector, or the inspector did not answer in time.
         case port(MessagePortError)
         /// Another process has taken the name of the inspector.
         case notTheProcess(PeerCredentials)
-        /// The inspector refuses to answer, with its reason.
+        /// The inspector has refused to answer, for the reason in the text.
         case refused(String)
-        /// The answer is not what an inspector of this version gives.
+        /// The answer does not have the form that an inspector of this version sends.
         case malformed(String)
 
         /// The failure in words.
@@ -40,7 +40,7 @@ public final class RemoteInspector: Sendable {
         }
     }
 
-    /// Connects with the inspector of a process.
+    /// Connects to the inspector of a process.
     ///
     /// - Parameters:
     ///   - process: The system's ID of the process.
@@ -90,7 +90,7 @@ public final class RemoteInspector: Sendable {
         return try RemoteInspector.contents(of: file)
     }
 
-    /// The most bytes of an answer, in case the other process is not what it seems.
+    /// The maximum number of bytes of an answer, in case the other process is not really an inspector.
     private static let mostBytes = 1 << 30
 
     /// Reads a file from its beginning.
@@ -104,7 +104,7 @@ public final class RemoteInspector: Sendable {
         let size = Int(status.st_size)
         guard size <= mostBytes else { throw .malformed("it has \(size) bytes") }
         var count = 0
-        // Read, not mapped: the other process could cut a mapped file short, and so end this one.
+        // The file is read, not mapped: the other process could truncate a mapped file, and so end this process.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             while count < size {
                 // Safe: the bytes lie in the buffer.
@@ -123,7 +123,7 @@ public final class RemoteInspector: Sendable {
 extension RemoteInspector {
     /// The processes that have an inspector, by their IDs, in this network namespace.
     ///
-    /// They may be other users' processes, which do not answer this one.
+    /// Some may be processes of other users, which do not answer this process.
     public static var processes: [Int32] {
         guard let table = ProcessFile.text(of: "/proc/net/unix") else { return [] }
         let all = table.split(separator: "\n").compactMap { line -> Int32? in

@@ -17,7 +17,7 @@ enum Command {
         case metrics
     }
 
-    /// An error of the person at the terminal, in words.
+    /// An error in the arguments, with a text for the user.
     struct Mistake: Error {
         let text: String
     }

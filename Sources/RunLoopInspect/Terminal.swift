@@ -2,7 +2,7 @@ import Glibc
 
 /// The terminal that the program writes to.
 enum Terminal {
-    /// The size of the terminal; 200 columns if the output is none, so that no line is cut short for a pipe.
+    /// The size of the terminal; 200 columns if the output is not a terminal, so that no line is cut short for a pipe.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()
         // Safe: the kernel fills our own value.

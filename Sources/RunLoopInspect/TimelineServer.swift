@@ -4,9 +4,10 @@ import Streams
 
 /// Serves the timeline of a process to browsers on this machine.
 ///
-/// Each load of the page asks the process anew. The address has a random token, so that other users of the machine cannot ask.
+/// Each load of the page asks the process again. The address contains a random token, so that other users of the machine cannot
+/// ask.
 ///
-/// One thread: that of the loop on which it is made.
+/// > Thread safety: the thread of the loop on which it is made only.
 final class TimelineServer {
     let address: String
     private let inspector: RemoteInspector
@@ -32,7 +33,7 @@ final class TimelineServer {
         options.outputLimit = 256 << 20
         let connection = Connection(accepted, options: options)
         var request: String?
-        // The first line asks; an empty line ends the header.
+        // The first line is the request; an empty line ends the header.
         connection.onFrame(.lines(upTo: 8_192)) { [self] connection, line in
             // Safe: the bytes are copied while they are valid.
             let text = unsafe line.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }

@@ -28,7 +28,7 @@ struct JSONText {
             switch scalar {
             case "\"": text += "\\\""
             case "\\": text += "\\\\"
-            // So that the text may stand in a script of a page.
+            // This lets the text stand in a script of a page.
             case "<": text += "\\u003c"
             case _ where scalar.value < 0x20 || scalar.value == 0x2028 || scalar.value == 0x2029:
                 let digits = String(scalar.value, radix: 16)

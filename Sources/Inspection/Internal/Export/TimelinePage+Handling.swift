@@ -1,5 +1,5 @@
-// The part of the page's script that answers the mouse, the keyboard and the buttons, and fills the table. It makes text nodes
-// only, never markup, of what the recording says.
+// The part of the page's script that answers the mouse, the keyboard and the buttons, and fills the table. It puts texts of the
+// recording only into text nodes, never into markup.
 
 extension TimelinePage {
     static let handling = #"""

@@ -73,7 +73,7 @@ struct Trace {
 extension Trace.Lane {
     /// Sorts events by their beginnings, and nests them.
     ///
-    /// Two times of one recording are rounded each, so a slice might end a nanosecond after the one around it: it is cut.
+    /// Each time of a recording is rounded separately. If a slice therefore ends a nanosecond after the slice around it, it is cut.
     fileprivate static func items(
         _ over: [FlightRecorder.Event], _ underWay: [FlightRecorder.Event], _ epoch: ContinuousClock.Instant,
         _ snapshotEnd: Int64
@@ -86,7 +86,7 @@ extension Trace.Lane {
             return (event, start, event.kind.isInstant ? nil : start + (duration ?? 0), false)
         }
         var all = over.map { dated($0, isOpen: false) } + underWay.map { dated($0, isOpen: true) }
-        // Events of one beginning and one depth keep the order in which they ended.
+        // Events with the same beginning and the same depth keep the order in which they ended.
         let order = all.enumerated().sorted {
             ($0.element.start, $0.element.event.depth, $0.offset)
                 < ($1.element.start, $1.element.event.depth, $1.offset)
@@ -153,7 +153,7 @@ extension FlightRecorder.Event {
         }
     }
 
-    /// More of the event, in the order in which an export shows it, with times in nanoseconds.
+    /// Further values of the event, in the order in which an export shows them, with times in nanoseconds.
     fileprivate var particulars: [(name: String, value: Trace.Particular)] {
         var all: [(String, Trace.Particular)] = []
         if let wait { all.append(("waited_ns", .number(wait.wholeNanoseconds))) }
@@ -178,7 +178,7 @@ extension Trace {
 }
 
 extension Trace.Item {
-    /// More of the item, in the order in which an export shows it, with times in nanoseconds.
+    /// Further values of the item, in the order in which an export shows them, with times in nanoseconds.
     var particulars: [(name: String, value: Trace.Particular)] {
         var all = event.particulars
         if isOpen { all.append(("state", .text("under way"))) }

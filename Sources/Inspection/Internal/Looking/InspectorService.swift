@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// The questions that an inspector answers, by the number that a request carries.
 ///
-/// An answer is a file in memory. A refusal carries no descriptor, and a text in its bytes.
+/// An answer is a file in memory. A refusal carries no descriptor, but a text in its bytes.
 enum InspectorQuestion: UInt32, CaseIterable {
     case report = 1
     case perfetto
@@ -35,7 +35,7 @@ struct InspectorService: Sendable {
 
     init(_ recorder: FlightRecorder?) { self.recorder = recorder }
 
-    /// Answers a request; any other message is dropped.
+    /// Answers a request; any other message is discarded.
     func answer(_ message: consuming MessagePort.Message) {
         if !message.isRequest { return }
         let id = message.id
@@ -43,7 +43,7 @@ struct InspectorService: Sendable {
             let file = try file(for: id)
             try? message.reply(id: id, descriptors: [file.descriptor])
         } catch {
-            // If the other process has gone, the answer is lost, which is that process's own affair.
+            // If the other process has ended, the answer is lost, which affects only that process.
             try? message.reply(Array("\(error)".utf8))
         }
     }

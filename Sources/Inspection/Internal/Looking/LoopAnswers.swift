@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// The answers of loops to the question for their details.
+/// The answers of loops that were asked for their details.
 ///
-/// An answer that comes too late is ignored.
+/// An answer that arrives too late is ignored.
 struct LoopAnswers {
     private final class Collection: Sendable {
         let answers: Guarded<[Int: LoopDetails]>

@@ -18,7 +18,7 @@ package struct MetricFamily: Sendable {
     }
 
     package struct Sample: Sendable {
-        /// The system's ID of the thread of the loop that the sample is about.
+        /// The system's ID of the thread whose loop the sample describes.
         package let threadID: Int32
         package let labels: [Label]
         package let value: Int64
@@ -27,12 +27,12 @@ package struct MetricFamily: Sendable {
     package let name: String
     let help: String
     package let kind: Kind
-    /// The samples; several may have the same labels, and stand for their sum.
+    /// The samples; the values of samples with the same labels are added up.
     package let samples: [Sample]
 }
 
 extension MetricFamily {
-    /// The sums of the samples with the same labels, in the order of the first of them.
+    /// The sums of the samples with the same labels, in the order in which the labels first occur.
     package var sums: [(labels: [Label], value: Int64)] {
         var sums: [[Label]: Int64] = [:]
         var order: [[Label]] = []
