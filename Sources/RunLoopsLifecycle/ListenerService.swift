@@ -16,12 +16,12 @@
     /// ```
     ///
     /// At a graceful shutdown the listener is closed, so that new connections are refused, and the service ends when the last of
-    /// its connections has. The group sets the deadline for that: `maximumGracefulShutdownDuration`. A group shuts its services
-    /// down in the reverse of their order, so name the listener behind the thread whose loop it is on.
+    /// its connections has ended. The group sets the deadline for that: `maximumGracefulShutdownDuration`. A group shuts its
+    /// services down in the reverse of their order, so name the listener after the thread whose loop it is on.
     ///
     /// > Thread safety: any thread.
     public final class ListenerService: Service {
-        /// The address that the listener listens at, with the port that the kernel has chosen.
+        /// The address that the listener listens on, with the port that the kernel has chosen.
         public let localAddress: SocketAddress
 
         private let host: ListenerHost
@@ -31,12 +31,12 @@
         /// Connections wait in the kernel's backlog until the service runs.
         ///
         /// - Parameters:
-        ///   - address: The address to listen at.
+        ///   - address: The address to listen on.
         ///   - options: The settings and limits.
         ///   - loop: The loop that accepts.
         ///   - mode: The mode of the loop in which it accepts.
-        ///   - onShutdown: Called on the loop's thread when the listener has been closed at a graceful shutdown. Close the
-        ///     connections here that wait for a request; the service ends when all have ended.
+        ///   - onShutdown: Called on the loop's thread when the listener has been closed at a graceful shutdown. In it, close the
+        ///     connections that wait for a request; the service ends when all connections have ended.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
         ///   - handler: Called on the loop's thread with each accepted socket. A socket that the handler does not keep is closed.
@@ -54,7 +54,7 @@
 
         /// Accepts connections until the service group shuts down, and then waits until they have ended.
         ///
-        /// If the task is cancelled, the listener is closed and the method returns; the connections go on until other code ends
+        /// If the task is cancelled, the listener is closed and the method returns; the connections continue until other code ends
         /// them. It also returns when the loop's thread ends. A service runs once.
         ///
         /// - Throws: `SystemError` if the kernel has no room to watch the socket; `PerformError` if the loop's thread has ended, or
@@ -62,7 +62,8 @@
         public func run() async throws {
             let end = OneShot<Void>()
             let (loop, host) = (host.loop, host)
-            // After a cancellation. The start may have failed because of one, and the listener may yet be added.
+            // This closes the listener after a cancellation. If the cancellation made the start fail, the listener may still be
+            // added later.
             defer { loop.perform { host.assumeIsolated { $0.close() } } }
             try await loop.performAndWait { try host.assumeIsolated { try $0.start(endingWith: end) } }
             await withGracefulShutdownHandler {
@@ -74,7 +75,7 @@
     }
 
     extension ListenerService: CustomStringConvertible {
-        /// The address that the listener listens at.
+        /// The address that the listener listens on.
         public var description: String { "listener service at \(localAddress)" }
     }
 #else

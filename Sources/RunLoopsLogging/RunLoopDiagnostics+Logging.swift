@@ -3,12 +3,12 @@
     public import RunLoops
 
     extension RunLoopDiagnostics {
-        /// Logs the reports that no caller can be given, instead of writing them to standard error.
+        /// Logs the reports that cannot be returned to a caller, instead of writing them to standard error.
         ///
-        /// The text of a report is the message. What a port between processes reports of its peers has metadata, too: `port`, the
-        /// port's name; `peer-process` and `peer-user`, the system's IDs of the peer that it is about.
+        /// The text of a report is the message. Reports of a port between processes about its peers have metadata, too: `port`, the
+        /// port's name; `peer-process` and `peer-user`, the system's IDs of the peer.
         ///
-        /// It takes the place of ``/RunLoops/RunLoopDiagnostics/handler``; set that to nil to write to standard error again.
+        /// The logger replaces ``/RunLoops/RunLoopDiagnostics/handler``; set that property to nil to write to standard error again.
         ///
         /// - Parameters:
         ///   - logger: The logger, which is called on a thread that has no other purpose, and which may block.

@@ -5,13 +5,14 @@
     extension RunLoopWatchdog {
         /// Starts a watchdog that logs its reports.
         ///
-        /// A handler that blocks its loop is logged as a warning, one that still does at the double of that time as an error,
-        /// and its return as a notice; each with ``RunLoops/RunLoopWatchdog/Report/metadata``.
+        /// A handler that blocks its loop is logged as a warning. If it still blocks the loop after twice the time of the previous
+        /// report, that is logged as an error. Its return is logged as a notice. Each of these has
+        /// ``RunLoops/RunLoopWatchdog/Report/metadata``.
         ///
         /// - Parameters:
         ///   - threshold: The time that a handler may take; more than zero.
         ///   - logger: The logger, which is called on the watchdog's thread.
-        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop. Nothing is watched then.
+        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop. In that case, nothing is watched.
         public convenience init(
             threshold: Duration = .milliseconds(200), logger: Logger
         ) throws(SystemError) {

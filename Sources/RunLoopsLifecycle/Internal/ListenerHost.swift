@@ -8,7 +8,7 @@
         private let mode: RunLoop.Mode
         private let handler: @Sendable (consuming AcceptedSocket) -> Void
         private let onShutdown: @Sendable () -> Void
-        /// Nil once it was closed.
+        /// The listener; nil once it was closed.
         private var listener: Listener?
         private var hasStarted = false
         private var watch: RunLoop.EndHandler?
@@ -39,7 +39,7 @@
             hasStarted = true
             try loop.add(listener, forMode: mode) { [handler] in handler($0) }
             watch = loop.addEndHandler { [weak self] in
-                // On the loop's thread still, to which the listener belongs.
+                // This is still the loop's thread, to which the listener belongs.
                 self?.assumeIsolated { $0.listener = nil }
                 end.decide(())
             }
@@ -55,7 +55,7 @@
             onShutdown()
         }
 
-        /// Closes the listener, and waits for nothing.
+        /// Closes the listener without waiting for its connections.
         func close() {
             watch?.cancel()
             watch = nil
