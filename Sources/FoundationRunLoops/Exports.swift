@@ -1,4 +1,5 @@
-// Whole modules first, then each name that Foundation has, too. A scoped export makes the plain name mean its type.
+// Whole modules are exported first, then each name that Foundation has, too. A scoped export makes the unqualified name refer to
+// its type.
 @_exported public import FoundationOverlay
 @_exported public import Notifications
 @_exported public import RunLoops

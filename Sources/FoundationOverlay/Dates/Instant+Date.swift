@@ -2,13 +2,13 @@ internal import Foundation
 internal import RunLoops
 
 extension ContinuousClock.Instant {
-    /// Makes the instant that a date means by the wall clock of this moment, in whole nanoseconds.
+    /// Makes the instant that a date means according to the current wall clock, in whole nanoseconds.
     ///
-    /// A date that is further away than the loop can wait, some 292 years, is one that never comes, or that has always passed.
+    /// A date that is further away than the loop can wait, some 292 years, becomes the distant future or the distant past.
     ///
     /// - Parameters:
     ///   - date: The date.
-    ///   - member: The member that was given the date, for the message.
+    ///   - member: The member that the date was passed to, for the message.
     init(_ date: Date, for member: StaticString) {
         let left = date.timeIntervalSinceNow
         if left.isNaN { misuse("\(member): the date is not a number") }
@@ -23,7 +23,9 @@ extension ContinuousClock.Instant {
     }
 }
 
-/// A date of the wall clock and the instant that it meant when it was set, which stay a pair from then on.
+/// A date of the wall clock, and the instant that it meant when it was set.
+///
+/// The pair never changes.
 final class WallClockDate {
     private let date: Date
     private let instant: ContinuousClock.Instant
@@ -34,13 +36,13 @@ final class WallClockDate {
         self.instant = instant
     }
 
-    /// Makes the pair of an instant and its date by the wall clock of this moment.
+    /// Makes the pair of an instant and its date according to the current wall clock.
     convenience init(at instant: ContinuousClock.Instant) {
         let left = ContinuousClock.Instant.now.duration(to: instant)
         self.init(Date(timeIntervalSinceNow: left.interval), meaning: instant)
     }
 
-    /// The date of an instant: the very date that was set, if the instant is the one that it meant.
+    /// The date of an instant: exactly the date that was set, if the instant is that of the pair.
     func date(of other: ContinuousClock.Instant) -> Date {
         if other == instant { return date }
         if other == .distantFuture { return .distantFuture }

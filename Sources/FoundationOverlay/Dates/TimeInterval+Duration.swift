@@ -4,11 +4,11 @@ internal import RunLoops
 extension Duration {
     /// Makes the duration of an interval in seconds, in whole nanoseconds.
     ///
-    /// An interval that is longer than the loop can wait, some 292 years, becomes that long.
+    /// An interval that is longer than the loop can wait, some 292 years, is shortened to that.
     ///
     /// - Parameters:
     ///   - interval: The interval.
-    ///   - member: The member that was given the interval, for the message.
+    ///   - member: The member that the interval was passed to, for the message.
     init(_ interval: TimeInterval, for member: StaticString) {
         if interval.isNaN { misuse("\(member): the interval is not a number; give it in seconds") }
         self = .nanoseconds(Int64(exactly: (interval * 1e9).rounded()) ?? (interval < 0 ? .min : .max))

@@ -12,10 +12,10 @@ public import RunLoops
 /// bridge serves the default mode of each, while the other one runs in a common mode. Neither loop polls: an idle thread is not
 /// woken.
 ///
-/// A bridge ends with its last reference; keep it for as long as both loops have something to serve. It is an input of both
-/// loops, so no run ends for want of inputs.
+/// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. It is an input of
+/// both loops, so no run ends because its mode has no inputs.
 ///
-/// `@safe`: the link to Foundation's loop is used on the bridge's thread only, and until it is ended, which is once.
+/// `@safe`: the link to Foundation's loop is used on the bridge's thread only, and only until it is ended, which happens once.
 ///
 /// > Thread safety: the thread that has made it only.
 @safe
@@ -33,10 +33,10 @@ public final class LoopBridge {
     private let loop: RunLoop
     private let guest: RunLoop.Guest
     private var link: OpaquePointer?
-    /// The set in which Foundation's loop waits in its default mode.
+    /// The epoll set in which Foundation's loop waits in its default mode.
     private var hostSet: CInt = -1
     private var observer: RunLoop.Observer?
-    /// Keeps a run of our loop from ending for want of inputs.
+    /// Keeps a run of our loop from ending because its mode has no inputs.
     private let anchor = ManualSource {}
     /// The source of Foundation's set; nil unless our loop waits for both.
     private var source: DescriptorSource?
@@ -51,7 +51,8 @@ public final class LoopBridge {
 
     /// Connects the loops of the calling thread.
     ///
-    /// - Throws: `SystemError` if `/proc/self/fdinfo` cannot be read, in which the kernel tells where Foundation's loop waits.
+    /// - Throws: `SystemError` if `/proc/self/fdinfo` cannot be read, which the bridge needs to find the set that Foundation's loop
+    ///   waits in.
     public init() throws(SystemError) {
         loop = .current
         guest = try RunLoop.Guest()
@@ -101,7 +102,7 @@ public final class LoopBridge {
             _ = runs.popLast()
             watch()
         case UInt(RUNLOOPS_FOUNDATION_BEFORE_WAITING):
-            // What has come since the sources were served is served before the wait.
+            // Work that has arrived since the sources were served is served before the wait.
             if mayServeGuest, guest.prepare(), let link = unsafe link {
                 unsafe runloops_foundation_wake(link)
             }
@@ -112,7 +113,7 @@ public final class LoopBridge {
         }
     }
 
-    /// True if no handler of our loop is on the stack: its run waits for that handler.
+    /// True if no handler of our loop is on the stack: otherwise, a run of our loop waits for that handler to return.
     private var mayServeGuest: Bool {
         runs.last == .foundations && !runs.contains(.ours) && !runs.contains(.guestPass)
     }
@@ -141,7 +142,7 @@ public final class LoopBridge {
     /// Serves Foundation's loop without waiting.
     private func pollFoundation() {
         guard runs.last == .ours else { return }
-        // A source that always has more must not hold up ours.
+        // A source that always has more must not hold up our loop.
         for _ in 0..<64 {
             beginsPoll = true
             let hasMore = runloops_foundation_poll()

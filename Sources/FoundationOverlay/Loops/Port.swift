@@ -6,7 +6,7 @@ public import struct Notifications.Notification
 public import class Notifications.NotificationCenter
 public import class RunLoops.RunLoop
 
-/// An object that keeps a mode of a loop alive, and that subclasses give inputs of their own.
+/// An object that keeps a mode of a loop alive, and to which subclasses add inputs of their own.
 ///
 /// A loop returns from a run whose mode holds nothing. A port in the mode prevents that:
 ///
@@ -27,10 +27,10 @@ open class Port: NSObject {
     /// Makes a port that is in no loop.
     public override init() {}
 
-    /// False once the port was invalidated.
+    /// True until the port is invalidated.
     open var isValid: Bool { signals.isValid }
 
-    /// Takes the port out of its loop for good, and posts ``didBecomeInvalidNotification`` on this thread.
+    /// Permanently removes the port from its loop, and posts ``didBecomeInvalidNotification`` on this thread.
     ///
     /// Calling it again does nothing.
     open func invalidate() {
@@ -64,7 +64,7 @@ open class Port: NSObject {
 extension Port: @unchecked Sendable {}
 
 extension RunLoop {
-    /// Adds a port to a mode, which it keeps alive.
+    /// Adds a port to a mode, which the port keeps alive.
     ///
     /// - Parameters:
     ///   - port: The port.

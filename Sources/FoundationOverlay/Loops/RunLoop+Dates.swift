@@ -47,8 +47,8 @@ extension RunLoop {
     /// Makes one pass in a mode without sleeping, and returns the date of its next timer.
     ///
     /// - Parameter mode: The mode; not `.common`.
-    /// - Returns: The date by the wall clock of this moment at which the mode's next timer fires, `Date.distantFuture` if it has
-    ///   none, or nil if the mode holds nothing.
+    /// - Returns: The date, according to the current wall clock, at which the mode's next timer fires; `Date.distantFuture` if the
+    ///   mode has no timer, or nil if the mode holds nothing.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")

@@ -5,13 +5,13 @@ internal import Synchronization
 internal import struct Notifications.Notification
 internal import class Notifications.NotificationCenter
 
-/// Posts in the default center what Foundation's default center posts.
+/// Posts the notifications of Foundation's default center in the default center of this package.
 ///
-/// A name is forwarded from the first time that the program uses it as a name of Foundation's, and all names from the first time
-/// that an observer of every name is registered. One observer of every name for both would be simpler, but with it
+/// The forwarding of a name begins when the program first uses it as a name of Foundation's. The forwarding of all names begins
+/// when the program first registers an observer of every name. One observer of every name for both cases would be simpler, but then
 /// Foundation's center ends the program when a typed message is posted there.
 ///
-/// Nothing goes the other way by itself, so that no notification comes back.
+/// Nothing is forwarded automatically in the other direction, so that no notification returns.
 final class FoundationForwarder: Sendable {
     static let shared = FoundationForwarder()
 

@@ -7,7 +7,8 @@ internal import struct Notifications.Notification
 enum HandlerQueue {
     /// Calls a handler in an operation of a queue, and waits until it has returned.
     ///
-    /// In an operation of that very queue the handler is called at once, because the queue may be waiting for it.
+    /// If the caller is itself in an operation of the queue, the handler is called at once, because the queue may be waiting for
+    /// that operation.
     static func call(
         _ handler: @escaping @Sendable (Notification) -> Void, with notification: Notification,
         in queue: OperationQueue
@@ -28,7 +29,8 @@ enum HandlerQueue {
             in: .main)
     }
 
-    /// True on the main thread and, if that was given away, in blocks of the main dispatch queue on any other.
+    /// True on the main thread and, if the program has given up that thread, in blocks of the main dispatch queue on any other
+    /// thread.
     private static var isMain: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
     }

@@ -1,6 +1,6 @@
 /// The main queue as the queue of an observer, whose handler is then isolated to the main actor.
 ///
-/// It is never named: `.main` in `addObserver(forName:object:queue:using:)` means it.
+/// You never name this type: `.main` in `addObserver(forName:object:queue:using:)` refers to it.
 ///
 /// > Thread safety: a value.
 public struct MainOperationQueue: Sendable {

@@ -7,8 +7,8 @@ public typealias NSNotification = Notifications.Notification
 
 /// The object and the facts in Foundation's types.
 ///
-/// A notification that is made with them carries what its poster gives it, to any thread on which an observer runs. The compiler
-/// does not check that it is `Sendable`, as it does in the members of the module Notifications.
+/// A notification that is made with these members carries its object and facts to any thread on which an observer runs. Unlike with
+/// the members of the module Notifications, the compiler does not check that they are `Sendable`.
 extension Notification {
     /// Makes a notification.
     ///
@@ -58,8 +58,8 @@ extension Notification: Hashable {
     /// - Parameters:
     ///   - left: A notification.
     ///   - right: Another notification.
-    /// - Returns: True if both have the same name, the same object and equal facts. A fact that is not hashable is equal to
-    ///   itself, if it is an instance of a class, and else to nothing.
+    /// - Returns: True if both have the same name, the same object and equal facts. A fact that is not hashable is equal only to
+    ///   itself if it is an instance of a class, and otherwise to nothing.
     public static func == (left: Notification, right: Notification) -> Bool {
         if left.name != right.name || left.sender != right.sender { return false }
         let facts: (left: [AnyHashable: Any]?, right: [AnyHashable: Any]?) = (left.userInfo, right.userInfo)

@@ -7,14 +7,14 @@ public import class Notifications.NotificationCenter
 extension NotificationCenter {
     /// Registers a handler that is called in a queue, or on the posting thread.
     ///
-    /// A post waits until a handler in a queue has returned. The observation continues until the token is given to
+    /// A post waits until a handler in a queue has returned. The observation continues until the token is passed to
     /// `removeObserver(_:)` or the center is destroyed; the token need not be kept.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe: an instance of a class is compared by identity, a hashable value
-    ///     by equality. Nil for notifications with any object and with none. The center does not keep an instance alive, and does
-    ///     not call the handler after it has been destroyed.
+    ///   - object: The object whose notifications to observe: an instance of a class is compared by identity, a hashable value by
+    ///     equality. Nil for notifications with any object and with none. The center does not keep an instance alive, and does not
+    ///     call the handler after the instance has been destroyed.
     ///   - queue: The queue; nil for the posting thread.
     ///   - block: Called with each notification.
     /// - Returns: A token.
@@ -51,7 +51,7 @@ extension NotificationCenter {
 
     /// Registers a handler for a name of Foundation's.
     ///
-    /// The default center calls it also for what Foundation's default center posts under the name.
+    /// The default center also calls the handler for notifications that Foundation's default center posts under the name.
     ///
     /// - Parameters:
     ///   - name: The name to observe.
@@ -72,7 +72,7 @@ extension NotificationCenter {
 
     /// Registers a handler for a name of Foundation's that is called on the main actor.
     ///
-    /// The default center calls it also for what Foundation's default center posts under the name.
+    /// The default center also calls the handler for notifications that Foundation's default center posts under the name.
     ///
     /// - Parameters:
     ///   - name: The name to observe.
@@ -102,7 +102,8 @@ extension NotificationCenter {
         if type(of: object) is AnyClass {
             return ObserverToken(addUnownedObserver(forName: name, object: identity, using: handler))
         }
-        // The identity of a value lives as long as the handler. That of an instance is the instance, which is not kept.
+        // The identity of a value lives as long as the handler. The identity of an instance is the instance itself, which is not
+        // kept alive.
         return ObserverToken(
             addUnownedObserver(forName: name, object: identity) { notification in
                 withExtendedLifetime(identity) { handler(notification) }

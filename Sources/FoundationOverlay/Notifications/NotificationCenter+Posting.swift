@@ -24,7 +24,8 @@ extension NotificationCenter {
 
     /// Makes a notification, and posts it.
     ///
-    /// The same without the parameters for diagnostics, for references by labels and for protocols that a center conforms to.
+    /// This is the same method without the parameters for diagnostics. References by labels and protocols that a center conforms to
+    /// need it.
     ///
     /// - Parameters:
     ///   - name: The name of the event.
@@ -39,7 +40,8 @@ extension NotificationCenter {
 
     /// Posts a notification under a name of Foundation's.
     ///
-    /// The default center posts it in Foundation's default center, from which it comes back to the observers of this center, once.
+    /// The default center posts it in Foundation's default center, from which it is forwarded to the observers of this center,
+    /// once.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

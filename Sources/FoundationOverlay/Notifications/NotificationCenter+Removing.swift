@@ -7,19 +7,19 @@ public import class Notifications.NotificationCenter
 extension NotificationCenter {
     /// Ends an observation, or all observations of an object.
     ///
-    /// After this has returned, no call of their handlers starts. Removing twice does nothing, and so does removing something that
-    /// does not observe.
+    /// After this has returned, no call of the handlers starts. Removing an observer twice, or an object that does not observe,
+    /// does nothing.
     ///
     /// - Parameter observer: The token that `addObserver` has returned, or the object that was registered.
     ///
     /// > Thread safety: any thread.
     public func removeObserver(_ observer: Any) { removeObserver(observer, name: nil, object: nil) }
 
-    /// Ends an observation, or the observations of an object of some name and object.
+    /// Ends an observation, or the observations of an observer for a name and an object.
     ///
     /// - Parameters:
-    ///   - observer: The token that `addObserver` has returned, which ends whatever the name and object, or the object that was
-    ///     registered.
+    ///   - observer: The token that `addObserver` has returned, whose observation ends regardless of the name and object; or the
+    ///     object that was registered.
     ///   - name: The name that the object was registered with; nil for any name.
     ///   - object: The object whose notifications it was registered for; nil for any object.
     ///
@@ -34,7 +34,7 @@ extension NotificationCenter {
             sender: sender.map { ObjectIdentifier($0) })
     }
 
-    /// Ends an observation, or the observations of an object of a name of Foundation's.
+    /// Ends an observation, or the observations of an observer for a name of Foundation's.
     ///
     /// - Parameters:
     ///   - observer: The token that `addObserver` has returned, or the object that was registered.

@@ -3,14 +3,15 @@ internal import Notifications
 
 /// The object and the facts of a notification, in Foundation's types.
 ///
-/// `@unchecked Sendable`: the properties are constant. What they refer to is the poster's, which sends it to the observers' threads
-/// as with Foundation: neither the compiler nor this type knows if it is `Sendable`.
+/// `@unchecked Sendable`: the properties are constant. The values that they refer to belong to the poster, which sends them to the
+/// observers' threads as with Foundation: neither the compiler nor this type knows if they are `Sendable`.
 final class NotificationContents: @unchecked Sendable {
     let object: Any?
     let userInfo: [AnyHashable: Any]?
 
-    /// The identity that stands for an object that is a value; kept as long as the notification, so that an equal value has the
-    /// same one.
+    /// The identity of an object that is a value.
+    ///
+    /// It is kept as long as the notification, so that an equal value has the same identity.
     private let identity: (any AnyObject & Sendable)?
 
     init(object: Any?, userInfo: [AnyHashable: Any]?, identity: (any AnyObject & Sendable)?) {

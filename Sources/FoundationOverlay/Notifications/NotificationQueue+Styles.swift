@@ -6,7 +6,7 @@ public import class Notifications.NotificationQueue
 public import class RunLoops.RunLoop
 
 extension NotificationQueue {
-    /// Enqueues a notification in the default mode, where it replaces no other and merges with those of its name and sender.
+    /// Enqueues a notification in the default mode, where it replaces no other and merges with those of the same name and sender.
     ///
     /// - Parameters:
     ///   - notification: The notification.

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Finds the object by whose identity the core compares the object of a notification.
 ///
-/// An instance of a class is that object itself. Equal hashable values share one, as long as a notification or an observation
-/// has it; any other value is equal to none.
+/// An instance of a class is that object itself. Equal hashable values share one object, as long as a notification or an
+/// observation holds it. Any other value is equal to no value.
 enum ObjectIdentity {
     /// The identities of the values in use.
     private static let identities = Mutex<[ComparedValue: WeakReference]>([:])
@@ -26,7 +26,7 @@ enum ObjectIdentity {
     /// A cast to `AnyObject` looks for a boxed value first, which takes longer than the rest of a post.
     private static func instance(_ object: Any) -> any AnyObject & Sendable {
         // Safe: the container of an instance of a class begins with the reference, and `Sendable` has no representation. The core
-        // takes the reference for its identity, and calls nothing of it.
+        // uses only the identity of the reference, and calls none of its members.
         unsafe withUnsafeBytes(of: object) { container in
             let reference = unsafe container.load(as: Unmanaged<AnyObject>.self)
             return unsafe unsafeBitCast(reference.takeUnretainedValue(), to: (any AnyObject & Sendable).self)
@@ -44,9 +44,9 @@ enum ObjectIdentity {
         }
     }
 
-    /// Forgets a value whose identity is being destroyed, unless it has got another one meanwhile.
+    /// Removes a value whose identity is being destroyed, unless the value has received another identity meanwhile.
     fileprivate static func forget(_ value: ComparedValue) {
-        // Kept until the lock is free: it may be the last reference by then, and its end calls this method.
+        // `living` is held until the lock is free: it may be the last reference by then, and its release calls this method.
         let living = identities.withLock { identities in
             let living = identities[value]?.sendable
             if living == nil { identities[value] = nil }
@@ -63,7 +63,7 @@ private struct ComparedValue: Hashable, @unchecked Sendable {
     let value: AnyHashable
 }
 
-/// The object that stands for all values that are equal to one; without a value, for one that is equal to none.
+/// The object that stands for all values that are equal to its value; without a value, for a value that is equal to no other.
 private final class ValueIdentity: Sendable {
     private let value: ComparedValue?
 

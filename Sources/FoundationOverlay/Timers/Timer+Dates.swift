@@ -7,8 +7,8 @@ extension Timer {
     /// The date of the next fire.
     ///
     /// A date keeps the instant that it meant when it was set: setting the wall clock later moves neither the fire nor this
-    /// property, which gives back the very date that was set. The date of a later fire is counted from there.
-    /// `Date.distantFuture` parks the timer without losing it. Setting the date of an invalid timer does nothing.
+    /// property, which returns exactly the date that was set. The dates of later fires are computed from that date.
+    /// `Date.distantFuture` suspends the timer without invalidating it. Setting the date of an invalid timer does nothing.
     public var fireDate: Date {
         get {
             let instant = fireInstant
@@ -27,8 +27,8 @@ extension Timer {
     /// Makes a timer that first fires at a date.
     ///
     /// - Parameters:
-    ///   - date: The date of the first fire, which keeps the instant that it means now. A date that has passed means at once; a
-    ///     timer that repeats keeps to its grid.
+    ///   - date: The date of the first fire, which keeps the instant that it means now. If the date has passed, the timer fires at
+    ///     once; a timer that repeats keeps to its grid.
     ///   - interval: The seconds between fires, if it repeats. Zero or less means every 100 µs.
     ///   - repeats: True if it goes on after the first fire.
     ///   - fileID: The file of the call, for diagnostics.

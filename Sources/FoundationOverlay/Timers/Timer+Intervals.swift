@@ -18,8 +18,8 @@ extension Timer {
     /// Makes a timer that first fires one interval from now.
     ///
     /// - Parameters:
-    ///   - interval: The seconds to the first fire, and between fires. Zero or less means at once; a timer that repeats then
-    ///     does so every 100 µs.
+    ///   - interval: The seconds to the first fire, and between fires. With zero or less, the timer fires at once; a timer that
+    ///     repeats then fires every 100 µs.
     ///   - repeats: True if it goes on after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
