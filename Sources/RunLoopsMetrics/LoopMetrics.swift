@@ -9,8 +9,8 @@
     /// let metrics = try LoopMetrics(recorder: recorder)
     /// ```
     ///
-    /// The loops are counted anyway. At each update, a thread of the metrics' own reads the counts and passes on by how much they
-    /// have grown since the update before. Bootstrap the metrics system first.
+    /// The loops keep their counts in any case. At each update, a thread of the metrics' own reads the counts, and reports how much
+    /// they have grown since the previous update. Bootstrap the metrics system first.
     ///
     /// | name | metric | labels | meaning |
     /// |---|---|---|---|
@@ -32,8 +32,8 @@
     /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made; that of
     /// a kind is the kind of handler, in words. Metrics with the same labels are added up.
     ///
-    /// The timers are from the recorder, so they have what it records: of many short handlers, a sample. The busy time and the
-    /// blocked handlers are known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector` is on.
+    /// The timers come from the recorder, so they contain what it records: of many short handlers, only a sample. The busy time and
+    /// the blocked handlers are known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector` is active.
     ///
     /// > Thread safety: any thread.
     public final class LoopMetrics: Sendable {
@@ -42,12 +42,13 @@
 
         /// Begins to report.
         ///
-        /// The first update is at once.
+        /// The first update happens at once.
         ///
         /// - Parameters:
         ///   - interval: The time between two updates; more than zero.
-        ///   - recorder: The flight recorder of the process, for the timers; nil to report none. The metrics hold it.
-        ///   - factory: The maker of the metrics; the bootstrapped one unless you name another.
+        ///   - recorder: The flight recorder of the process, for the timers; nil to report no timers. The metrics hold the
+        ///     recorder.
+        ///   - factory: The factory of the metrics; by default, the one that was bootstrapped.
         /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
         public init(
             every interval: Duration = .seconds(10), recorder: FlightRecorder? = nil,
@@ -66,10 +67,10 @@
 
         /// Reports the counts of this moment, and returns when they are reported.
         ///
-        /// For a system of metrics that asks for them, and in tests. An update waits up to a tenth of a second for loops that do
-        /// not answer. After ``stop()`` it does nothing.
+        /// Use this for a metrics system that asks for its values, and in tests. An update waits up to a tenth of a second for
+        /// loops that do not answer. After ``stop()``, this does nothing.
         ///
-        /// > Thread safety: any thread; it blocks. A loop whose handler calls it counts as one that does not answer.
+        /// > Thread safety: any thread; it blocks. A loop whose handler makes this call counts as one that does not answer.
         @available(*, noasync, message: "this blocks the thread; await the asynchronous update instead")
         public func update() {
             try? thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
@@ -77,14 +78,14 @@
 
         /// Reports the counts of this moment, and returns when they are reported, without blocking a thread.
         ///
-        /// The same as the blocking one.
+        /// Otherwise, this behaves like the blocking method.
         nonisolated(nonsending) public func update() async {
             try? await thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
         }
 
-        /// Ends the updates, as does the end of the last reference.
+        /// Ends the updates.
         ///
-        /// Metrics that were reported stay. Calling this again does nothing.
+        /// The release of the last reference also does this. Metrics that were reported remain. Calling this again does nothing.
         public func stop() { thread.stop() }
     }
 

@@ -2,7 +2,7 @@
     public import RunLoops
     public import Tracing
 
-    // The context is bound around the block and nothing else, so that the handlers around it keep theirs.
+    // The context is bound around the block and nothing else, so that the handlers around it keep their own contexts.
 
     extension RunLoop {
         /// Performs a block on the loop's thread with a context, and returns at once.
@@ -20,12 +20,12 @@
         /// ```
         ///
         /// - Parameters:
-        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
         ///   - block: The block.
-        /// - Returns: False if the loop's thread has ended: then the block is destroyed at once.
+        /// - Returns: False if the loop's thread has ended; the block is then destroyed at once.
         ///
         /// > Thread safety: any thread. Not in a signal handler.
         @discardableResult
@@ -45,7 +45,7 @@
         ///
         /// - Parameters:
         ///   - delay: The delay; zero or less means the next pass.
-        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
@@ -68,7 +68,7 @@
         /// The same as the `performAndWait` without a context, with the context as `ServiceContext.current` in the block.
         ///
         /// - Parameters:
-        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - deadline: The time at which the wait ends; nil for never.
         ///   - fileID: The file of the call, for diagnostics.
@@ -96,7 +96,7 @@
         /// The same as the `performAndWait` without a context, with the context as `ServiceContext.current` in the block.
         ///
         /// - Parameters:
-        ///   - context: The context, as a rule `.current`, which is that of the calling code; nil for none.
+        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.

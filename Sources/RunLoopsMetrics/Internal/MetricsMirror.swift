@@ -2,7 +2,7 @@
     internal import Inspection
     internal import Metrics
 
-    /// The metrics that swift-metrics has of the loops.
+    /// The metrics of the loops in swift-metrics.
     struct MetricsMirror {
         /// A metric and its labels.
         private struct Key: Hashable {
@@ -31,7 +31,7 @@
 
         init(_ factory: any MetricsFactory) { self.factory = factory }
 
-        /// Passes on the counts of a report.
+        /// Passes the counts of a report to swift-metrics.
         mutating func show(_ report: ProcessReport) {
             let before = counted
             var shown: Set<Key> = []
@@ -47,7 +47,7 @@
                     for sample in family.samples { count(sample, of: family, before: before) }
                 }
             }
-            // A loop that does not answer still has its ports.
+            // A loop that did not answer still has its ports.
             let silent = Set(report.loops.filter { $0.details == nil }.map(\.metricsLabel))
             for (key, meter) in meters where !shown.contains(key) && !silent.contains(key.labels[0]) {
                 meter.destroy()
@@ -61,7 +61,7 @@
             let source = Source(name: family.name, threadID: sample.threadID)
             counted[source] = sample.value
             let labels = sample.labels.map { ($0.name, $0.value) }
-            // Less than before is another loop, whose thread has the ID of one that has ended.
+            // If the value is less than before, it is that of another loop, whose thread has the ID of a thread that has ended.
             let earlier = before[source] ?? 0
             let growth = sample.value < earlier ? sample.value : sample.value - earlier
             if family.kind == .secondsCounter {

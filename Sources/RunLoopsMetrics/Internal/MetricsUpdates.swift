@@ -27,9 +27,9 @@
             }
         }
 
-        /// Passes on the counts of all loops, and the events since the last update.
+        /// Passes the counts of all loops, and the events since the last update, to swift-metrics.
         func update() {
-            // Without the recorder, whose snapshot is taken below: the report would sum it up.
+            // The report is made without the recorder, which it would summarize; a snapshot of the recorder is taken below.
             let report = ProcessReport()
             mirror.show(report)
             guard let recorder else { return }
