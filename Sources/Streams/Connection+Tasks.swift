@@ -1,6 +1,7 @@
 extension Connection {
-    /// Returns the frames that are received, for a task that runs on the thread of the connection's loop, such as that of an
-    /// actor that lives on the loop.
+    /// Returns the frames that are received, for a task to iterate over.
+    ///
+    /// The task must run on the thread of the connection's loop, for example on an actor that lives on that loop.
     ///
     /// ```swift
     /// for try await line in connection.frames(.lines()) {
@@ -22,8 +23,7 @@ extension Connection {
     /// - Returns: The frames. If two tasks await frames of a connection at the same time, the program ends with a message.
     public func frames(_ framing: Framing) -> Frames { Frames(self, reader(FrameScanner(framing))) }
 
-    /// Returns the bytes that are received, piece by piece as they arrive, for a task that runs on the thread of the
-    /// connection's loop.
+    /// Returns the bytes that are received, piece by piece as they arrive, for a task to iterate over.
     ///
     /// Except that it does not cut the bytes into frames, this method behaves like ``frames(_:)``.
     ///

@@ -3,16 +3,16 @@ internal import RunLoops
 extension Connection {
     /// Writes bytes.
     ///
-    /// The bytes are sent after all that was written before: when the connection's own handlers have returned, or at the end of
-    /// the pass. This call never waits.
+    /// The bytes are sent after all bytes that were written before: when the connection's own handlers have returned, or at the end
+    /// of the pass. This call never waits.
     ///
     /// The unsent bytes are limited. If ``Options/outputLimit`` of them or more are left after the kernel was offered them, the
     /// connection ends with ``EndReason/outputLimit(_:)``, and the new bytes are discarded.
     ///
     /// - Parameter bytes: The bytes. An array of 1,024 bytes or more is retained, not copied.
-    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of
-    ///   it: write no more until ``onDrained(_:)`` is called. Bytes that were written in this handler or pass count as unsent.
-    ///   Also false if the output has ended; the bytes are then discarded.
+    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of it:
+    ///   write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in this handler or pass count as
+    ///   unsent. Also false if the output has ended; the bytes are then discarded.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard mayWrite() else { return false }
@@ -80,7 +80,7 @@ extension Connection {
         return !state.isAboveMark
     }
 
-    /// Ends the output, so that the peer reads the end of the stream after all that was written.
+    /// Ends the output, so that the peer reads the end of the stream after all written bytes.
     ///
     /// The connection still receives. When the peer has ended its stream, too, the connection ends with
     /// ``EndReason/peerClosed``.
@@ -90,7 +90,7 @@ extension Connection {
         settleLater()
     }
 
-    /// Closes the connection after all that was written has been sent.
+    /// Closes the connection after all written bytes have been sent.
     ///
     /// After this call, only the handler of ``onEnd(_:)`` is called: with ``EndReason/closed``, or with another reason if the
     /// connection fails, times out or loses its loop before everything is sent. When everything is sent, the connection waits
@@ -113,7 +113,7 @@ extension Connection {
     /// Resets the connection at once, and discards unsent bytes, even those that the kernel has accepted.
     ///
     /// The peer gets an error instead of the end of the stream, so it does not mistake what it has received for the complete
-    /// stream. The peer of a Unix socket gets the end of the stream instead. In all else, this method behaves like ``close()``.
+    /// stream. The peer of a Unix socket gets the end of the stream instead. Otherwise, this method behaves like ``close()``.
     public func reset() {
         requireOwnThread("Connection.reset")
         state.socket.resetWhenClosed()

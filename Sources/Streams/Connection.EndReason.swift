@@ -7,7 +7,7 @@ extension Connection {
     public enum EndReason: Hashable, Sendable {
         /// Your code has closed it, with ``Connection/close()``, ``Connection/closeAfterWriting()`` or ``Connection/reset()``.
         case closed
-        /// The peer has ended its stream, and all that was written has been sent.
+        /// The peer has ended its stream, and all written bytes have been sent.
         case peerClosed
         /// The peer has ended its stream inside a frame, or while bytes that the handler had left were still unconsumed.
         case incompleteInput
@@ -16,14 +16,14 @@ extension Connection {
         case reset
         /// A time-out has passed.
         case timedOut(Timeout)
-        /// The peer has sent a frame that is longer than its limit, which is given.
+        /// The peer has sent a frame that is longer than its limit, the associated value.
         case frameTooLong(limit: Int)
-        /// The unconsumed bytes reached ``Connection/Options/inputLimit``, which is given.
+        /// The unconsumed bytes reached ``Connection/Options/inputLimit``, the associated value.
         case inputLimit(Int)
-        /// A write found that the unsent bytes had reached ``Connection/Options/outputLimit``, which is given, because the peer
-        /// reads too slowly.
+        /// A write found that the unsent bytes had reached ``Connection/Options/outputLimit``, the associated value, because the
+        /// peer reads too slowly.
         case outputLimit(Int)
-        /// TLS could not be established, or was broken; only connections of the product TLSStreams end so.
+        /// TLS could not be established, or was broken; only connections of the product TLSStreams end this way.
         case tls(TLSError)
         /// The host's name could not be resolved.
         case unresolved(ResolutionError)

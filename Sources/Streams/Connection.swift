@@ -1,6 +1,6 @@
 public import RunLoops
 
-/// A stream of bytes to a peer and from it, over TCP or a Unix socket, on one loop.
+/// A stream of bytes to and from a peer, over TCP or a Unix socket, on one loop.
 ///
 /// Create a connection from an ``AcceptedSocket``, from a connected socket that you own, or with
 /// ``connect(to:options:fileID:line:)``. The connection does nothing until it is added to a loop, and calls its handlers only
@@ -16,12 +16,12 @@ public import RunLoops
 /// try RunLoop.current.add(connection, forMode: .default)
 /// ```
 ///
-/// Handlers are called one after the other, never one inside another, even if a handler runs the loop. A handler may do
-/// anything: write, pause, close the connection, replace handlers, run the loop. The handler of ``onEnd(_:)`` is called once,
-/// after all others, and never during a call that you make to the connection. Until then the loop holds the connection, and the
-/// connection holds its handlers. So a handler may capture any object, and should use the connection that it is given.
+/// Handlers are called one after the other, never one inside another, even if a handler runs the loop. A handler may do anything:
+/// write, pause, close the connection, replace handlers, run the loop. The handler of ``onEnd(_:)`` is called once, after all
+/// others, and never during a call that you make to the connection. Until then the loop holds the connection, and the connection
+/// holds its handlers. A handler may therefore capture any object, but should use the connection that is passed to it.
 ///
-/// Bytes that a connection's own handlers write are sent together, after the handlers have been called for what was received.
+/// Bytes that a connection's own handlers write are sent together, after the handlers have been called for the received bytes.
 /// Bytes that you write elsewhere are sent at the end of the pass. The connection owns its socket, and closes it when the
 /// connection ends, or when it is destroyed while it is in no mode of a loop.
 ///
@@ -71,7 +71,7 @@ public final class Connection {
         var ended: ((Connection, EndReason) -> Void)?
     }
 
-    /// The handler of what is received.
+    /// The receiver of bytes or frames.
     enum Receiver {
         /// No handler is set: received bytes wait.
         case none

@@ -9,8 +9,8 @@ internal import RunLoops
 /// }
 /// ```
 ///
-/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon
-/// as the bytes received show that. So beside the bytes that are read at once, a connection stores no more than the limit and
+/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon as
+/// the bytes received show that. Besides the bytes that are read at once, a connection therefore stores no more than the limit and
 /// the frame's prefix or line ending.
 ///
 /// > Thread safety: a value.
@@ -24,7 +24,7 @@ public struct Framing: Hashable, Sendable {
 
     let kind: Kind
 
-    /// The most bytes that a frame may have, without its line ending or prefix.
+    /// The maximum number of bytes of a frame, without its line ending or prefix.
     public let limit: Int
 
     /// Lines, each of which ends with a line feed, or a carriage return and a line feed.
@@ -32,7 +32,7 @@ public struct Framing: Hashable, Sendable {
     /// A line is delivered without its ending. If the stream ends with a line that has no line feed, that line is not
     /// delivered, and the connection ends with ``Connection/EndReason/incompleteInput``.
     ///
-    /// - Parameter limit: The most bytes that a line may have, without its ending. A limit below 1 ends the program with a
+    /// - Parameter limit: The maximum number of bytes of a line, without its ending. A limit below 1 ends the program with a
     ///   message.
     /// - Returns: The framing.
     public static func lines(upTo limit: Int = 8192) -> Framing {
@@ -45,7 +45,7 @@ public struct Framing: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - type: The type of the length: `UInt8`, `UInt16`, `UInt32` or `UInt64`.
-    ///   - limit: The most bytes that a frame may have, without the prefix. A limit below 1 ends the program with a message.
+    ///   - limit: The maximum number of bytes of a frame, without the prefix. A limit below 1 ends the program with a message.
     /// - Returns: The framing.
     public static func lengthPrefixed<Length: FixedWidthInteger & UnsignedInteger>(
         _ type: Length.Type = UInt32.self, upTo limit: Int = 1 << 20

@@ -3,7 +3,7 @@ extension Listener {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The most connections that the kernel queues until they are accepted; 1,024 by default.
+        /// The maximum number of connections that the kernel queues until they are accepted; 1,024 by default.
         ///
         /// The system limits the number, usually to 4,096 (`net.core.somaxconn`).
         public var backlog: CInt = 1024
@@ -17,16 +17,16 @@ extension Listener {
         /// True if a listener on an IPv6 address also accepts IPv4 connections; true by default.
         public var takesIPv4 = true
 
-        /// The most connections of the listener that may be open at a time; nil, the default, for any number.
+        /// The maximum number of connections of the listener that may be open at a time; nil, the default, for any number.
         ///
         /// At the limit, the listener accepts no more until one of its connections ends. Other connections wait in the backlog.
         public var connectionLimit: Int?
 
-        /// The most connections that one peer may have open at a time; nil, the default, for any number.
+        /// The maximum number of connections that one peer may have open at a time; nil, the default, for any number.
         ///
         /// A peer is an IPv4 address, or the /64 network of an IPv6 address, because one host may use any address of its network.
-        /// Link-local addresses count one by one. A connection beyond the limit is reset at once. The limit does not apply to Unix
-        /// sockets.
+        /// Link-local addresses count individually. A connection beyond the limit is reset at once. The limit does not apply to
+        /// Unix sockets.
         public var connectionLimitOfPeer: Int?
 
         /// True if Nagle's algorithm is off for accepted TCP connections, so that small writes are sent at once; true by
@@ -45,7 +45,7 @@ extension Listener {
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// The number of connections that were given to the handler.
+        /// The number of connections that were passed to the handler.
         public internal(set) var accepted = 0
         /// The number of connections that were reset because their peer was at ``Options/connectionLimitOfPeer``.
         public internal(set) var refusedPeers = 0
@@ -57,7 +57,7 @@ extension Listener {
         public internal(set) var timesFull = 0
     }
 
-    /// The address that a listener listens at.
+    /// The address that a listener listens on.
     ///
     /// > Thread safety: a value.
     public struct Address: Hashable, Sendable {
@@ -75,7 +75,7 @@ extension Listener {
         ///   - host: The numeric address of the interface, such as `127.0.0.1` or `::1`; nil for all interfaces, with IPv6 and
         ///     IPv4.
         ///   - port: The port. For 0 the kernel chooses a free port; see ``Listener/localAddress``.
-        /// - Returns: The place.
+        /// - Returns: The address.
         public static func tcp(host: String? = nil, port: UInt16) -> Address {
             Address(kind: .tcp(host: host, port: port))
         }
@@ -86,7 +86,7 @@ extension Listener {
         /// `EADDRINUSE`. The file is removed when the listener is invalidated. Your `umask` determines which users may connect.
         ///
         /// - Parameter path: The path, of at most 107 bytes.
-        /// - Returns: The place.
+        /// - Returns: The address.
         public static func unix(path: String) -> Address { Address(kind: .unix(path: path)) }
 
         /// A Unix socket outside the file system (an abstract socket, which only Linux has).
@@ -94,7 +94,7 @@ extension Listener {
         /// Any user of the machine may connect.
         ///
         /// - Parameter name: The name, of at most 107 bytes.
-        /// - Returns: The place.
+        /// - Returns: The address.
         public static func abstract(name: String) -> Address { Address(kind: .abstract(name: name)) }
     }
 }

@@ -13,7 +13,7 @@ public import RunLoops
 /// inside the handler accepts further connections. While the loop runs none of the listener's modes, connections wait in the
 /// kernel's backlog.
 ///
-/// When the process is out of descriptors, the listener closes its reserve descriptor, uses the free number to accept and close
+/// When the process is out of descriptors, the listener closes its reserve descriptor, uses the freed number to accept and close
 /// waiting connections one by one, and then pauses; see ``onPause(_:)``.
 ///
 /// > Thread safety: one thread at a time; once the listener is added to a loop, only the loop's thread.
@@ -21,7 +21,7 @@ public final class Listener {
     /// The settings and limits.
     public let options: Options
 
-    /// The address that the listener listens at, with the port that the kernel has chosen.
+    /// The address that the listener listens on, with the port that the kernel has chosen.
     public let localAddress: SocketAddress
 
     /// The counts since the listener was created.
@@ -33,7 +33,7 @@ public final class Listener {
     var streams: LoopStreams?
     var handler: ((consuming AcceptedSocket) -> Void)?
     var pauseHandler: ((Listener, SystemError) -> Void)?
-    /// Nil once the listener is invalid.
+    /// The listening socket; nil once the listener is invalid.
     var socket: OwnedDescriptor?
     /// The descriptor in reserve, which is closed to accept a connection that cannot be served.
     var reserve: OwnedDescriptor?
@@ -48,7 +48,7 @@ public final class Listener {
     /// Opens a listening socket.
     ///
     /// - Parameters:
-    ///   - address: The address to listen at.
+    ///   - address: The address to listen on.
     ///   - options: The settings and limits.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -142,7 +142,7 @@ public final class Listener {
         }
     }
 
-    /// Closes the socket, and removes the listener from its loop for good.
+    /// Closes the socket, and permanently removes the listener from its loop.
     ///
     /// After that, none of the listener's handlers is called. Connections that were accepted stay open. The kernel resets those
     /// in the backlog, unless a duplicate of the socket is still open, in this process or another. Calling it again does
@@ -154,7 +154,7 @@ public final class Listener {
 
     /// Closes the socket as ``invalidate()`` does, and calls a function when no connection of the listener is left.
     ///
-    /// - Parameter body: Called once, at once or on the thread that ends the last connection.
+    /// - Parameter body: Called once, either immediately or on the thread that ends the last connection.
     package func invalidate(whenDrained body: @escaping @Sendable () -> Void) {
         invalidate()
         limits.whenEmpty(body)

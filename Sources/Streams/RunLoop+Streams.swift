@@ -3,8 +3,8 @@ public import RunLoops
 extension RunLoop {
     /// Adds a connection to a mode.
     ///
-    /// The loop then handles what the connection has already received, sends what was already written, and starts to make a
-    /// connection that is not made yet. The loop holds the connection until the connection ends or is removed from its last
+    /// The loop then handles bytes that the connection has already received, sends bytes that were already written, and starts to
+    /// make a connection that is not made yet. The loop holds the connection until the connection ends or is removed from its last
     /// mode. If the connection is in the mode already, or if the connection or the loop has ended, nothing happens.
     ///
     /// A change of the loop's mode costs the same for any number of connections.
@@ -28,8 +28,8 @@ extension RunLoop {
 
     /// Removes a connection from a mode.
     ///
-    /// After that, none of the connection's handlers is called in that mode, and its time-outs have no effect there. The
-    /// connection stays open as long as you hold it. If the loop held the last reference, the socket is closed, and
+    /// After that, none of the connection's handlers is called in that mode, and its time-outs have no effect there. The connection
+    /// stays open as long as you hold it. If the loop held the last reference, the socket is closed, and the handler of
     /// ``Connection/onEnd(_:)`` is not called.
     ///
     /// - Parameters:

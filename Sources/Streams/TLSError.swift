@@ -33,7 +33,7 @@ public struct TLSError: Error, Hashable, Sendable {
         case notTLS
         /// The other side closed its socket without the notice (close_notify) that ends a stream of TLS, so bytes may be missing.
         case truncated
-        /// Another failure, such as a record that was changed on its way; the description has the words of OpenSSL.
+        /// Another failure, such as a record that was changed in transit; the description has the words of OpenSSL.
         case other
     }
 

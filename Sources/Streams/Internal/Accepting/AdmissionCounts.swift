@@ -21,7 +21,7 @@ final class AdmissionCounts: Sendable {
     ///
     /// - Parameters:
     ///   - peer: The address of the peer, without its port; nil for a peer that cannot be distinguished from others.
-    ///   - limit: The most connections that a peer may have; nil for any number.
+    ///   - limit: The maximum number of connections that a peer may have; nil for any number.
     /// - Returns: The place of the connection in the limits; nil if the connection is refused.
     func admit(_ peer: [UInt8]?, limit: Int?) -> AdmittedConnection? {
         let isAdmitted = state.withLock { state in
@@ -50,7 +50,7 @@ final class AdmissionCounts: Sendable {
 
     /// Calls a function when there is no connection, at once or on the thread that ends the last one.
     ///
-    /// This function replaces one that waits for room.
+    /// The function replaces one that was registered with ``notify(below:_:)``.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
         if !notify(below: 1, { self.whenEmpty(body) }) { body() }
     }

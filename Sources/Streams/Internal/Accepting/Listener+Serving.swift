@@ -161,7 +161,7 @@ extension Listener: StreamMember {
             places.leave(group, descriptor)
             guard let pauseTimer else { return }
             streams.loop.remove(pauseTimer, forMode: mode)
-            // The common modes include modes that the listener may be in by itself.
+            // The common modes include modes that the listener may also be in individually.
             for place in places.list { streams.loop.add(pauseTimer, forMode: place.group.mode) }
         }
     }

@@ -50,7 +50,7 @@ struct ListeningSocket: ~Copyable {
                 let allOfIPv4 = SocketAddress(host: "0.0.0.0", port: port)
             else { preconditionFailure("the addresses of all interfaces are numeric") }
             do throws(SystemError) { return try ListeningSocket(listen(all, options), file: nil) } catch {
-                // A machine without IPv6.
+                // The machine has no IPv6.
                 guard error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL else { throw error }
                 return try ListeningSocket(listen(allOfIPv4, options), file: nil)
             }

@@ -30,7 +30,7 @@ enum NameResolver {
 
     /// Resolves a name for a look-up.
     ///
-    /// - Throws: `SystemError` if the system refuses a thread and no other thread is there to resolve the name.
+    /// - Throws: `SystemError` if the system refuses a thread and no other thread can resolve the name.
     static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
         let needsThread = state.withLock { state in
             state.jobs.append(Job(host: host, port: port, lookUp: lookUp))
@@ -111,7 +111,7 @@ final class LookUp: Sendable {
     private let state = Guarded(State.underWay)
     private let signal: OwnedDescriptor
 
-    /// A descriptor that is readable once the answer is there.
+    /// A descriptor that is readable once there is an answer.
     var descriptor: CInt { signal.descriptor }
 
     init() throws(SystemError) {
@@ -138,7 +138,7 @@ final class LookUp: Sendable {
     /// Makes the descriptor readable.
     func wake() { runloops_raise_event(signal.descriptor) }
 
-    /// Takes the answer, if it is there.
+    /// Takes the answer, if there is one.
     func takeAnswer() -> Answer? {
         runloops_lower_event(signal.descriptor)
         return state.withLock { state in

@@ -34,7 +34,7 @@ extension Connection {
             }
             guard let timer else { return }
             streams.loop.remove(timer, forMode: mode)
-            // The common modes include modes that the connection may be in by itself.
+            // The common modes include modes that the connection may also be in individually.
             for mode in modes { streams.loop.add(timer, forMode: mode) }
         }
     }
@@ -70,7 +70,7 @@ extension Connection {
         _ = settle(streams?.now ?? .now())
     }
 
-    /// Ends the connection in a call of the user's; the handler of the end is called later.
+    /// Ends the connection during a call that the user makes; the handler of the end is called later.
     func end(_ reason: EndReason) {
         if !isOpen { return }
         state.machine.end(reason)

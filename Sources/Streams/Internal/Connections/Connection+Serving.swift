@@ -21,7 +21,7 @@ extension Connection: StreamMember {
             if receive(readiness, loop) { handled = true }
         }
         if !state.machine.isConnected { openFilter(now) }
-        // An error counts after the bytes that came before it.
+        // An error takes effect after the bytes that arrived before it.
         if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
         if settle(loop.now) { handled = true }

@@ -106,7 +106,7 @@ extension Connection {
         var interest = EpollSet.Interest(rawValue: 0)
         if state.wantsInput(hasReceiver: hasReceiver) {
             interest.formUnion(.reading)
-            // The kernel does not report what a filter holds.
+            // The kernel does not report bytes that a filter holds.
             if state.socket.holdsInput { places.askToBeServed() }
         } else if !state.machine.isConnected {
             // The connection waits for the peer's part of the opening exchange.

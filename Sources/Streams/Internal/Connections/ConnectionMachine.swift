@@ -7,7 +7,7 @@ struct ConnectionMachine: Hashable {
     /// One direction of the connection, as this side sees it.
     enum Direction {
         case open
-        /// For output only: the direction ends as soon as all that was written is sent.
+        /// For output only: the direction ends as soon as all written bytes are sent.
         case ending
         case ended
     }
@@ -35,8 +35,8 @@ struct ConnectionMachine: Hashable {
     private(set) var output = Direction.open
     private(set) var isPaused = false
 
-    /// The reason that the connection will end with once all is sent and the peer has closed its side; nil while the connection
-    /// is not closing.
+    /// The reason that the connection will end with once all bytes are sent and the peer has closed its side; nil while the
+    /// connection is not closing.
     private(set) var closing: Connection.EndReason?
 
     /// The reason that the connection has ended with; nil while it is open.
@@ -70,7 +70,7 @@ struct ConnectionMachine: Hashable {
     /// True if bytes may be written: the output and the connection are open.
     var takesOutput: Bool { output == .open && ended == nil }
 
-    /// True if all is sent, and the connection waits for the peer to close its side.
+    /// True if all bytes are sent, and the connection waits for the peer to close its side.
     var isLingering: Bool { closing != nil && output == .ended && ended == nil }
 
     /// True if the connection has ended because one of the two sides asked for that, not because of a failure or a limit.
@@ -118,10 +118,10 @@ struct ConnectionMachine: Hashable {
     /// Records that the unsent bytes have fallen to half of the high-water mark.
     mutating func didDrain() { if takesOutput { tellsDrained = true } }
 
-    /// Ends the stream to the peer after all that was written is sent; the connection still receives.
+    /// Ends the stream to the peer after all written bytes are sent; the connection still receives.
     mutating func endOutput() { if output == .open { output = .ending } }
 
-    /// Ends the connection after all that was written is sent and the peer has closed its side.
+    /// Ends the connection after all written bytes are sent and the peer has closed its side.
     mutating func close(afterWriting reason: Connection.EndReason) {
         if ended != nil || closing != nil { return }
         closing = reason

@@ -55,6 +55,6 @@ struct ConnectionState: ~Copyable {
     /// Sends unsent bytes, as many as one system call accepts.
     mutating func send() -> StreamSending { socket.send(&output) }
 
-    /// True if the kernel has not accepted all that was written.
+    /// True if the kernel has not accepted all written bytes.
     var hasUnsent: Bool { !output.isEmpty || socket.holdsOutput }
 }

@@ -30,7 +30,7 @@ package protocol StreamFilter: AnyObject {
     /// Offers the waiting bytes to the kernel.
     func flush() -> StreamSending
 
-    /// Ends the stream to the peer, after the bytes that wait.
+    /// Ends the stream to the peer, after the waiting bytes.
     func endOutput()
 
     /// Called once, before the socket is closed.
@@ -42,7 +42,7 @@ package protocol StreamFilter: AnyObject {
 /// The state of the exchange that comes before a connection's bytes.
 package enum StreamOpening {
     case opened
-    /// The exchange goes on when the socket is readable; if `isBlocked` is true, also when it is writable.
+    /// The exchange continues when the socket is readable; if `isBlocked` is true, also when it is writable.
     case waits(isBlocked: Bool)
     case failed(Connection.EndReason)
 }

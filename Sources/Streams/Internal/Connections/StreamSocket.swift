@@ -60,7 +60,7 @@ struct StreamSocket: ~Copyable {
 
     /// Closes the socket.
     ///
-    /// - Parameter isComplete: True if the connection has ended in order, and all that was written was sent.
+    /// - Parameter isComplete: True if the connection has ended in order, and all written bytes were sent.
     mutating func close(isComplete: Bool) {
         if descriptor >= 0 { filter?.close(isComplete: isComplete && !isReset) }
         owned = nil

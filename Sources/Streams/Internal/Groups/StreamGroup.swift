@@ -77,7 +77,7 @@ final class StreamGroup {
     /// Removes a member, before its descriptor is closed.
     func remove(_ slot: Int, _ descriptor: CInt) {
         set.remove(descriptor)
-        // Released last: the handlers of a connection may own objects whose destruction calls back into this group.
+        // The member is released last: the handlers of a connection may own objects whose destruction calls back into this group.
         let removed = lists.value.slots[slot].member
         defer { withExtendedLifetime(removed) {} }
         lists.value.slots[slot].member = nil

@@ -31,7 +31,7 @@ extension ConnectionAttempt {
 }
 
 extension StreamGroup {
-    /// The members, with those of one kind that were made at one place added up.
+    /// The members; those of the same kind that were made at the same place are added up.
     var parts: [InspectedPart] {
         var sums: [String: InspectedPart] = [:]
         var order: [String] = []
