@@ -3,14 +3,14 @@ public import RunLoops
 public import Streams
 
 extension Connection {
-    /// Takes over a connection that a listener has accepted, as the server of TLS.
+    /// Takes over a connection that a listener has accepted, as the TLS server.
     ///
     /// The hand-shake begins when the connection is added to a loop, and is limited by
     /// ``/Streams/Connection/Options/connectTimeout``. At its end, the handler of ``/Streams/Connection/onConnect(_:)`` is called.
     ///
     /// - Parameters:
     ///   - accepted: The accepted socket.
-    ///   - tls: The identity and settings, as they are now.
+    ///   - tls: The identity and settings at the time of the call.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -22,13 +22,13 @@ extension Connection {
         insert(TLSFilter(tls.handle))
     }
 
-    /// Takes over a connected stream socket, as the server of TLS.
+    /// Takes over a connected stream socket, as the TLS server.
     ///
     /// Apart from the socket, behaves like ``init(_:tls:options:fileID:line:)-(AcceptedSocket,_,_,_,_)``.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - tls: The identity and settings, as they are now.
+    ///   - tls: The identity and settings at the time of the call.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -42,7 +42,7 @@ extension Connection {
         insert(TLSFilter(tls.handle))
     }
 
-    /// Takes over a connected stream socket, as the client of TLS.
+    /// Takes over a connected stream socket, as the TLS client.
     ///
     /// - Parameters:
     ///   - socket: The socket, such as one that a proxy has connected.
@@ -62,11 +62,11 @@ extension Connection {
         insert(TLSFilter(tls, "Connection.init", serverName))
     }
 
-    /// Creates a connection to an endpoint, as the client of TLS.
+    /// Creates a connection to an endpoint, as the TLS client.
     ///
-    /// The name is resolved, the connection made, and the hand-shake done, all within
+    /// The resolution of the name, the making of the connection and the hand-shake must all be done within
     /// ``/Streams/Connection/Options/connectTimeout``. Then the handler of ``/Streams/Connection/onConnect(_:)`` is called, and
-    /// what was written before is sent.
+    /// bytes that were written before are sent.
     ///
     /// - Parameters:
     ///   - endpoint: The host and port, path or address to connect to.
@@ -91,9 +91,9 @@ extension Connection {
         return connection
     }
 
-    /// The facts that the hand-shake of TLS has settled; nil before its end, and for connections without TLS.
+    /// The results of the TLS hand-shake; nil before its end, and for connections without TLS.
     ///
-    /// They stay known when the connection has ended.
+    /// They remain available after the connection has ended.
     public var tls: TLSDetails? { (filter as? TLSFilter)?.details }
 }
 

@@ -17,7 +17,7 @@ public final class TLSClientContext: Sendable {
     public struct Options: Sendable {
         /// The versions of TLS that the client speaks; 1.2 and 1.3 by default.
         ///
-        /// Older ones are never spoken.
+        /// Older versions are never used.
         public var versions = TLSVersion.tls12...TLSVersion.tls13
 
         /// The issuers that the client trusts; those of the system by default.
@@ -29,7 +29,8 @@ public final class TLSClientContext: Sendable {
         /// The application protocols that the client offers, such as `h2` and `http/1.1`, the preferred ones first (ALPN).
         public var applicationProtocols: [String] = []
 
-        /// The most sessions that the client keeps to resume them, one for each name of a server; 100 by default, 0 for none.
+        /// The maximum number of sessions that the client keeps for resumption, one for each server name; 100 by default, 0 for
+        /// none.
         public var sessionLimit = 100
 
         /// Makes the default settings.

@@ -12,7 +12,7 @@ public enum TLSVersion: Hashable, Comparable, Sendable {
     case tls13
 }
 
-/// The facts that a hand-shake has settled.
+/// The results of a TLS hand-shake.
 ///
 /// > Thread safety: a value.
 public struct TLSDetails: Hashable, Sendable {
@@ -35,7 +35,7 @@ public struct TLSDetails: Hashable, Sendable {
     public let peerCertificate: TLSCertificate?
 
     init(_ stream: OpaquePointer) {
-        // Safe: the stream is open, and what C returns lives until it is copied.
+        // Safe: the stream is open, and the values that C returns live until they are copied.
         version = unsafe runloops_tls_is_tls13(stream) ? .tls13 : .tls12
         cipherSuite = unsafe runloops_tls_cipher(stream).map { unsafe String(cString: $0) } ?? ""
         serverName = unsafe runloops_tls_server_name(stream).map { unsafe String(cString: $0) }
@@ -62,7 +62,8 @@ public struct TLSCertificate: Hashable, Sendable {
 
     /// The common name of its subject; nil if it has none.
     ///
-    /// The names of a server are others, which the hand-shake has compared. For clients, this is often the name of the user.
+    /// The names of a server are in another field, which the hand-shake has verified. For clients, this is often the name of the
+    /// user.
     public var commonName: String? {
         // Safe: C returns a string of its own, which is copied and freed.
         guard let name = unsafe runloops_tls_common_name(der, der.count) else { return nil }

@@ -1,6 +1,6 @@
 internal import CSecureStreams
 
-/// A certificate with its chain and its private key, by which a server, or a client, proves its name.
+/// A certificate with its chain and its private key, with which a server or a client proves its name.
 ///
 /// ```swift
 /// let identity = try TLSIdentity(certificateFile: "server.pem", keyFile: "server.key")
@@ -15,10 +15,11 @@ public struct TLSIdentity: Sendable {
     /// Reads an identity from files in PEM.
     ///
     /// - Parameters:
-    ///   - certificateFile: The path of the certificate, followed by those of its issuers but the root.
+    ///   - certificateFile: The path of a file with the certificate, followed by the certificates of its issuers except the root.
     ///   - keyFile: The path of the private key, which may be the same file.
-    ///   - passphrase: The passphrase of the key; nil if it is not encrypted. No passphrase is ever asked for on a terminal.
-    /// - Throws: ``TLSSetupError`` if a file cannot be read, or does not hold what it should.
+    ///   - passphrase: The passphrase of the key; nil if it is not encrypted. The user is never asked for a passphrase on a
+    ///     terminal.
+    /// - Throws: ``TLSSetupError`` if a file cannot be read, or the certificates or the key cannot be used.
     public init(
         certificateFile: String, keyFile: String, passphrase: String? = nil
     ) throws(TLSSetupError) {
@@ -27,13 +28,13 @@ public struct TLSIdentity: Sendable {
         handle = try IdentityHandle(certificates, key, passphrase)
     }
 
-    /// Makes an identity of PEM.
+    /// Makes an identity from PEM.
     ///
     /// - Parameters:
-    ///   - certificates: The certificate, followed by those of its issuers but the root.
+    ///   - certificates: The certificate, followed by the certificates of its issuers except the root.
     ///   - key: The private key.
     ///   - passphrase: The passphrase of the key; nil if it is not encrypted.
-    /// - Throws: ``TLSSetupError`` if the texts do not hold what they should.
+    /// - Throws: ``TLSSetupError`` if the certificates or the key cannot be used.
     public init(certificates: [UInt8], key: [UInt8], passphrase: String? = nil) throws(TLSSetupError) {
         handle = try IdentityHandle(
             PEM(bytes: certificates, source: "certificates"), PEM(bytes: key, source: "key"), passphrase)
@@ -49,13 +50,13 @@ public struct TLSTrust: Sendable {
 
     private init(handle: TrustHandle?) { self.handle = handle }
 
-    /// The issuers that the system trusts: those of the package `ca-certificates`, or what the environment variables
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` say.
+    /// The issuers that the system trusts: those of the package `ca-certificates`, or those that the environment variables
+    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
     public static let system = TLSTrust(handle: nil)
 
     /// Reads issuers from a file in PEM, and trusts no others.
     ///
-    /// - Parameter file: The path of the certificates. A certificate that is signed by itself may be its own issuer.
+    /// - Parameter file: The path of the certificates. A self-signed certificate may be its own issuer.
     /// - Throws: ``TLSSetupError`` if the file cannot be read, or does not hold certificates.
     public init(file: String) throws(TLSSetupError) { handle = try TrustHandle(PEM(file: file)) }
 

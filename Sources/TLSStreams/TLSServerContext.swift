@@ -18,7 +18,7 @@ public final class TLSServerContext: Sendable {
     public struct Options: Sendable {
         /// The versions of TLS that the server speaks; 1.2 and 1.3 by default.
         ///
-        /// Older ones are never spoken.
+        /// Older versions are never used.
         public var versions = TLSVersion.tls12...TLSVersion.tls13
 
         /// The application protocols that the server speaks, such as `h2` and `http/1.1`, the preferred ones first (ALPN).
@@ -55,11 +55,11 @@ public final class TLSServerContext: Sendable {
     ///
     /// > Thread safety: a value.
     public enum ClientCertificates: Sendable {
-        /// None is asked for.
+        /// The server asks for no certificate.
         case ignored
-        /// A client may send one, which must then be of a trusted issuer.
+        /// A client may send a certificate, which must then be from a trusted issuer.
         case requested(TLSTrust)
-        /// A client must send one of a trusted issuer.
+        /// A client must send a certificate from a trusted issuer.
         case required(TLSTrust)
     }
 
@@ -82,13 +82,13 @@ public final class TLSServerContext: Sendable {
 
     /// Replaces the identity, and the settings if given, for later connections.
     ///
-    /// Connections that exist keep those that they began with, and are not disturbed. Sessions of before are not resumed: their
-    /// clients make a full hand-shake.
+    /// Existing connections keep the identity and settings that they began with, and are not disturbed. Earlier sessions are not
+    /// resumed: their clients make a full hand-shake.
     ///
     /// - Parameters:
     ///   - identity: The new identity.
-    ///   - options: The new settings; nil to keep the present ones.
-    /// - Throws: ``TLSSetupError`` if OpenSSL refuses an identity or a setting. The context is then as before.
+    ///   - options: The new settings; nil to keep the current ones.
+    /// - Throws: ``TLSSetupError`` if OpenSSL refuses an identity or a setting. The context is then not changed.
     public func reload(_ identity: TLSIdentity, options: Options? = nil) throws(TLSSetupError) {
         let options = options ?? current.withLock { $0.options }
         let handle = try ContextHandle(server: identity, options)

@@ -1,12 +1,14 @@
 internal import CSecureStreams
 internal import RunLoops
 
-/// The settings of streams in OpenSSL, which outlives its streams, because each holds it.
+/// The settings of streams in OpenSSL.
+///
+/// Each stream holds this object, so that it outlives the stream.
 ///
 /// > Thread safety: any thread; nothing changes it once it is made.
 @safe
 final class ContextHandle: Sendable {
-    /// Safe: OpenSSL locks what its contexts share between threads.
+    /// Safe: OpenSSL locks the parts of a context that threads share.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     init(server identity: TLSIdentity, _ options: TLSServerContext.Options) throws(TLSSetupError) {
@@ -33,7 +35,7 @@ final class ContextHandle: Sendable {
         unsafe pointer = made
         for (name, identity) in options.identities.sorted(by: { $0.key < $1.key }) {
             var report = SetupReport()
-            // Safe: C retains what the identity holds.
+            // Safe: C retains the objects that the identity holds.
             let isAdded = unsafe runloops_tls_add_name(
                 made, name, identity.handle.pointer, &report.problem, &report.words)
             if !isAdded { throw report.error(about: "identity of \(name)") }
@@ -73,7 +75,7 @@ final class ContextHandle: Sendable {
             var settings = unsafe settings
             unsafe settings.protocols = bytes.baseAddress
             unsafe settings.protocols_count = bytes.count
-            // Safe: C copies the protocols, and retains what the others hold.
+            // Safe: C copies the protocols, and retains the objects that the other settings hold.
             return unsafe runloops_tls_context(settings, &report.problem, &report.words)
         }
         guard let made = unsafe made else { throw report.error(about: "TLS") }
@@ -90,10 +92,10 @@ final class SessionStore: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes the session of a server, which is offered once.
+    /// Takes the session of a server, which is offered only once.
     func take(_ name: String) -> SessionHandle? { sessions.withLock { $0.removeValue(forKey: name) } }
 
-    /// Keeps a session in place of an earlier one of the server; any other one makes room.
+    /// Stores a session in place of an earlier one of the same server; if the store is full, any other session is discarded.
     func keep(_ session: SessionHandle, for name: String) {
         let released = sessions.withLock { sessions in
             var released = [sessions.updateValue(session, forKey: name)]
@@ -104,7 +106,7 @@ final class SessionStore: Sendable {
             }
             return released
         }
-        // Outside the lock.
+        // The sessions are released outside the lock.
         withExtendedLifetime(released) {}
     }
 }

@@ -7,7 +7,7 @@ internal import CSecureStreams
 /// > Thread safety: any thread; nothing changes it.
 @safe
 final class IdentityHandle: Sendable {
-    /// Safe: OpenSSL counts references to what it holds with atomics, and nothing else changes.
+    /// Safe: OpenSSL counts references to the objects of the identity with atomics, and nothing else changes.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     init(_ certificates: PEM, _ key: PEM, _ passphrase: String?) throws(TLSSetupError) {
@@ -51,7 +51,7 @@ final class TrustHandle: Sendable {
 /// > Thread safety: one thread at a time, which has taken it from its store.
 @safe
 final class SessionHandle: Sendable {
-    /// Safe: OpenSSL counts references with atomics; a session is offered by one stream.
+    /// Safe: OpenSSL counts references with atomics; only one stream offers a session.
     nonisolated(unsafe) let pointer: UnsafeMutableRawPointer
 
     init(_ pointer: UnsafeMutableRawPointer) { unsafe self.pointer = pointer }

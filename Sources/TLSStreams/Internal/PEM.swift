@@ -12,7 +12,7 @@ struct PEM {
         self.source = source
     }
 
-    /// The size in bytes above which a file holds no certificates.
+    /// The size in bytes above which a file is refused, because it cannot hold certificates.
     private static let sizeLimit = 16 << 20
 
     init(file: String) throws(TLSSetupError) {

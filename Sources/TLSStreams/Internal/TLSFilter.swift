@@ -5,15 +5,15 @@ internal import Streams
 
 /// TLS between a connection and its socket.
 ///
-/// OpenSSL reads from the socket, and writes into memory, from which all that was encrypted is sent together. It calls nothing of
-/// the connection, and the connection calls its handlers when OpenSSL has returned.
+/// OpenSSL reads from the socket, and writes into memory, from which all encrypted bytes are sent together. It never calls the
+/// connection, and the connection calls its handlers when OpenSSL has returned.
 ///
 /// > Thread safety: the thread of the connection only.
 @safe
 final class TLSFilter: StreamFilter {
-    /// Outlives the stream.
+    /// The context, which outlives the stream.
     private let context: ContextHandle
-    /// Nil once the connection has ended.
+    /// The stream; nil once the connection has ended.
     private var stream: OpaquePointer?
     private var descriptor: CInt = -1
 
@@ -23,12 +23,12 @@ final class TLSFilter: StreamFilter {
     /// The session that a client has offered to resume; nil if there was none.
     private var offered: SessionHandle?
 
-    /// The facts of the hand-shake; nil before its end.
+    /// The results of the hand-shake; nil before its end.
     private(set) var details: TLSDetails?
 
     private(set) var holdsInput = false
 
-    /// The end of the peer's stream, or the failure, that comes after the bytes received so far.
+    /// The end of the peer's stream, or the failure, that follows the bytes received so far.
     private var end: StreamReceipt?
 
     /// True if this side has ended its stream.
@@ -90,7 +90,7 @@ final class TLSFilter: StreamFilter {
         case runloops_tls_done:
             let details = unsafe TLSDetails(stream)
             self.details = details
-            // With TLS 1.3 a session is resumed once, and the server sends another one.
+            // With TLS 1.3, a session is resumed only once, and the server sends another one.
             if details.isResumed && details.version == .tls12, let resumption, let offered {
                 resumption.sessions.keep(offered, for: resumption.name)
             }
@@ -103,7 +103,7 @@ final class TLSFilter: StreamFilter {
         }
     }
 
-    /// The reason of an end that a status of OpenSSL means.
+    /// The end reason that a status of OpenSSL stands for.
     private func failure(_ status: runloops_tls_status) -> Connection.EndReason {
         hasFailed = true
         switch status {
@@ -165,8 +165,8 @@ final class TLSFilter: StreamFilter {
         if sent > 0 { return .bytes(0) }
         if sent == 0 { return .blocked }
         unsafe runloops_tls_discard(stream)
-        // The cause of a failure that is still to be returned is better than that of its alert. A peer that has closed its
-        // socket needs no notice of the end.
+        // If a failure is still to be returned, it is a better reason than the failure to send its alert. A peer that has closed
+        // its socket needs no notice of the end.
         if case .failed = end { return .bytes(0) }
         return hasEnded ? .bytes(0) : .failed(alert() ?? Connection.reason(code, "send"))
     }
