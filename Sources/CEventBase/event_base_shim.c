@@ -18,22 +18,22 @@ static void on_fatal_error(int code) {
         refusal = errno;
         siglongjmp(*way_out, 1);
     }
-    // As libevent does without such a function. The number is that of its own assertions.
+    // This is what libevent does without such a function. The number is that of its own assertions.
     if (code == (int)0xdeaddead) abort();
     exit(code);
 }
 
-// Before main, and once: a program that gives libevent a function of its own does so later, and keeps it.
+// This runs before main, and once: a program that gives libevent a function of its own does so later, and keeps it.
 __attribute__((constructor)) static void take_fatal_errors(void) { event_set_fatal_callback(on_fatal_error); }
 
 struct event_base *runloops_make_event_base(const struct event_config *config, bool *was_left) {
     sigjmp_buf here;
     *was_left = false;
     if (sigsetjmp(here, 0) != 0) {
-        // The frames that were skipped are C, and libevent's. They held no lock: the base is made without any.
+        // The skipped frames are C code of libevent. They held no lock: the base is made without any.
         way_out = NULL;
         *was_left = true;
-        // libevent has written a message since, which may have changed errno.
+        // After the failure, libevent has written a message, which may have changed errno.
         errno = refusal == ENFILE || refusal == ENOMEM || refusal == ENOBUFS ? refusal : EMFILE;
         return NULL;
     }
@@ -44,8 +44,8 @@ struct event_base *runloops_make_event_base(const struct event_config *config, b
     return base;
 }
 
-// What an event asks for is read when it is added, when it is deleted, and as a mask for what its callback gets. Only the mask is
-// to be another one.
+// libevent reads the interest of an event when the event is added, when it is deleted, and as a mask for the readiness that its
+// callback gets. Only the mask is to be a different one.
 
 int runloops_watch_event(struct event *event) {
     int result = event_add(event, NULL);

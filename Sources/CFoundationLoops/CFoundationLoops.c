@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Declared as CoreFoundation's public headers do for Linux.
+// These declarations match those of CoreFoundation's public headers for Linux.
 typedef const void *Reference;
 typedef struct {
     long version;

@@ -23,7 +23,7 @@ void runloops_main_queue_drain(void) { _dispatch_main_queue_callback_4CF(NULL); 
 
 static void (*run_main_loop)(void);
 
-// The runtime passes its own function, which it would call otherwise.
+// The runtime passes its own function as `original`, which it would call otherwise.
 __attribute__((swiftcall)) static void drain_main_queue(void *original, void *override) {
     (void)original;
     (void)override;

@@ -14,7 +14,8 @@ struct event_base *runloops_make_event_base(const struct event_config *config, b
 
 /// Finds the epoll set of this process that watches two descriptors.
 ///
-/// libevent does not tell the number of its set; the kernel lists what each set watches in `/proc/self/fdinfo`.
+/// libevent does not expose the descriptor of its set; the kernel lists the descriptors that each set watches in
+/// `/proc/self/fdinfo`.
 ///
 /// Returns the set's descriptor, or -1 with `errno`: `ENOENT` if there is no such set.
 int runloops_find_epoll_set(int first, int second);
@@ -22,12 +23,13 @@ int runloops_find_epoll_set(int first, int second);
 /// Adds an event of a descriptor to its base, as `event_add` does, and lets its callback get everything that the kernel
 /// reports.
 ///
-/// libevent makes reading and writing of an error, and of a hang-up, and gives a callback only the part that its event asks
-/// for. So an event for reading could not tell an error from data. From now on the callback gets both parts; the kernel is asked
-/// for no more than before.
+/// libevent turns an error or a hang-up into readiness to read and to write, and gives a callback only the part that its event asks
+/// for. So an event for reading could not tell an error from data. After this call, the callback gets both parts; the kernel is
+/// asked for no more than before.
 int runloops_watch_event(struct event *event);
 
 /// Removes an event from its base, as `event_del` does.
 ///
-/// `interest` is what the event was made for: libevent counts with it what the kernel is still to be asked for.
+/// `interest` is the readiness that the event was made for: from it, libevent computes the readiness that the kernel is still to be
+/// asked for.
 void runloops_unwatch_event(struct event *event, short interest);

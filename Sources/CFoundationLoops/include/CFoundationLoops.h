@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-// Foundation's run loop, by the functions of CoreFoundation that libFoundation exports and no module of Swift declares.
+// Foundation's run loop, through the functions of CoreFoundation that libFoundation exports, but that no Swift module declares.
 
 // The activities of a run that are observed, by CoreFoundation's numbers.
 enum {
@@ -22,13 +22,13 @@ typedef struct runloops_foundation_link runloops_foundation_link;
 runloops_foundation_link *_Nullable runloops_foundation_observe(
     int descriptor, void (*_Nonnull observer)(void *_Nonnull info, unsigned long activity), void *_Nonnull info);
 
-/// Watches the descriptor in the common modes, or no longer.
+/// Starts or stops watching the descriptor in the common modes.
 void runloops_foundation_watch(runloops_foundation_link *_Nonnull link, bool watches);
 
-/// Has the next wait of the loop end at once.
+/// Makes the next wait of the loop end at once.
 void runloops_foundation_wake(runloops_foundation_link *_Nonnull link);
 
-/// Serves the default mode once, without waiting. Returns true if it handled a source, after which there may be more.
+/// Serves the default mode once, without waiting. Returns true if it handled a source; more sources may then be ready.
 bool runloops_foundation_poll(void);
 
 /// Ends the observation and frees the link.

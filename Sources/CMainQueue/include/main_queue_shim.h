@@ -21,9 +21,9 @@ int runloops_main_queue_handle(void);
 /// Runs the blocks that are in the main queue now. Call it on the main thread only; inside one of these blocks it does nothing.
 void runloops_main_queue_drain(void);
 
-/// Has `run` called on the main thread in place of `dispatch_main`, when an asynchronous main suspends for the first
-/// time; `run` never returns. Returns 0, or an errno: ENOTSUP if the runtime does not offer it, EBUSY if other code has
-/// asked for it.
+/// Makes the runtime call `run` on the main thread in place of `dispatch_main`, when an asynchronous main suspends for the first
+/// time; `run` must never return. Returns 0, or an errno: ENOTSUP if the runtime does not offer it, EBUSY if other code has asked
+/// for it.
 int runloops_keep_main_thread(void (*run)(void));
 
 /// True if `runloops_keep_main_thread` has succeeded.
