@@ -65,7 +65,7 @@ static void notify_end(
     *state = NULL;
 }
 
-/// Leaves a text as it is: the server takes the target apart itself.
+/// Leaves a text unchanged: the server parses the target itself.
 static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
     (void)context, (void)connection;
     size_t count = 0;

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// libmicrohttpd's daemon, as the server needs it. The functions that start it and that ask about it have variable arguments,
-// which Swift cannot call.
+// The parts of libmicrohttpd's daemon that the server needs. The functions that start and query a daemon are variadic, and Swift
+// cannot call variadic functions.
 
 /// A daemon: a listening socket, and the connections that it has accepted.
 struct runloops_daemon;
@@ -27,26 +27,27 @@ enum runloops_end {
 
 /// The functions that a daemon calls during `runloops_daemon_run` and `runloops_daemon_free`.
 struct runloops_daemon_callbacks {
-    /// Told of a new connection. Returns the pointer that stands for it.
+    /// Called with a new connection. Returns the pointer that stands for it.
     void *(*opened)(struct runloops_link *link, void *context);
-    /// Told that a connection is closed.
+    /// Called when a connection is closed.
     void (*closed)(void *connection, void *context);
-    /// Told that the first line of a request was received. Returns the pointer that stands for the request.
+    /// Called when the first line of a request was received. Returns the pointer that stands for the request.
     void *(*began)(void *connection, const char *target);
-    /// Asked what to do with a request. First with no bytes, when the header is complete; then with bytes of the body, from which
-    /// it takes the first ones and sets `*count` to the number that it leaves; at last with no bytes again, until it answers.
-    /// Returns false to close the connection.
+    /// Called to continue a request. First with no bytes, when the header is complete; then with bytes of the body, of which it
+    /// takes the first ones, and sets `*count` to the number that it leaves; finally with no bytes again, until it answers. Returns
+    /// false to close the connection.
     bool (*proceed)(void *request, const char *method, const char *version, const void *bytes, size_t *count);
-    /// Told that a connection leaves HTTP: its socket, and bytes that were received already.
+    /// Called when a connection leaves HTTP, with its socket and the bytes that were received already.
     void (*upgraded)(
         void *request, int socket, const void *bytes, size_t count, struct runloops_upgraded *upgraded);
-    /// Told that a request has ended.
+    /// Called when a request has ended.
     void (*ended)(void *request, enum runloops_end reason);
 };
 
 /// The settings of a daemon.
 struct runloops_daemon_settings {
-    /// The listening socket, which is non-blocking. The daemon closes it, unless it cannot be started or gives it back.
+    /// The listening socket, which is non-blocking. The daemon closes the socket, unless the daemon cannot be started or gives the
+    /// socket back.
     int socket;
     unsigned connections;
     /// 0 for no limit.
@@ -62,13 +63,13 @@ struct runloops_daemon_settings {
 /// Starts a daemon without threads; NULL if it cannot be started.
 struct runloops_daemon *runloops_daemon_new(
     const struct runloops_daemon_settings *settings, const struct runloops_daemon_callbacks *callbacks, void *context);
-/// Ends all requests, and closes all connections. None may be suspended.
+/// Ends all requests, and closes all connections. No connection may be suspended.
 void runloops_daemon_free(struct runloops_daemon *daemon);
 /// The descriptor that is readable when the daemon has work.
 int runloops_daemon_descriptor(struct runloops_daemon *daemon);
 /// Does all work that can be done without waiting.
 void runloops_daemon_run(struct runloops_daemon *daemon);
-/// True if the daemon has work left that its descriptor does not tell of.
+/// True if the daemon has work left that its descriptor does not report.
 bool runloops_daemon_has_more(struct runloops_daemon *daemon);
 /// Stops accepting, and gives the listening socket back; -1 if it was given back before.
 int runloops_daemon_stop_accepting(struct runloops_daemon *daemon);
@@ -84,7 +85,7 @@ bool runloops_socket_is_at_end(int socket);
 /// True if a connection waits to be accepted at a listening socket.
 bool runloops_socket_has_connection(int socket);
 void runloops_socket_close(int socket);
-/// Ends a connection both ways, so that the daemon closes it.
+/// Ends a connection in both directions, so that the daemon closes it.
 void runloops_socket_end(int socket);
 /// Calls a function with each field of the header.
 void runloops_link_fields(
@@ -98,12 +99,13 @@ bool runloops_link_answer(struct runloops_link *link, unsigned status, struct ru
 struct runloops_answer *runloops_answer_new(const void *bytes, size_t count);
 
 enum { runloops_body_later = 0, runloops_body_end = -1, runloops_body_failed = -2 };
-/// Asked for bytes of a body. Returns their number or one of the values above; for 0 the connection must be suspended.
+/// Called for bytes of a body. Returns their number or one of the values above; if it returns 0, it must have suspended the
+/// connection.
 typedef long (*runloops_read_body)(void *context, void *room, size_t capacity);
-/// Makes an answer whose body is asked for while it is sent; NULL if there is no memory. `count` is -1 if it is not known.
+/// Makes an answer whose body is produced while it is sent; NULL if there is no memory. `count` is -1 if it is not known.
 struct runloops_answer *runloops_answer_new_stream(
     int64_t count, runloops_read_body read, void (*release)(void *context), void *context);
-/// Makes an answer whose body is read from a regular file, which it closes; NULL if there is no memory.
+/// Makes an answer whose body is read from a regular file, which the answer closes; NULL if there is no memory.
 struct runloops_answer *runloops_answer_new_file(int descriptor, uint64_t count);
 /// Makes an answer after which the connection leaves HTTP; NULL if there is no memory.
 struct runloops_answer *runloops_answer_new_upgrade(struct runloops_daemon *daemon);
@@ -113,5 +115,5 @@ void runloops_answer_free(struct runloops_answer *answer);
 /// Closes the daemon's descriptor of a connection that has left HTTP. Duplicates stay open.
 void runloops_upgraded_release(struct runloops_upgraded *upgraded);
 
-/// The size of a regular file behind its offset; -1 for another kind of file, or with errno.
+/// The number of bytes of a regular file after its offset; -1 for another kind of file, or with errno.
 int64_t runloops_body_size(int descriptor);

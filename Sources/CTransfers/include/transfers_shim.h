@@ -4,28 +4,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// libcurl's transfers, as the client needs them. Its functions that set options have variable arguments, which Swift cannot call.
+// The parts of libcurl's transfers that the client needs. libcurl's functions that set options are variadic, and Swift cannot call
+// variadic functions.
 
 /// The transfers of one client: a multi handle.
 struct runloops_transfers;
-/// One transfer: an easy handle, with what it keeps of its request.
+/// One transfer: an easy handle, with the parts of its request that it must keep.
 struct runloops_transfer;
 
-/// Told that libcurl wants a descriptor watched; for nothing any more if both are false.
+/// Called when libcurl wants a descriptor watched; if both are false, no longer watched.
 typedef void (*runloops_watch)(int descriptor, bool read, bool write, void *context);
-/// Told the milliseconds to libcurl's next deadline; -1 for none.
+/// Called with the milliseconds to libcurl's next deadline; -1 for none.
 typedef void (*runloops_alarm)(long milliseconds, void *context);
-/// Given a line of a header, with its line break. Returns false to end the transfer.
+/// Called with a line of a header, with its line break. Returns false to end the transfer.
 typedef bool (*runloops_take_header)(const void *bytes, size_t count, void *context);
 
 enum runloops_taking { runloops_taken, runloops_hold, runloops_refused };
-/// Given bytes of the body: takes them all, holds them back until the transfer is resumed, or refuses them, which ends it.
+/// Called with bytes of the body: takes them all, holds them back until the transfer is resumed, or refuses them, which ends the
+/// transfer.
 typedef enum runloops_taking (*runloops_take_body)(const void *bytes, size_t count, void *context);
 
 enum { runloops_read_wait = -1, runloops_read_failed = -2 };
-/// Asked for bytes of the request's body. Returns their number, 0 at the end, or one of the values above.
+/// Called for bytes of the request's body. Returns their number, 0 at the end, or one of the values above.
 typedef long (*runloops_give_body)(void *bytes, size_t capacity, void *context);
-/// Asked to give the body from its beginning once more. Returns false if that is not possible.
+/// Called to give the body from its beginning once more. Returns false if that is not possible.
 typedef bool (*runloops_rewind)(void *context);
 
 struct runloops_callbacks {
@@ -45,7 +47,7 @@ struct runloops_settings {
     long redirects;
     bool is_compressed;
     enum runloops_versions versions;
-    /// NULL for what the environment says, "" for none.
+    /// NULL for the proxy that the environment names, "" for none.
     const char *proxy;
     const char *authorities;
     const char *certificate;
@@ -84,7 +86,7 @@ enum runloops_result {
     runloops_connection_lost,
     runloops_bad_answer,
     runloops_not_repeatable,
-    /// A callback has refused to go on.
+    /// A callback has refused to continue.
     runloops_stopped,
     runloops_no_memory,
     runloops_other_result,
@@ -99,7 +101,7 @@ struct runloops_transfers *runloops_transfers_new(
 /// Frees a multi handle that has no transfers; `watch` is called for descriptors that it closes.
 void runloops_transfers_free(struct runloops_transfers *transfers);
 
-/// Lets libcurl work on a descriptor, or on what is due if it is -1.
+/// Lets libcurl work on a descriptor or, if it is -1, on everything that is due.
 void runloops_transfers_act(struct runloops_transfers *transfers, int descriptor, bool read, bool write, bool error);
 /// Takes the next transfer that is complete: its context, with libcurl's code; NULL if there is none.
 void *runloops_transfers_next(struct runloops_transfers *transfers, int *code);
@@ -116,9 +118,9 @@ int runloops_transfer_begin(
     void *context);
 /// Takes a transfer out of its multi handle. Never waits.
 void runloops_transfer_end(struct runloops_transfer *transfer, struct runloops_transfers *transfers);
-/// Goes on with a transfer that held bytes back, or waited for bytes to send. It may call the callbacks. Returns libcurl's code.
+/// Continues a transfer that held bytes back, or waited for bytes to send. This may call the callbacks. Returns libcurl's code.
 int runloops_transfer_resume(struct runloops_transfer *transfer);
-/// Has the next request of a redirect sent with the method that libcurl chooses, not with the name that was given.
+/// Makes the next request of a redirect use the method that libcurl chooses, not the name that was given.
 void runloops_transfer_forget_method(struct runloops_transfer *transfer);
 /// A number that differs when bytes were sent or received; -1 before the request is sent.
 int64_t runloops_transfer_progress(struct runloops_transfer *transfer);
@@ -128,5 +130,5 @@ const char *runloops_transfer_words(struct runloops_transfer *transfer, int code
 /// The kind of a code of libcurl. `is_redirected` is true if an answer has redirected the request.
 enum runloops_result runloops_transfer_result(int code, bool is_redirected);
 
-/// The size in bytes of what is left of a regular file; -1 for another kind of file, or with errno. `*offset` is where it stands.
+/// The number of bytes of a regular file after its offset, which is `*offset`; -1 for another kind of file, or with errno.
 int64_t runloops_file_rest(int descriptor, bool *is_regular, int64_t *offset);
