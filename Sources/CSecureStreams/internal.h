@@ -37,14 +37,14 @@ struct runloops_tls_context {
 struct runloops_tls_stream {
     SSL *ssl;
     int socket;
-    /// The encrypted bytes that the kernel has not accepted: `capacity` is that of the memory, `start` what it has accepted.
+    /// The encrypted bytes that the kernel has not accepted, from `start` to `end`, in a memory of `capacity` bytes.
     unsigned char *output;
     size_t start, end, capacity;
     /// True once the hand-shake is done.
     bool is_open;
-    /// True once this side has ended its stream: the socket's follows when all is sent.
+    /// True once this side has ended its stream: the socket's stream ends when all bytes are sent.
     bool ends;
-    /// The condition that reading the socket has met.
+    /// The end or the errno that reading the socket has met.
     bool is_at_end;
     int error;
     /// The first error of OpenSSL that ended the stream; 0 for none.
@@ -59,5 +59,5 @@ struct runloops_tls_stream *runloops_tls_stream_of(const SSL *ssl);
 /// Keeps a new session of a client. A callback of OpenSSL.
 int runloops_tls_keep_session(SSL *ssl, SSL_SESSION *session);
 
-/// Copies the words of OpenSSL's first error, and forgets its errors. Returns the error.
+/// Copies the words of OpenSSL's first error, and clears its errors. Returns the error.
 unsigned long runloops_tls_take_words(char words[runloops_tls_text]);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/// The bytes that OpenSSL reads from a socket at once: four records, each of 16,384 bytes and a little more.
+/// The number of bytes that OpenSSL reads from a socket at once: four records, each of 16,384 bytes and a little more.
 enum { read_ahead = 66560 };
 
 /// Chooses the identity of a server for the name that a client asks for. A callback of OpenSSL.
@@ -46,7 +46,7 @@ static bool set_identity(SSL_CTX *context, const struct runloops_tls_identity *i
     return SSL_CTX_use_cert_and_key(context, identity->certificate, identity->key, identity->chain, 1) == 1;
 }
 
-/// Has a server name the issuers that it trusts, so that a client can choose its certificate.
+/// Makes a server name the issuers that it trusts, so that a client can choose its certificate.
 static bool name_issuers(SSL_CTX *context, X509_STORE *store) {
     STACK_OF(X509) *issuers = X509_STORE_get1_all_certs(store);
     bool is_good = issuers != NULL;
@@ -98,7 +98,7 @@ static SSL_CTX *make(struct runloops_tls_context *owner, enum runloops_tls_probl
         SSL_CTX_set_tlsext_servername_callback(context, choose_name);
         SSL_CTX_set_tlsext_servername_arg(context, owner);
     } else {
-        // Returns 0 for success.
+        // SSL_CTX_set_alpn_protos returns 0 for success.
         if (owner->protocols_count
             && SSL_CTX_set_alpn_protos(context, owner->protocols, (unsigned)owner->protocols_count) != 0) {
             *problem = runloops_tls_bad_setting;

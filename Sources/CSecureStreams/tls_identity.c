@@ -12,7 +12,7 @@ unsigned long runloops_tls_take_words(char words[runloops_tls_text]) {
     return code;
 }
 
-/// Gives OpenSSL a passphrase. Without one, it would ask on the terminal.
+/// Gives OpenSSL a passphrase; -1 if there is none. Without this callback, OpenSSL would ask on the terminal.
 static int give_passphrase(char *buffer, int size, int is_writing, void *passphrase) {
     (void)is_writing;
     if (passphrase == NULL || (int)strlen(passphrase) > size) return -1;
@@ -32,7 +32,7 @@ static STACK_OF(X509) * certificates(const void *bytes, size_t count) {
     while (is_good) {
         X509 *certificate = PEM_read_bio_X509(input, NULL, give_passphrase, NULL);
         if (certificate == NULL) {
-            // The end of the text, if at least one certificate was there.
+            // This is the end of the text, if at least one certificate was read.
             is_good = sk_X509_num(list) > 0 && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
             break;
         }

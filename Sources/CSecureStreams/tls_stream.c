@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/// The encrypted bytes from which on no more are made before the kernel has accepted them: four records.
+/// The number of unsent encrypted bytes at which no more bytes are encrypted until the kernel has accepted some: four records.
 enum { enough = 65536 };
 
 // MARK: - The socket, as OpenSSL sees it
@@ -226,7 +226,7 @@ void runloops_tls_end(struct runloops_tls_stream *stream) {
 void runloops_tls_drain(int socket) {
     shutdown(socket, SHUT_WR);
     char bytes[4096];
-    // What has arrived by now; a peer that goes on sending gets a reset.
+    // Only bytes that have arrived by now are discarded; a peer that continues to send gets a reset.
     for (int rounds = 0; rounds < 64; rounds++)
         if (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) return;
 }

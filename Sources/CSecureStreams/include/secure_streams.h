@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// TLS of OpenSSL 3 for streams. Its options are macros, and its sockets raise SIGPIPE; neither is of use to Swift.
+// TLS for streams, with OpenSSL 3. OpenSSL's options are macros, and its sockets raise SIGPIPE; Swift can use neither.
 
 /// A certificate with its chain and its private key.
 struct runloops_tls_identity;
@@ -29,14 +29,14 @@ enum runloops_tls_problem {
 
 enum { runloops_tls_text = 256 };
 
-/// Makes an identity of PEM: certificates, the first of which is its own, and a key. Returns NULL, with the problem and the words
-/// of OpenSSL.
+/// Makes an identity from PEM: certificates, the first of which is its own, and a key. On failure, returns NULL, with the problem
+/// and the words of OpenSSL.
 struct runloops_tls_identity *runloops_tls_identity(
     const void *certificates, size_t certificates_count, const void *key, size_t key_count, const char *passphrase,
     enum runloops_tls_problem *problem, char words[runloops_tls_text]);
 void runloops_tls_free_identity(struct runloops_tls_identity *identity);
 
-/// Makes a set of trusted certificates of PEM. Returns NULL, with the problem.
+/// Makes a set of trusted certificates from PEM. On failure, returns NULL, with the problem.
 struct runloops_tls_trust *runloops_tls_trust(
     const void *certificates, size_t count, enum runloops_tls_problem *problem, char words[runloops_tls_text]);
 void runloops_tls_free_trust(struct runloops_tls_trust *trust);
@@ -45,29 +45,29 @@ enum runloops_tls_asking { runloops_tls_asks_not, runloops_tls_asks, runloops_tl
 
 struct runloops_tls_settings {
     bool is_server;
-    /// At least one of them.
+    /// At least one of them is true.
     bool takes_tls12, takes_tls13;
     /// May be NULL.
     const struct runloops_tls_identity *identity;
     /// NULL for that of the system.
     const struct runloops_tls_trust *trust;
-    /// The names of protocols, each behind its length.
+    /// The names of protocols, each after its length.
     const void *protocols;
     size_t protocols_count;
     /// For the server: the client's certificate.
     enum runloops_tls_asking asking;
-    /// For the server: a client that asks for another name than those added is refused.
+    /// For the server: true if a client is refused that asks for a name that was not added.
     bool refuses_names;
     long session_seconds;
     /// For the server: the number of tickets that a client gets; for the client: 0 if no session is kept.
     size_t tickets;
 };
 
-/// Makes a context; retains what the settings name. Returns NULL, with the problem.
+/// Makes a context, which retains the objects that the settings name. On failure, returns NULL, with the problem.
 struct runloops_tls_context *runloops_tls_context(
     struct runloops_tls_settings settings, enum runloops_tls_problem *problem, char words[runloops_tls_text]);
 
-/// Adds an identity of a server for a name, which may begin with "*.". Not after the first stream.
+/// Adds an identity of a server for a name, which may begin with "*.". Not to be called after the first stream is made.
 bool runloops_tls_add_name(
     struct runloops_tls_context *context, const char *name, const struct runloops_tls_identity *identity,
     enum runloops_tls_problem *problem, char words[runloops_tls_text]);
@@ -80,12 +80,12 @@ struct runloops_tls_stream *runloops_tls_stream(struct runloops_tls_context *con
 void runloops_tls_free_stream(struct runloops_tls_stream *stream);
 
 /// Sets the name that a client asks for, and that the server's certificate must have: of a host, or a numeric address. Returns
-/// false if it can be no name.
+/// false if it cannot be a name.
 bool runloops_tls_expect(struct runloops_tls_stream *stream, const char *name);
 
 /// Offers a session to resume.
 void runloops_tls_offer_session(struct runloops_tls_stream *stream, void *session);
-/// Takes the latest session that can be resumed; NULL if there is none since the last call.
+/// Takes the latest session that can be resumed; NULL if there is no new one since the last call.
 void *runloops_tls_take_session(struct runloops_tls_stream *stream);
 void runloops_tls_free_session(void *session);
 bool runloops_tls_is_resumable(const void *session);
@@ -98,25 +98,25 @@ enum runloops_tls_status {
     runloops_tls_waits,
     /// The peer has ended its stream with a notice.
     runloops_tls_ended,
-    /// The socket has ended without one.
+    /// The socket has ended without a notice.
     runloops_tls_truncated,
-    /// `runloops_tls_failure` tells.
+    /// `runloops_tls_failure` returns the failure.
     runloops_tls_failed,
     /// `runloops_tls_error` is the errno.
     runloops_tls_broken,
 };
 
-/// Goes on with the hand-shake. What is to be sent waits for `runloops_tls_flush`.
+/// Continues the hand-shake. Bytes that are to be sent wait for `runloops_tls_flush`.
 enum runloops_tls_status runloops_tls_shake_hands(struct runloops_tls_stream *stream);
 
-/// Receives bytes until the buffer is full or no more can be had. Sets their number.
+/// Receives bytes until the buffer is full or no more are available. Sets `*count` to their number.
 enum runloops_tls_status runloops_tls_receive(
     struct runloops_tls_stream *stream, void *bytes, size_t capacity, size_t *count);
 
-/// True if records, or parts of one, were read from the socket and not received.
+/// True if records, or parts of one, were read from the socket and not yet received.
 bool runloops_tls_has_pending(const struct runloops_tls_stream *stream);
 
-/// Encrypts bytes. Returns their number, which is less than given once enough of them wait.
+/// Encrypts bytes. Returns the number of bytes that it has taken, which is less than `count` once enough encrypted bytes wait.
 size_t runloops_tls_send(struct runloops_tls_stream *stream, const void *bytes, size_t count);
 
 /// The number of encrypted bytes that the kernel has not accepted.
@@ -128,15 +128,15 @@ long runloops_tls_flush(struct runloops_tls_stream *stream);
 /// Discards encrypted bytes that the kernel has not accepted.
 void runloops_tls_discard(struct runloops_tls_stream *stream);
 
-/// Adds the notice of the end to what is to be sent; sending on the socket ends with it.
+/// Adds the notice of the end to the bytes that are to be sent; sending on the socket ends with it.
 void runloops_tls_end(struct runloops_tls_stream *stream);
 
-/// Ends sending on the socket, and discards what has arrived, so that an alert is not lost by a reset.
+/// Ends sending on the socket, and discards bytes that have arrived, so that an alert is not lost by a reset.
 void runloops_tls_drain(int socket);
 
 int runloops_tls_error(const struct runloops_tls_stream *stream);
 
-/// The causes of a failure, as Streams tells them.
+/// The causes of a failure, as Streams reports them.
 enum runloops_tls_cause {
     runloops_tls_expired,
     runloops_tls_not_yet_valid,
