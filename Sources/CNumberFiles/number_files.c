@@ -34,7 +34,8 @@ void runloops_number_file_store(uint64_t *number, uint64_t value) {
 }
 
 const uint64_t *runloops_number_file_map(int descriptor) {
-    // Only files in memory have seals. A file of another kind may make its reader wait, and one that shrinks may end it.
+    // Only files in memory have seals. A file of another kind may make its reader wait, and a file that shrinks may end the
+    // reader's process.
     int seals = fcntl(descriptor, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_SHRINK)) return NULL;
     struct stat status;

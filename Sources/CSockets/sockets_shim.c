@@ -56,7 +56,7 @@ int runloops_set_blocking(int descriptor) {
     return fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-// Newer than the headers of many systems. A few architectures number their options differently, and do without this one.
+// This option is newer than the headers of many systems. A few architectures number their options differently, and do without it.
 #if !defined(SO_PASSRIGHTS) && (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || defined(__arm__) || \
                                 defined(__riscv))
 #define SO_PASSRIGHTS 83
@@ -166,8 +166,8 @@ int runloops_receive(
     // MSG_TRUNC: the result is the packet's length, not the number of bytes that fit.
     int flags = MSG_CMSG_CLOEXEC | MSG_TRUNC | (waits ? 0 : MSG_DONTWAIT);
     if (permitted >= 0) {
-        // recvmsg closes the descriptors that it has no room for, on this thread. While this peeks, the kernel's queue keeps
-        // the packet with its descriptors, so nothing is closed for good.
+        // recvmsg closes the descriptors that it has no room for, on this thread. During the peek, the kernel's queue keeps the
+        // packet with its descriptors, so nothing is closed for good.
         struct msghdr peek = {0};
         if (permitted > 0) {
             peek.msg_control = control.bytes;
@@ -210,7 +210,7 @@ int runloops_receive(
 }
 
 bool runloops_is_drained(int socket) {
-    // recvmsg reports an empty packet and the end alike. Only a packet has a time, if the socket reports times.
+    // recvmsg reports an empty packet and the end alike. If the socket reports times, only a packet has a time.
     int value = 1;
     if (setsockopt(socket, SOL_SOCKET, SO_TIMESTAMP, &value, sizeof(value)) != 0) return false;
     union {

@@ -99,7 +99,7 @@ int runloops_resolve(
     struct addrinfo hints = {.ai_flags = AI_ADDRCONFIG, .ai_socktype = SOCK_STREAM}, *found = NULL;
     int result = getaddrinfo(host, NULL, &hints, &found);
     if (result == EAI_NONAME || result == EAI_ADDRFAMILY) {
-        // AI_ADDRCONFIG hides the loopback addresses of a machine without other ones.
+        // AI_ADDRCONFIG hides the loopback addresses of a machine without other addresses.
         hints.ai_flags = 0;
         result = getaddrinfo(host, NULL, &hints, &found);
     }
@@ -165,7 +165,7 @@ int runloops_lock_directory_of(const char *path) {
     int directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(parent);
     if (directory == -1) return -1;
-    // A process that keeps the lock must not keep servers from starting.
+    // A process that holds the lock must not prevent servers from starting.
     const struct timespec pause = {.tv_nsec = 1000000};
     for (int attempt = 0; attempt < 1000; attempt++) {
         if (flock(directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) break;
@@ -175,13 +175,13 @@ int runloops_lock_directory_of(const char *path) {
 }
 
 bool runloops_path_is_stale(const void *address, unsigned length) {
-    // Connecting to a file of another kind is refused, too.
+    // The kernel also refuses to connect to a file of another kind.
     struct stat file;
     if (lstat(((const struct sockaddr_un *)address)->sun_path, &file) == -1 || !S_ISSOCK(file.st_mode)) return false;
     const char *call;
     int probe = open_stream(address, &call);
     if (probe == -1) return false;
-    // A live listener answers at once, or says that its backlog is full.
+    // The kernel connects to a live listener at once, or reports that its backlog is full.
     bool is_stale = connect(probe, address, length) == -1 && errno == ECONNREFUSED;
     close(probe);
     return is_stale;
@@ -198,7 +198,7 @@ int runloops_connect_stream(const void *address, unsigned length, bool *is_conne
     int socket = open_stream(address, call);
     if (socket == -1) return -1;
     *is_connected = connect(socket, address, length) == 0;
-    // After an interruption the kernel goes on connecting, as after EINPROGRESS.
+    // After an interruption, the kernel continues to connect, as after EINPROGRESS.
     if (!*is_connected && errno != EINPROGRESS && errno != EINTR) return failed(socket, call, "connect");
     return socket;
 }

@@ -10,15 +10,15 @@ int runloops_number_file_open(uint64_t **number);
 /// Unmaps the number of a file.
 void runloops_number_file_unmap(uint64_t *number);
 
-/// Stores a number, little-endian, behind everything that this thread has stored before.
+/// Stores a number, little-endian, after everything that this thread has stored before (release ordering).
 void runloops_number_file_store(uint64_t *number, uint64_t value);
 
-/// Maps the number of a file of another process, to be read at any time. Never waits: anything else than a memory file whose
-/// size cannot change is refused. Returns NULL then.
+/// Maps the number of a file of another process, to be read at any time. Never waits: it refuses any descriptor but that of a
+/// memory file whose size cannot shrink, and then returns NULL.
 const uint64_t *runloops_number_file_map(int descriptor);
 
-/// Unmaps such a number.
+/// Unmaps a number that `runloops_number_file_map` has mapped.
 void runloops_number_file_unmap_reader(const uint64_t *number);
 
-/// Reads such a number.
+/// Reads a number that `runloops_number_file_map` has mapped.
 uint64_t runloops_number_file_load(const uint64_t *number);

@@ -22,7 +22,7 @@ struct runloops_packet {
     bool exceeds_permitted;
 };
 
-/// The process at the other end.
+/// The identity of the process at the other end.
 struct runloops_peer {
     int32_t process;
     uint32_t user, group;
@@ -57,7 +57,7 @@ int runloops_peer_of(int socket, struct runloops_peer *peer);
 /// Gets the space, in bytes, for packets that were sent and not yet received. Returns -1 with errno.
 int runloops_sending_space(int socket);
 
-/// Sets that space. Returns -1 with errno.
+/// Sets the space that `runloops_sending_space` returns. Returns -1 with errno.
 int runloops_set_sending_space(int socket, int bytes);
 
 /// Sends one packet of two parts, one after the other, and descriptors, which stay open here. Never waits, and never raises
@@ -66,13 +66,13 @@ long runloops_send(
     int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *descriptors,
     size_t descriptor_count);
 
-/// Receives one packet with its descriptors, close-on-exec. Waits for it if asked to, and if the socket is blocking.
+/// Receives one packet with its descriptors, close-on-exec. Waits for a packet if `waits` is true and the socket is blocking.
 /// Returns -1 with errno, and nothing open.
 ///
-/// With a number of permitted descriptors from 0 on, it peeks at the packet before it receives it, at the price of a system
-/// call, and leaves a packet with more descriptors in the queue. Then it closes no descriptor. With -1 it receives at once, and
-/// the kernel closes the descriptors that this process cannot open, on this thread. Only one thread may receive from the socket
-/// at a time.
+/// If `permitted` is 0 or more, the function peeks at the packet before it receives the packet, at the price of a system call, and
+/// leaves a packet with more descriptors in the queue. It then closes no descriptor. If `permitted` is -1, the function receives at
+/// once, and the kernel closes the descriptors that this process cannot open, on the calling thread. Only one thread may receive
+/// from the socket at a time.
 int runloops_receive(
     int socket, bool waits, int permitted, void *buffer, size_t capacity,
     int descriptors[runloops_most_descriptors], struct runloops_packet *packet);
@@ -86,14 +86,14 @@ size_t runloops_descriptor_limit(void);
 /// True if this process can open the descriptors of two packets: the highest numbers below its limit are not in use.
 bool runloops_has_free_descriptors(void);
 
-/// Reads the cheapest clock, in nanoseconds. It is some milliseconds behind, and never goes backwards.
+/// Reads the cheapest clock, in nanoseconds. The clock is some milliseconds behind, and never goes backwards.
 int64_t runloops_coarse_time(void);
 
-/// The event of a wait. Each wait also ends when the other end is gone.
+/// The event that a wait is for. Each wait also ends when the other end has hung up.
 enum runloops_awaited { runloops_wait_to_read, runloops_wait_to_write, runloops_wait_for_end };
 
-/// Waits until a socket can be read or written, or the other end is gone. Returns 0 in time, 1 if the time is over, -1 with
-/// errno. A negative time waits forever.
+/// Waits until a socket can be read or written, or the other end has hung up. Returns 0 if that happens in time, 1 if the time is
+/// over, -1 with errno. A negative time waits forever.
 int runloops_wait_for_socket(int socket, enum runloops_awaited event, int64_t nanoseconds);
 
 /// True if the other end will send nothing more.

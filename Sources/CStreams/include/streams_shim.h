@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The most bytes that the address of a socket takes, as the kernel has it.
+/// The maximum number of bytes of the address of a socket, in the kernel's representation.
 enum { runloops_address_capacity = 128 };
 
-/// The most bytes of the text of an IP address, with its scope and the zero at its end.
+/// The maximum number of bytes of the text of an IP address, with its scope and the zero at its end.
 enum { runloops_address_text = 128 };
 
 /// The kind of an address.
@@ -23,7 +23,7 @@ enum runloops_address_kind {
     runloops_address_unnamed,
 };
 
-/// Makes the address of a numeric host. Returns its length; 0 if the text is no numeric address.
+/// Makes the address of a numeric host. Returns its length; 0 if the text is not a numeric address.
 unsigned runloops_ip_address(const char *host, uint16_t port, void *address);
 
 /// Makes the address of a Unix socket, from a path or an abstract name. Returns its length; 0 if the name is too long or empty.
@@ -35,11 +35,11 @@ enum runloops_address_kind runloops_kind_of_address(const void *address, unsigne
 /// Returns the port of an IP address.
 uint16_t runloops_port_of_address(const void *address, unsigned length);
 
-/// Writes an IP address as text, with the scope but without the port. Returns false if it is none.
+/// Writes an IP address as text, with the scope but without the port. Returns false if the address is not an IP address.
 bool runloops_host_of_address(const void *address, unsigned length, char text[runloops_address_text]);
 
-/// Returns the bytes by which peers are told apart: an IPv4 address in IPv6 form, or the network of an IPv6 address, which are
-/// its first 64 bits. A host may use any address of that network.
+/// Writes the bytes that distinguish peers: an IPv4 address in IPv6 form, or the network of an IPv6 address, which is its first 64
+/// bits. A host may use any address of that network.
 bool runloops_peer_key(const void *address, unsigned length, uint8_t key[16]);
 
 /// The place of the path, or of the abstract name, in the address of a Unix socket.
@@ -57,7 +57,7 @@ const char *runloops_resolve_words(int code);
 struct runloops_listen_options {
     int backlog;
     bool reuses_port;
-    /// An IPv6 socket takes IPv4 connections, too.
+    /// True if an IPv6 socket takes IPv4 connections, too.
     bool takes_ipv4;
 };
 
@@ -67,8 +67,8 @@ int runloops_listen(
     const void *address, unsigned length, struct runloops_listen_options options, const char **call);
 
 /// Locks the directory of a path, so that only one listener at a time replaces the file of one that has ended. Returns its
-/// descriptor, which holds the lock until it is closed; -1 if the directory cannot be opened. Waits for at most a second, and
-/// goes on without the lock then.
+/// descriptor, which holds the lock until it is closed; -1 if the directory cannot be opened. Waits for the lock for at most a
+/// second, and then continues without it.
 int runloops_lock_directory_of(const char *path);
 
 /// True if no process listens at the path of a Unix socket any more.
@@ -77,7 +77,7 @@ bool runloops_path_is_stale(const void *address, unsigned length);
 /// Accepts a connection, non-blocking and close-on-exec, with the address of its peer. Returns -1 with errno.
 int runloops_accept_stream(int listener, void *address, unsigned *length);
 
-/// Opens a socket, non-blocking and close-on-exec, and begins to connect it. Returns -1 with errno; else `*is_connected`.
+/// Opens a socket, non-blocking and close-on-exec, and begins to connect it. Returns -1 with errno; otherwise sets `*is_connected`.
 int runloops_connect_stream(const void *address, unsigned length, bool *is_connected, const char **call);
 
 /// Returns the error of a socket, and clears it; 0 for none.
@@ -94,7 +94,7 @@ bool runloops_listens(int descriptor);
 /// Makes a descriptor non-blocking. Returns -1 with errno.
 int runloops_make_non_blocking(int descriptor);
 
-/// Makes a socket send each write at once. Errors are ignored, because a Unix socket does so anyway.
+/// Makes a socket send each write at once. Errors are ignored, because a Unix socket always sends at once.
 void runloops_send_without_delay(int socket);
 
 /// Makes the kernel probe the peer of an idle TCP connection (keep-alive).
@@ -109,7 +109,7 @@ struct runloops_part {
     size_t count;
 };
 
-/// The most parts that one call sends.
+/// The maximum number of parts that one call sends.
 enum { runloops_most_parts = 64 };
 
 /// Sends parts, one after the other. Never waits, and never raises SIGPIPE. Returns the number of bytes, or -1 with errno.
@@ -118,18 +118,18 @@ long runloops_send_parts(int socket, const struct runloops_part *parts, int coun
 /// Receives bytes. Never waits. Returns their number, 0 at the end of the stream, or -1 with errno.
 long runloops_receive_bytes(int socket, void *buffer, size_t capacity);
 
-/// True if a socket is writable, or has failed. So an attempt to connect has ended.
+/// True if a socket is writable, or has failed: an attempt to connect has then ended.
 bool runloops_is_writable(int socket);
 
-/// True if the peer has ended its stream, and nothing that it has sent before is left to receive.
+/// True if the peer has ended its stream, and no byte of it is left to receive.
 bool runloops_is_at_end(int socket);
 
-/// Ends sending, so that the peer reads the end of the stream after all that was sent.
+/// Ends sending, so that the peer reads the end of the stream after all sent bytes.
 int runloops_end_sending(int socket);
 
-/// Makes an event descriptor readable, and not readable any more.
+/// Makes an event descriptor readable, or no longer readable.
 void runloops_raise_event(int event);
 void runloops_lower_event(int event);
 
-/// The file at a path, so that it can be told from another one that is there later. Returns false if there is none.
+/// Gets the identity of the file at a path, which differs from that of a later file at the path. Returns false if there is no file.
 bool runloops_file_at(const char *path, uint64_t identity[2]);
