@@ -6,7 +6,7 @@
 
 bool runloops_cycles_are_steady(void) {
 #if defined(__x86_64__)
-    // Bit 8 of EDX: the counter goes on at one rate in every state of the processor, asleep or slowed down.
+    // Bit 8 of EDX: the counter runs at one rate in every state of the processor, asleep or slowed down.
     unsigned eax, ebx, ecx, edx;
     return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && edx & (1u << 8);
 #else

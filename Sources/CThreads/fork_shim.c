@@ -28,7 +28,7 @@ int runloops_watch_forks(void) { return pthread_atfork(0, 0, in_child); }
 // The thread sanitizer knows at most 63 locks that a thread holds at once, and a fork holds them all.
 enum { LOG2_COUNT = 5, COUNT = 1 << LOG2_COUNT };
 
-// Each alone on a pair of cache lines, as processors fetch them.
+// Each lock is alone on a pair of cache lines, which processors fetch together.
 static struct lock {
     _Alignas(128) pthread_mutex_t mutex;
 } locks[COUNT];
@@ -43,7 +43,7 @@ void runloops_fork_lock(const void *guarded) { pthread_mutex_lock(lock_of(guarde
 void runloops_fork_unlock(const void *guarded) { pthread_mutex_unlock(lock_of(guarded)); }
 unsigned long runloops_fork_lock_stride(void) { return sizeof(struct lock); }
 
-// In one order always. Other threads hold one at most, so this cannot close a circle.
+// The order is always the same. Other threads hold at most one lock, so this cannot close a circle.
 static void before_fork(void) {
     for (int i = 0; i < COUNT; i++) pthread_mutex_lock(&locks[i].mutex);
 }
@@ -52,8 +52,8 @@ static void after_fork(void) {
     for (int i = COUNT - 1; i >= 0; i--) pthread_mutex_unlock(&locks[i].mutex);
 }
 
-// Before main, and so before the handlers of a program that uses this library under a lock of its own: handlers that are
-// registered later run earlier, so that lock is taken first at a fork, as it is elsewhere.
+// This runs before main, and so before a program that uses this library under a lock of its own registers its handlers. Handlers
+// that are registered later run earlier, so that the program's lock is taken first at a fork, as it is elsewhere.
 __attribute__((constructor)) static void take_locks_at_forks(void) {
     for (int i = 0; i < COUNT; i++) pthread_mutex_init(&locks[i].mutex, NULL);
     if (pthread_atfork(before_fork, after_fork, after_fork) == 0) return;

@@ -27,7 +27,7 @@ struct slot {
     _Atomic unsigned unrecorded;
     /// The process that installed the handler; set before the handler is. A handler of the previous source may still read it.
     _Atomic pid_t owner;
-    /// The action before that; set before the handler is, too.
+    /// The action before the handler was installed; set before the handler is, too.
     struct sigaction previous;
 };
 
@@ -42,20 +42,20 @@ static void record(struct slot *slot, int writing_end, int number, const siginfo
         signal.process = info->si_pid;
         signal.user = info->si_uid;
     }
-    // So short a write to a pipe is whole, or refused.
+    // So short a write to a pipe is either complete or refused.
     ssize_t written;
     do written = write(writing_end, &signal, sizeof signal);
     while (written < 0 && errno == EINTR);
     if (written == sizeof signal) return;
     atomic_fetch_add(&slot->unrecorded, 1);
-    // The reader looks at the count after each record. It may just have read the last record and looked, so another one
-    // follows. If the pipe refuses that one, too, it holds records that the reader has yet to read.
+    // The reader takes `unrecorded` after each record. It may just have read the last record and taken the count, so this writes
+    // another record. If the pipe refuses that record, too, the pipe holds records that the reader has yet to read.
     struct runloops_signal more = {0};
     do written = write(writing_end, &more, sizeof more);
     while (written < 0 && errno == EINTR);
 }
 
-// The system call itself, because a signal handler may use no lock and no condition variable.
+// This makes the system call itself, because a signal handler may use no lock and no condition variable.
 static void futex(_Atomic unsigned *word, int operation, unsigned value) {
     syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
@@ -65,21 +65,23 @@ static void handle(int number, siginfo_t *info, void *context) {
     int saved = errno;
     struct slot *slot = &slots[number];
     if (getpid() != slot->owner) {
-        // This is a forked child, and the pipe belongs to its parent. The signal has the effect here that it had before.
+        // This is a forked child, and the pipe belongs to its parent. Here, the signal has the effect that it had before the
+        // handler was installed.
         sigaction(number, &slot->previous, NULL);
         raise(number);
         errno = saved;
         return;
     }
-    // Adds to `running`, then loads `writing_end`; `runloops_signal_stop` stores -1 first, then loads `running`. So either that
-    // waits for this handler, or this handler sees -1. Cancellation is off, because `write` is a cancellation point.
+    // Adds to `running`, then loads `writing_end`; `runloops_signal_stop` stores -1 first, then loads `running`. So either
+    // `runloops_signal_stop` waits for this handler, or this handler sees -1. Cancellation is off, because `write` is a
+    // cancellation point.
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     atomic_fetch_add(&slot->running, 1);
     int writing_end = atomic_load(&slot->writing_end);
     if (writing_end >= 0) record(slot, writing_end, number, info);
-    // Subtracts from `running`, then loads `awaited`; `wait_for_handlers` stores `awaited` first, then loads `running`. So
-    // either that sees 0, or this handler wakes it.
+    // Subtracts from `running`, then loads `awaited`; `wait_for_handlers` stores `awaited` first, then loads `running`. So either
+    // `wait_for_handlers` sees 0, or this handler wakes its thread.
     if (atomic_fetch_sub(&slot->running, 1) == 1 && atomic_load(&slot->awaited)) futex(&slot->running, FUTEX_WAKE, INT_MAX);
     pthread_setcancelstate(cancelling, NULL);
     errno = saved;
@@ -104,7 +106,7 @@ int runloops_signal_start(int number, int writing_end) {
     atomic_store(&slot->writing_end, writing_end);
     memset(&action, 0, sizeof action);
     action.sa_sigaction = handle;
-    // A system call that the handler interrupts goes on afterwards, if the kernel can do that.
+    // A system call that the handler interrupts continues afterwards, if the kernel can do that.
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     if (sigaction(number, &action, NULL) == 0) return 0;
@@ -115,8 +117,8 @@ int runloops_signal_start(int number, int writing_end) {
 
 /// Sleeps until no handler runs.
 ///
-/// A handler's thread may have lost its processor to the calling one. If that is a real-time thread, the other one runs only
-/// while it sleeps: yielding the processor is not enough.
+/// The thread of a handler may have lost its processor to the calling thread. If the calling thread is a real-time thread, the
+/// other thread runs only while the calling thread sleeps: yielding the processor is not enough.
 static void wait_for_handlers(struct slot *slot) {
     atomic_store(&slot->awaited, true);
     unsigned running;
@@ -128,8 +130,8 @@ void runloops_signal_stop(int number) {
     struct slot *slot = &slots[number];
     struct sigaction action;
     if (sigaction(number, NULL, &action) == 0 && is_ours(&action)) {
-        // Signals from before the end were the source's. Ignoring a signal makes the kernel discard those that wait; restored
-        // to their previous action, most of them would end the process now.
+        // Signals that were sent before the end belong to the source. Ignoring a signal makes the kernel discard those that wait;
+        // with the previous action restored, most of them would end the process now.
         memset(&action, 0, sizeof action);
         action.sa_handler = SIG_IGN;
         sigaction(number, &action, NULL);
@@ -149,7 +151,7 @@ bool runloops_signal_ignore(int number) {
     struct sigaction ignored = {.sa_handler = SIG_IGN};
     if (sigaction(number, &ignored, &action) != 0) return false;
     if (!is_others(&action)) return true;
-    // Another thread has installed a handler since.
+    // Another thread has installed a handler meanwhile.
     sigaction(number, &action, NULL);
     return false;
 }
@@ -199,7 +201,7 @@ static bool read_record(int descriptor, void *record, size_t size) {
 unsigned runloops_signal_next(
     int number, const struct runloops_signal_descriptors *descriptors, struct runloops_signal *signal) {
     if (read_record(descriptors->reading_end, signal, sizeof *signal)) {
-        // After the read: see `record`.
+        // The count is taken after the read: see `record`.
         unsigned unrecorded = atomic_exchange(&slots[number].unrecorded, 0);
         if (signal->number != 0) return unrecorded + 1;
         signal->number = number;

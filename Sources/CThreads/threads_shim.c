@@ -41,7 +41,7 @@ int runloops_thread_id(void) { return gettid(); }
 
 static int processors_at_start = 1;
 
-// Before main, so before anything can have confined the first thread.
+// This runs before main, and so before anything can have confined the first thread.
 __attribute__((constructor)) static void count_processors(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) processors_at_start = CPU_COUNT(&set);
@@ -68,7 +68,7 @@ void runloops_thread_name(char *name) {
 int runloops_set_nice(int value) {
     // The kernel would silently take the nearest value that it knows.
     if (value < -20 || value > 19) return EINVAL;
-    // A process to POSIX, to Linux this one thread.
+    // POSIX applies this to a process, Linux to this one thread.
     return setpriority(PRIO_PROCESS, (id_t)gettid(), value) == 0 ? 0 : errno;
 }
 
@@ -86,19 +86,19 @@ bool runloops_has_process_fence = false;
 /// True if the kernel granted the fence at the start. Never changed after that.
 static bool was_granted = false;
 
-// Before main: while there is one thread, the kernel need not wait for others.
+// This runs before main: while there is only one thread, the kernel need not wait for others.
 __attribute__((constructor)) static void ask_for_process_fence(void) {
     was_granted = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
     runloops_has_process_fence = was_granted;
 }
 
-/// A filter of system calls was installed since the start, and refuses what the kernel has granted.
+/// Gives up the fence, because a filter of system calls that was installed after the start refuses what the kernel has granted.
 ///
-/// From now on the light half is a full fence by itself. This function waits for the light halves that have read the flag as
-/// true: such a half may have executed its load before its store became visible. No interrupt came in between, because a
-/// processor discards the instructions that it has executed ahead of an interrupt, and the thread then reads the flag again. So
-/// only a full store buffer lies between the two, and a processor empties that within microseconds. If the thread was
-/// interrupted after its store, its load comes later, and sees the stores of the heavy half.
+/// Once the flag is false, the light half is a full fence by itself. This function waits for the light halves that have loaded the
+/// flag as true: such a half may have executed its load before its store became visible. No interrupt came in between, because a
+/// processor discards the instructions that it has executed ahead of an interrupt, and the thread then loads the flag again. So
+/// only a full store buffer lies between the load and the store, and a processor empties that within microseconds. If the thread
+/// was interrupted after its store, it executes its load later, and sees the stores of the heavy half.
 static void give_up_process_fence(void) {
     __atomic_store_n(&runloops_has_process_fence, false, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -109,7 +109,7 @@ static void give_up_process_fence(void) {
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_nsec += 10000000;
     if (end.tv_nsec >= 1000000000) end.tv_sec += 1, end.tv_nsec -= 1000000000;
-    // Until the clock says so: a sleep that is refused or interrupted does not shorten the wait.
+    // Only the clock ends the wait: a sleep that is refused or interrupted does not shorten it.
     do {
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -122,6 +122,6 @@ void runloops_heavy_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!was_granted) return;
     if (runloops_process_fence_is_on() && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
-    // Every caller waits until the first one has given up, and so for the light halves that ran then.
+    // Every caller waits until the first one has given up the fence, and so for the light halves that ran at that time.
     pthread_once(&given_up, give_up_process_fence);
 }

@@ -16,7 +16,7 @@ static inline void runloops_prefetch_for_write(const void *address) {
 #endif
 }
 
-/// The processor's count of cycles; 0 where there is none that is read in a few nanoseconds.
+/// The processor's count of cycles; 0 if there is none that can be read in a few nanoseconds.
 static inline uint64_t runloops_cycles(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();

@@ -4,11 +4,11 @@
 
 /// The facts about the process that every use of a loop checks, in one byte, so that one load reads them all.
 enum {
-    /// The process was forked after `runloops_watch_forks`. Nothing is recorded in it then.
+    /// The process was forked after `runloops_watch_forks`. Nothing is recorded in such a process.
     RUNLOOPS_FORKED = 1,
     /// A flight recorder records.
     RUNLOOPS_RECORDS = 2,
-    /// It records every handler.
+    /// A flight recorder records every handler.
     RUNLOOPS_RECORDS_EVERYTHING = 4,
 };
 extern unsigned char runloops_flags;
@@ -21,18 +21,18 @@ static inline bool runloops_was_forked(void) { return runloops_process_flags() &
 static inline bool runloops_records(void) { return runloops_process_flags() & RUNLOOPS_RECORDS; }
 static inline bool runloops_records_everything(void) { return runloops_process_flags() & RUNLOOPS_RECORDS_EVERYTHING; }
 
-/// Sets the flags of a recorder that begins, or has ended. Not from two threads at once, and not in a child that was forked after
-/// `runloops_watch_forks`. A forked child records nothing until it begins anew.
+/// Sets the flags of a recorder that begins, or has ended. Not to be called from two threads at once, nor in a child that was
+/// forked after `runloops_watch_forks`. A forked child records nothing until it begins to record again.
 void runloops_begin_recording(bool everything);
 void runloops_end_recording(void);
 
-/// Marks every child that is forked from now on as a forked child. Returns an errno, or 0.
+/// Marks every child that is forked after this call as a forked child. Returns an errno, or 0.
 int runloops_watch_forks(void);
 
 /// Takes the lock for a value at an address, one of a few locks that the whole process shares.
 ///
-/// Each fork takes all of them first. So in the child every lock is free, and the values that they guard are whole. A thread
-/// that holds one neither sleeps nor forks, and holds no second one.
+/// Each fork takes all of these locks first. So in the child every lock is free, and the values that the locks guard are whole. A
+/// thread that holds one of them neither sleeps nor forks, and holds no second one.
 void runloops_fork_lock(const void *guarded);
 void runloops_fork_unlock(const void *guarded);
 

@@ -2,7 +2,7 @@
 
 /// The end of a process, as `waitid` reports it.
 struct runloops_process_status {
-    /// `CLD_EXITED`, `CLD_KILLED` or `CLD_DUMPED`; 0 for not yet.
+    /// `CLD_EXITED`, `CLD_KILLED` or `CLD_DUMPED`; 0 if the process has not ended.
     int code;
     /// The exit code, or the signal.
     int status;
@@ -11,5 +11,5 @@ struct runloops_process_status {
 /// Opens a descriptor for a process; -1 for failure, with errno.
 int runloops_pidfd_open(int process);
 
-/// Asks for the status of the process of a descriptor, with the options of `waitid`. Returns an errno, or 0.
+/// Gets the status of the process that a descriptor refers to, with the options of `waitid`. Returns an errno, or 0.
 int runloops_wait(int descriptor, int options, struct runloops_process_status *status);

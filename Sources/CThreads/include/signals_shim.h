@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// A caught signal, as it travels from a signal handler to a loop.
+/// A caught signal, in the form in which a signal handler passes it to a loop.
 struct runloops_signal {
     /// Its number; 0 for a record that stands for signals for which the pipe had no room.
     int32_t number;
@@ -26,15 +26,15 @@ struct runloops_signal_descriptors {
 /// The answer of `runloops_signal_start` if other code has installed a handler.
 #define RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE (-1)
 
-/// Opens the descriptors for a signal. Returns 0, or an errno with nothing open and `call` saying which call failed.
+/// Opens the descriptors for a signal. Returns 0, or an errno with nothing open; `*call` is then the name of the call that failed.
 int runloops_signal_open(int number, struct runloops_signal_descriptors *descriptors, const char **call);
 
-/// Closes them.
+/// Closes the descriptors of a signal.
 void runloops_signal_close(const struct runloops_signal_descriptors *descriptors);
 
-/// Installs the handler for a signal: it writes a `runloops_signal` to the pipe for each one that comes.
+/// Installs the handler for a signal: it writes a `runloops_signal` to the pipe for each signal that arrives.
 ///
-/// Returns 0, an errno, or RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE. Not from two threads at once for one number.
+/// Returns 0, an errno, or RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE. Not to be called from two threads at once for the same number.
 int runloops_signal_start(int number, int writing_end);
 
 /// Restores the previous action of the signal, unless other code has replaced the handler since.

@@ -4,8 +4,8 @@
 
 /// The thread-local state of the package. Each member is null until it is first needed.
 ///
-/// C, because Swift has no thread-local storage of its own, and `pthread_self()` must not be asked in
-/// asynchronous code: it is declared `const`, so the compiler reuses its answer across a suspension.
+/// This is C, because Swift has no thread-local storage of its own, and `pthread_self()` must not be called in asynchronous code:
+/// it is declared `const`, so the compiler reuses its result across a suspension.
 struct runloops_thread_record {
     /// The thread's run loop, retained.
     void *loop;
@@ -15,15 +15,15 @@ struct runloops_thread_record {
     void *calls;
     /// The ring into which a flight recorder writes the thread's events, retained.
     void *events;
-    /// Its number; 0 until it was asked for.
+    /// The thread's number; 0 until it is first needed.
     unsigned long number;
     /// The driver that replaces the thread's clock and sleep in a simulation.
     void *driver;
-    /// The answer of `runloops_is_main_thread`, which takes two system calls to find; 0 for unknown, also in a forked child.
+    /// The result of `runloops_is_main_thread`, which takes two system calls to find; 0 for unknown, also in a forked child.
     char main_thread;
 };
 
-/// One definition in threads_shim.c: a `static __thread` here would be one variable per object file.
+/// There is one definition, in threads_shim.c: a `static __thread` here would be one variable per object file.
 extern __thread struct runloops_thread_record runloops_thread_record;
 
 static inline void *runloops_thread_loop(void) { return runloops_thread_record.loop; }
@@ -45,7 +45,7 @@ static inline bool runloops_thread_has_number(void) { return runloops_thread_rec
 static inline void *runloops_thread_driver(void) { return runloops_thread_record.driver; }
 static inline void runloops_thread_set_driver(void *driver) { runloops_thread_record.driver = driver; }
 
-/// True while the kernel makes every thread of the process pass a full fence when one asks for it. It may become false.
+/// True while the kernel makes every thread of the process pass a full fence when one thread asks for it. It may become false.
 extern bool runloops_has_process_fence;
 
 static inline bool runloops_process_fence_is_on(void) {
@@ -55,9 +55,10 @@ static inline bool runloops_process_fence_is_on(void) {
 /// The light half of a pair of fences: before a load that follows, the thread's stores become visible to a thread that calls
 /// `runloops_heavy_fence`.
 ///
-/// It keeps the compiler from changing the order. The heavy half makes the processor keep it, if the kernel can do that.
+/// This function keeps the compiler from changing the order. The heavy half makes the processor keep the order, if the kernel can
+/// do that.
 static inline void runloops_light_fence(void) {
-    // The flag is read after the store: `give_up_process_fence` relies on it.
+    // The flag is loaded after the thread's stores: `give_up_process_fence` relies on that.
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (!__builtin_expect(runloops_process_fence_is_on(), 1)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -65,8 +66,8 @@ static inline void runloops_light_fence(void) {
 
 /// The heavy half: a full fence on every running thread of the process, which takes some microseconds.
 ///
-/// If the kernel refuses it after it was granted at the start, the first call takes some ten milliseconds, and from then on
-/// each half is a full fence of its own thread.
+/// If the kernel refuses this after it was granted at the start, the first call takes some ten milliseconds, and after that each
+/// half is a full fence of its own thread.
 void runloops_heavy_fence(void);
 
 /// True on the process's first thread.
@@ -75,8 +76,8 @@ bool runloops_is_main_thread(void);
 /// The system's number of the calling thread: a system call.
 int runloops_thread_id(void);
 
-/// The number of processors that the process was allowed when it started, even if its threads were confined to fewer since;
-/// 1 if the kernel does not tell.
+/// The number of processors that the process was allowed when it started, even if its threads were confined to fewer since; 1 if
+/// the kernel does not report it.
 int runloops_usable_processors(void);
 
 /// Confines the calling thread to processors, given by number. Returns an errno, or 0.
