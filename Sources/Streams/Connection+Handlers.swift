@@ -53,8 +53,8 @@ extension Connection {
 
     /// Sets the handler that is called when the peer has ended its stream and all its bytes have been handled.
     ///
-    /// If this handler is set, the connection stays open for writing, and ends when your code has ended the output, too.
-    /// Otherwise the connection sends what was written, and ends with ``EndReason/peerClosed``.
+    /// If this handler is set, the connection stays open for writing, and ends when your code has ended the output, too. Otherwise
+    /// the connection sends the written bytes, and ends with ``EndReason/peerClosed``.
     ///
     /// - Parameter handler: Called at most once.
     public func onInputEnd(_ handler: @escaping (Connection) -> Void) {

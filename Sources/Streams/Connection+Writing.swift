@@ -93,8 +93,8 @@ extension Connection {
     /// Closes the connection after all written bytes have been sent.
     ///
     /// After this call, only the handler of ``onEnd(_:)`` is called: with ``EndReason/closed``, or with another reason if the
-    /// connection fails, times out or loses its loop before everything is sent. When everything is sent, the connection waits
-    /// at most ``Options/lingerTimeout`` for the peer to close its side. It discards whatever it receives in the meantime.
+    /// connection fails, times out or loses its loop before everything is sent. When everything is sent, the connection waits at
+    /// most ``Options/lingerTimeout`` for the peer to close its side. It discards all bytes that it receives in the meantime.
     public func closeAfterWriting() {
         requireOwnThread("Connection.closeAfterWriting")
         state.machine.close(afterWriting: .closed)
@@ -112,8 +112,9 @@ extension Connection {
 
     /// Resets the connection at once, and discards unsent bytes, even those that the kernel has accepted.
     ///
-    /// The peer gets an error instead of the end of the stream, so it does not mistake what it has received for the complete
-    /// stream. The peer of a Unix socket gets the end of the stream instead. Otherwise, this method behaves like ``close()``.
+    /// The peer gets an error instead of the end of the stream, so it does not mistake the bytes that it has received for the
+    /// complete stream. The peer of a Unix socket gets the end of the stream instead. Apart from that, this method behaves like
+    /// ``close()``.
     public func reset() {
         requireOwnThread("Connection.reset")
         state.socket.resetWhenClosed()

@@ -11,7 +11,7 @@ extension Connection {
         case peerClosed
         /// The peer has ended its stream inside a frame, or while bytes that the handler had left were still unconsumed.
         case incompleteInput
-        /// The peer has reset the connection, no longer takes what is sent, or no longer answers (`ECONNRESET`, `EPIPE`,
+        /// The peer has reset the connection, no longer accepts sent bytes, or no longer answers (`ECONNRESET`, `EPIPE`,
         /// `ETIMEDOUT`).
         case reset
         /// A time-out has passed.

@@ -68,7 +68,7 @@ public struct Framing: Hashable, Sendable {
 
     private static func checked(_ limit: Int, _ member: StaticString) -> Int {
         if limit < 1 { misuse("\(member): a frame of at most \(limit) bytes; use a limit of one or more") }
-        // Room for the prefix or the line ending, whatever the limit.
+        // This leaves room for the prefix or the line ending with any limit.
         return min(limit, .max - 16)
     }
 }

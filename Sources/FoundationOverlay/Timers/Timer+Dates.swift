@@ -30,7 +30,7 @@ extension Timer {
     ///   - date: The date of the first fire, which keeps the instant that it means now. If the date has passed, the timer fires at
     ///     once; a timer that repeats keeps to its grid.
     ///   - interval: The seconds between fires, if it repeats. Zero or less means every 100 µs.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on the loop's thread with the timer.

@@ -20,7 +20,7 @@ extension Timer {
     /// - Parameters:
     ///   - interval: The seconds to the first fire, and between fires. With zero or less, the timer fires at once; a timer that
     ///     repeats then fires every 100 µs.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on the loop's thread with the timer.
@@ -37,7 +37,7 @@ extension Timer {
     ///
     /// - Parameters:
     ///   - interval: The seconds to the first fire, and between fires.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on this thread with the timer.

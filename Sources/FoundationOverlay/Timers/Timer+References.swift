@@ -10,7 +10,7 @@ extension Timer {
     ///
     /// - Parameters:
     ///   - interval: The seconds to the first fire, and between fires.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - block: Called on the loop's thread with the timer.
     @_disfavoredOverload
     public convenience init(
@@ -24,7 +24,7 @@ extension Timer {
     /// - Parameters:
     ///   - date: The date of the first fire.
     ///   - interval: The seconds between fires, if it repeats.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - block: Called on the loop's thread with the timer.
     @_disfavoredOverload
     public convenience init(
@@ -38,7 +38,7 @@ extension Timer {
     ///
     /// - Parameters:
     ///   - interval: The seconds to the first fire, and between fires.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - block: Called on this thread with the timer.
     /// - Returns: The timer.
     ///

@@ -13,7 +13,7 @@ extension Timer {
     ///   - target: The target.
     ///   - selector: A selector.
     ///   - userInfo: Anything.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     /// - Returns: Nothing.
     @available(
         *, unavailable,
@@ -32,7 +32,7 @@ extension Timer {
     ///   - target: The target.
     ///   - selector: A selector.
     ///   - userInfo: Anything.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     @available(
         *, unavailable,
         message: "use Timer(timeInterval:repeats:block:), whose closure captures the target weakly"
@@ -49,7 +49,7 @@ extension Timer {
     ///   - target: The target.
     ///   - selector: A selector.
     ///   - userInfo: Anything.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     @available(
         *, unavailable,
         message: "use Timer(fire:interval:repeats:block:), whose closure captures the target weakly"

@@ -14,7 +14,6 @@ final class AdmissionCounts: Sendable {
 
     private let state = Guarded(State())
 
-    /// The number of connections.
     var count: Int { state.withLock { $0.count } }
 
     /// Counts a connection, unless its peer is at its limit.

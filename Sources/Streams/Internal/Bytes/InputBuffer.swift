@@ -5,7 +5,6 @@ struct InputBuffer: ~Copyable {
     private var bytes: [UInt8] = []
     private var start = 0
 
-    /// The number of bytes.
     var count: Int { bytes.count - start }
 
     var isEmpty: Bool { count == 0 }
@@ -13,13 +12,11 @@ struct InputBuffer: ~Copyable {
     /// The capacity in bytes above which an empty buffer frees its memory.
     private static var keptCapacity: Int { 4096 }
 
-    /// Calls a function with the bytes.
     func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
         // Safe: a byte has no padding.
         body(unsafe bytes.span.bytes.extracting(droppingFirst: start))
     }
 
-    /// Adds bytes at the end.
     mutating func append(_ added: RawSpan) {
         if start > 0 && start >= bytes.count / 2 {
             bytes.removeSubrange(..<start)

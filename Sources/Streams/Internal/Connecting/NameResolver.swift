@@ -135,7 +135,6 @@ final class LookUp: Sendable {
         if isAwaited { wake() }
     }
 
-    /// Makes the descriptor readable.
     func wake() { runloops_raise_event(signal.descriptor) }
 
     /// Takes the answer, if there is one.

@@ -106,8 +106,8 @@ extension Connection {
 
     /// Called when the timer has fired: a deadline has passed, or has moved to a later moment.
     func timerFired(at now: Moment) {
-        // Timers are served before descriptors in a pass, so the connection first receives what has arrived, because that ends
-        // its idle time.
+        // Timers are served before descriptors in a pass, so the connection first receives the bytes that have arrived, because
+        // they end its idle time.
         if let next = state.nextDeadline(options), next.moment <= now, next.cause == .timeout(.idle),
             !state.machine.isCalling, let streams
         {

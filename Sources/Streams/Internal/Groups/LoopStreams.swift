@@ -109,9 +109,10 @@ final class LoopStreams {
     /// Schedules a connection to be settled at the end of the pass.
     func settleLater(_ connection: Connection) { state.value.unsettled.append(connection) }
 
-    /// Records that a connection has settled by itself.
+    /// Records that a connection has settled before the end of the pass.
     ///
-    /// Usually its handler has scheduled it just before: then it is the last in the list, and leaves no work for the end of the pass.
+    /// Usually its handler has scheduled it just before. It is then the last in the list, and leaves no work for the end of the
+    /// pass.
     func didSettle(_ connection: Connection) {
         if state.value.unsettled.last === connection { state.value.unsettled.removeLast() }
     }

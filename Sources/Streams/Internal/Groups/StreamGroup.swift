@@ -42,7 +42,6 @@ final class StreamGroup {
     /// The members as an inspector shows them.
     var memberParts: [InspectedPart] { lists.value.slots.compactMap { $0.member?.part } }
 
-    /// The number of members.
     var count: Int { lists.value.slots.count - lists.value.freeSlots.count }
 
     // MARK: - The member's side
