@@ -1,4 +1,4 @@
-/// The loops of a process at one moment: what each of them does, since when, and what waits for it.
+/// The loops of a process at one moment: the work of each loop, the time since it began, and the work that waits for it.
 ///
 /// ```swift
 /// let report = ProcessReport(recorder: recorder)

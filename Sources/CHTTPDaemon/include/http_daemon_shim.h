@@ -44,7 +44,6 @@ struct runloops_daemon_callbacks {
     void (*ended)(void *request, enum runloops_end reason);
 };
 
-/// The settings of a daemon.
 struct runloops_daemon_settings {
     /// The listening socket, which is non-blocking. The daemon closes the socket, unless the daemon cannot be started or gives the
     /// socket back.

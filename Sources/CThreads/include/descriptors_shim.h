@@ -1,6 +1,5 @@
 #pragma once
 
-/// The two ends of a pipe.
 struct runloops_pipe_ends {
     int reading, writing;
 };

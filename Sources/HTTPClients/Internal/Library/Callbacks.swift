@@ -32,7 +32,7 @@ func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
 }
 
 extension HTTPTransfer {
-    /// The number of bytes stored for handlers and tasks at which libcurl is told to hold further bytes back.
+    /// The number of bytes stored for handlers and tasks at which libcurl must hold further bytes back.
     ///
     /// libcurl reads up to a hundred times from one socket in one call.
     static let inboxLimit = 128 << 10

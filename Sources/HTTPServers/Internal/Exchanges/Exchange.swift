@@ -168,7 +168,6 @@ final class Exchange {
         resume()
     }
 
-    /// Calls the handler of requests.
     func callRequestHandler(_ handler: ((HTTPExchange) -> Void)?) {
         let face = currentFace
         heldFace = nil

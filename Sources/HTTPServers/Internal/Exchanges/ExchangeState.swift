@@ -1,4 +1,4 @@
-/// The part of an exchange that decides what happens when libmicrohttpd asks about its request.
+/// The part of an exchange that decides the next step when libmicrohttpd asks about its request.
 struct ExchangeState {
     private enum Phase {
         /// The first line was received.

@@ -59,7 +59,7 @@ extension ServerLink {
 }
 
 extension Exchange {
-    /// Decides what libmicrohttpd does next with the request.
+    /// Decides the next step of libmicrohttpd with the request.
     ///
     /// - Returns: False to close the connection.
     fileprivate func proceed(

@@ -188,7 +188,6 @@ extension Trace.Item {
 }
 
 extension FlightRecorder.Event.WakeReasons {
-    /// The reasons, in words.
     var words: String {
         var words: [String] = []
         if contains(.messages) { words.append("messages") }
