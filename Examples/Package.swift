@@ -32,6 +32,8 @@ let package = Package(
         .executable(name: "notes-service", targets: ["notes-service"]),
         .executable(name: "cache-worker", targets: ["cache-worker"]),
         .executable(name: "redis-cache-worker", targets: ["redis-cache-worker"]),
+        // For the package in BesideNIO.
+        .library(name: "NoteStorage", targets: ["NoteStorage"]),
     ],
     dependencies: [.package(name: "swift-run-loops", path: "..")],
     targets: [
@@ -54,10 +56,11 @@ let package = Package(
         .executableTarget(
             name: "fetcher", dependencies: ["ServerSupport", runLoops, httpClients],
             path: "Sources/Fetcher", swiftSettings: settings),
+        .target(name: "NoteStorage", dependencies: ["CSQLite", runLoops], swiftSettings: settings),
         .executableTarget(
             name: "notes-service",
             dependencies: [
-                "CSQLite", "ServerSupport", "Succession", runLoops, streams, httpServers, inspection,
+                "NoteStorage", "ServerSupport", "Succession", runLoops, streams, httpServers, inspection,
                 messagePorts,
             ],
             path: "Sources/NotesService", swiftSettings: settings),

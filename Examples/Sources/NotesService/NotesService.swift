@@ -1,6 +1,7 @@
 import Glibc
 import HTTPServers
 import MessagePorts
+import NoteStorage
 import RunLoops
 import ServerSupport
 import Streams

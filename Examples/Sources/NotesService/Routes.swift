@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPServers
 import Inspection
+import NoteStorage
 import RunLoops
 import ServerSupport
 

@@ -1,29 +1,29 @@
 import CSQLite
-import RunLoops
+public import RunLoops
 
-/// A note of the service.
-struct Note: Codable, Sendable {
-    let id: Int64
-    let text: String
+/// A note of the services.
+public struct Note: Codable, Sendable {
+    public let id: Int64
+    public let text: String
 }
 
 /// An error of SQLite.
-struct DatabaseError: Error, CustomStringConvertible {
-    let description: String
+public struct DatabaseError: Error, CustomStringConvertible {
+    public let description: String
 }
 
 /// The notes, in a database of SQLite that one thread uses.
 ///
 /// The actor lives on the loop of that thread, so its methods run there and nowhere else.
-actor NoteStore {
+public actor NoteStore {
     private let loop: RunLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     private var database: OpaquePointer?
 
-    init(on loop: RunLoop) { self.loop = loop }
+    public init(on loop: RunLoop) { self.loop = loop }
 
     /// Opens the database, and makes its table.
-    func open(_ path: String) throws {
+    public func open(_ path: String) throws {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         if sqlite3_open_v2(path, &database, flags, nil) != SQLITE_OK { throw error() }
         // Two processes use the file while one takes over from the other.
@@ -32,19 +32,19 @@ actor NoteStore {
         _ = try rows("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
     }
 
-    func close() {
+    public func close() {
         sqlite3_close_v2(database)
         database = nil
     }
 
     /// Adds a note.
-    func add(_ text: String) throws -> Note {
+    public func add(_ text: String) throws -> Note {
         _ = try rows("INSERT INTO notes (text) VALUES (?)", text)
         return Note(id: sqlite3_last_insert_rowid(database), text: text)
     }
 
     /// The last notes, oldest first.
-    func latest(_ count: Int) throws -> [Note] {
+    public func latest(_ count: Int) throws -> [Note] {
         try rows("SELECT id, text FROM (SELECT * FROM notes ORDER BY id DESC LIMIT \(count)) ORDER BY id")
     }
 

@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the other examples need neither SwiftNIO nor Hummingbird.
+var settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+// A new compiler's new warning must not stop anyone from trying an example, only us from committing it.
+if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .error)) }
+
+let package = Package(
+    name: "beside-nio",
+    products: [.executable(name: "hummingbird-notes", targets: ["hummingbird-notes"])],
+    dependencies: [
+        .package(name: "swift-run-loops", path: "../..", traits: ["Lifecycle"]),
+        .package(name: "run-loop-examples", path: ".."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "hummingbird-notes",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NoteStorage", package: "run-loop-examples"),
+                .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsLifecycle", package: "swift-run-loops"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "BesideNIOTests", dependencies: ["hummingbird-notes"], swiftSettings: settings),
+    ])
