@@ -3,12 +3,16 @@ public import RunLoops
 
 /// A note of the services.
 public struct Note: Codable, Sendable {
+    /// The number that SQLite gave the note.
     public let id: Int64
+
+    /// The text, as it was added.
     public let text: String
 }
 
 /// An error of SQLite.
 public struct DatabaseError: Error, CustomStringConvertible {
+    /// SQLite's own message.
     public let description: String
 }
 
@@ -17,9 +21,12 @@ public struct DatabaseError: Error, CustomStringConvertible {
 /// The actor lives on the loop of that thread, so its methods run there and nowhere else.
 public actor NoteStore {
     private let loop: RunLoop
+
+    /// The loop of the thread that uses the database.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     private var database: OpaquePointer?
 
+    /// Makes a store that runs on `loop`, and whose database is still closed.
     public init(on loop: RunLoop) { self.loop = loop }
 
     /// Opens the database, and makes its table.
@@ -32,6 +39,7 @@ public actor NoteStore {
         _ = try rows("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
     }
 
+    /// Closes the database, after which the other methods throw.
     public func close() {
         sqlite3_close_v2(database)
         database = nil
