@@ -4,7 +4,7 @@ extension DistributedNotificationCenter {
     /// Registers a handler that is called on the thread of a loop with each notification, and with each gap.
     ///
     /// The subscription begins in the background; ``DistributedObservation/isConfirmed`` is true once it has. A registered
-    /// handler alone does not keep a run of the loop going.
+    /// handler alone does not keep a run of the loop going. A center has up to 16,384 observers; more end the program.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.

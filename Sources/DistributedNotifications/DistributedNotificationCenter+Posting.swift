@@ -32,9 +32,12 @@ extension DistributedNotificationCenter {
                 topic, payload, isImmediate: deliverImmediately, dropsOldest: policy == .dropOldest,
                 waits: deadline != .never)
             switch posted {
-            case .taken(let number): return number
+            case .taken(let number, _): return number
             case .waits(let room):
-                if !room.wait(until: deadline) { throw .full }
+                if !room.wait(until: deadline) {
+                    state.stopWaiting(for: room)
+                    throw .full
+                }
                 if let error = room.take() { throw error }
             }
         }
@@ -92,15 +95,18 @@ extension DistributedNotificationCenter {
         let end = deadline.map { Moment($0) } ?? .never
         while true {
             let posted = try state.post(
-                topic, payload, isImmediate: deliverImmediately, dropsOldest: false, waits: true)
+                topic, payload, isImmediate: deliverImmediately, dropsOldest: false, waits: true,
+                until: milestone)
             switch posted {
             case .waits(let room):
                 if let error = await room.value(before: end, timedOut: .timedOut, cancelled: .cancelled, {}) {
+                    state.stopWaiting(for: room)
                     throw error
                 }
-            case .taken(let number):
-                guard let wait = state.awaitMilestone(milestone, of: number) else { return number }
-                if let error = await wait.value(before: end, timedOut: .timedOut, cancelled: .cancelled, {}) {
+            case .taken(let number, let stage):
+                let error = await stage?.value(before: end, timedOut: .timedOut, cancelled: .cancelled) {}
+                if let stage, let error = error ?? nil {
+                    state.stopWaiting(for: stage)
                     throw error
                 }
                 return number

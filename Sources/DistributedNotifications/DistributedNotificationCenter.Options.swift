@@ -84,7 +84,9 @@ extension DistributedNotificationCenter {
         case accepted
         /// Every process that is connected and subscribes to it has confirmed the post, or was given a gap.
         ///
-        /// A process confirms a post when the post is in the queues of its observers, before their handlers have run.
+        /// A process confirms a post when the post is in the queues of its observers, before their handlers have run. Posters wait
+        /// neither for a process that has confirmed nothing for a second, nor for observers that are still getting earlier
+        /// notifications.
         case settled
     }
 

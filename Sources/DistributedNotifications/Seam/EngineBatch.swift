@@ -3,14 +3,14 @@ package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// The end of a range of posts of a topic that the engine does not deliver.
-        case horizon(Horizon)
+        /// The end of a range of posts of a topic that the engine does not deliver, for one subscription; nil for all that are checked.
+        case horizon(Horizon, only: UInt64? = nil)
         /// The numbers with which a subscription begins or, if it has begun before, those that it should have reached.
         case baseline(Baseline)
         /// The engine is connected to a poster, and has delivered the posts that it has of it.
         case present(PosterID)
-        /// A poster has ended.
-        case ended(PosterEnd)
+        /// A poster has ended, which is news for one subscription; nil for all.
+        case ended(PosterEnd, only: UInt64? = nil)
     }
 
     /// The number of the batch on this connection, to confirm it.
@@ -27,7 +27,8 @@ package struct EngineBatch: Hashable, Sendable {
         package let post: Post
         /// The place of the post in the order of the engine.
         package let position: Position
-        /// The only subscription that gets the post, because it asked for earlier posts; nil for all subscriptions.
+        /// The only subscription that gets the post, because it asked for earlier posts; nil for all that are checked: the engine
+        /// has delivered the last baseline of them on this connection.
         package let subscription: UInt64?
 
         package init(post: Post, position: Position, subscription: UInt64? = nil) {

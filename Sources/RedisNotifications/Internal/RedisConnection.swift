@@ -61,6 +61,8 @@ final class RedisConnection {
             throw .engine(unsafe RedisConnection.reason(context))
         }
         let descriptor = unsafe context.pointee.fd
+        // The library makes sockets that programs which this process starts would inherit.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         if case .tcp = address {
             // Keep-alive packets detect that the server's machine has gone, even if nothing is sent.
             _ = unsafe redisEnableKeepAlive(context)
@@ -87,6 +89,8 @@ final class RedisConnection {
         source?.setInterest([], of: unsafe context.pointee.fd)
         source?.invalidate()
         source = nil
+        // The connection ends even if a forked child has a copy of the socket.
+        shutdown(unsafe context.pointee.fd, CInt(SHUT_RDWR))
         unsafe redisFree(context)
         waiting.removeAll()
         pendingBytes = 0

@@ -78,4 +78,16 @@ struct CenterMisuseTests {
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(message.contains("the handler would never be called"))
     }
+
+    @Test func `a center has no more observers than a hub serves`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let center = try DistributedNotificationCenter(InProcessNotificationHub().engine)
+            let observations = (0...16_384).map { _ in
+                center.addObserver(forName: "a", on: .current) { _ in }
+            }
+            withExtendedLifetime(observations) {}
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains("call several handlers from one observer"))
+    }
 }

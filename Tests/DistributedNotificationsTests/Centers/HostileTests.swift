@@ -135,6 +135,35 @@ struct HostileTests {
         try directory.remove()
     }
 
+    @Test func `a hub that ends each connection soon is tried less and less often`() throws {
+        let directory = try ScratchDirectory()
+        let names = PortNames(directory: directory.path)
+        let name = try PortName("hub")
+        let times = Log<ContinuousClock.Instant>()
+        try withWorker { loop in
+            try loop.performAndWait {
+                let port = try MessagePort(name: name, in: names)
+                try RunLoop.current.add(port, forMode: .common) { [unowned port] message in
+                    times.add(.now)
+                    var welcome = WireWriter()
+                    welcome.put(HubMessage.version)
+                    welcome.put(UInt64(1))
+                    welcome.put(UInt64(2))
+                    do { _ = try port.send(welcome.bytes, id: HubMessage.welcome, to: message.sender) } catch {
+                        Issue.record(error)
+                    }
+                    port.disconnect(message.sender)
+                }
+            }
+            let center = try DistributedNotificationCenter(.hub(named: name, in: names, servesIfFirst: false))
+            waitUntil("it has connected eight times") { times.entries.count >= 8 }
+            center.invalidate()
+            // The pauses are 2, 4, 8 to 128 milliseconds, each shorter by at most a half.
+            #expect(times.entries[7] - times.entries[0] >= .milliseconds(127))
+        }
+        try directory.remove()
+    }
+
     @Test func `a descriptor that is no sealed memory file is no number`() throws {
         let pipe = ReadablePipe()
         #expect(NumberView(pipe.readingEnd) == nil)

@@ -1,5 +1,6 @@
 import MessagePorts
 import RunLoops
+import TestExpectations
 import TestSupport
 import Testing
 
@@ -60,6 +61,40 @@ struct HubConnectionTests {
             hub.invalidate()
             hub.wait()
             center.invalidate()
+        }
+    }
+
+    @Test func `a process that is stopped holds no poster back`() throws {
+        try withNames { name, names in
+            let hub = try DistributedNotificationHub(named: name, in: names)
+            defer { withExtendedLifetime(hub) {} }
+            let (poster, reader) = (try center(name, names) { $0.keptPosts = 100 }, try center(name, names))
+            defer { withExtendedLifetime((poster, reader)) {} }
+            try withWorker { loop in
+                let log = EventLog()
+                let observation = reader.addObserver(forName: "a", on: loop) { log.append($0) }
+                defer { withExtendedLifetime(observation) {} }
+                #expect(observation.waitUntilConfirmed())
+                let (isStopped, goesOn) = (Gate(), Gate())
+                reader.state.loop.performInEveryMode {
+                    isStopped.open()
+                    _ = goesOn.wait()
+                }
+                #expect(isStopped.wait())
+                for _ in 1...3_000 { try poster.post("a", whenFull: .block(until: .seconds(30))) }
+                waitUntil("all are settled") { poster.statistics.kept == 0 }
+                goesOn.open()
+                let events = log.wait(for: 3_000)
+                #expect(events.map(\.short) == (1...3_000).map { "\($0)" })
+                // It is waited for again.
+                try poster.post("a")
+                waitUntil("the last is settled") { poster.statistics.kept == 0 }
+                #expect(log.wait(for: 3_001).count == 3_001)
+            }
+            hub.invalidate()
+            hub.wait()
+            poster.invalidate()
+            reader.invalidate()
         }
     }
 

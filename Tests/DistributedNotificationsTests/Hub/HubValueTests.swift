@@ -73,8 +73,114 @@ struct HubValueTests {
         guard case .batch(let batch)? = hub.next(for: 2) else { return #expect(Bool(false)) }
         let posts = batch.items.count { if case .post = $0 { true } else { false } }
         #expect(posts == 3)
-        guard case .horizon(let loss)? = batch.items.last else { return #expect(Bool(false)) }
+        guard case .horizon(let loss, _)? = batch.items.last else { return #expect(Bool(false)) }
         #expect(loss.number == 100 && loss.reason == .processBehind)
+    }
+
+    @Test func `posters do not wait for a connection that found no room, until it has confirmed everything`()
+        throws
+    {
+        var limits = Hub.Limits()
+        limits.queuedPosts = 3
+        var hub = try hub(limits)
+        try publish(1...3, to: &hub)
+        expectAcknowledgement(&hub, [3, 0])
+        try publish(4...4, to: &hub)
+        expectAcknowledgement(&hub, [4, 4])
+        // It takes one batch, which is not everything.
+        guard case .batch(let first)? = hub.next(for: 2) else { return #expect(Bool(false)) }
+        try publish(5...5, to: &hub)
+        expectAcknowledgement(&hub, [5, 5])
+        try hub.confirm(first.number, credits: 10, from: 2)
+        guard case .batch(let second)? = hub.next(for: 2) else { return #expect(Bool(false)) }
+        try hub.confirm(second.number, credits: 10, from: 2)
+        try publish(6...6, to: &hub)
+        expectAcknowledgement(&hub, [6, 5])
+    }
+
+    @Test func `posters do not wait for a connection that confirms nothing between two checks`() throws {
+        var hub = try hub(observers: 2)
+        try publish(1...2, to: &hub)
+        expectAcknowledgement(&hub, [2, 0])
+        var isAwaited = hub.checkConfirmations()
+        #expect(isAwaited)
+        expectAcknowledgement(&hub, nil)
+        // One of the two goes on.
+        guard case .batch(let batch)? = hub.next(for: 3) else { return #expect(Bool(false)) }
+        try hub.confirm(batch.number, credits: 10, from: 3)
+        try publish(3...3, to: &hub)
+        expectAcknowledgement(&hub, [3, 0])
+        isAwaited = hub.checkConfirmations()
+        #expect(isAwaited)
+        // The other has still both posts to come, and does not count any more.
+        expectAcknowledgement(&hub, [3, 2])
+        guard case .batch(let last)? = hub.next(for: 3) else { return #expect(Bool(false)) }
+        try hub.confirm(last.number, credits: 10, from: 3)
+        expectAcknowledgement(&hub, [3, 3])
+        isAwaited = hub.checkConfirmations()
+        #expect(!isAwaited)
+        #expect(hub.backlog(of: 2).queued == 3)
+    }
+
+    @Test
+    func `a subscription that is replayed takes no post that is meant for the others of its connection`()
+        throws
+    {
+        var hub = try hub(observers: 0)
+        let reader = PosterID(high: 1, low: 2)
+        var followers = [
+            Follower(Subscription(number: 1, name: "a", sender: nil, start: .now)),
+            Follower(Subscription(number: 2, name: nil, sender: nil, start: .now)),
+        ]
+        var delivered: [[UInt64]] = [[], []]
+        var gaps = 0
+        func connect(_ id: UInt64, _ hub: inout Hub) throws {
+            _ = hub.open(id, poster: reader)
+            try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: id)
+            for index in followers.indices {
+                followers[index].connect()
+                try hub.subscribe(followers[index].subscription, from: id)
+            }
+        }
+        /// Takes the next batch; false if there is none.
+        func takeNext(_ id: UInt64, _ hub: inout Hub) throws -> Bool {
+            guard case .batch(let batch)? = hub.next(for: id) else { return false }
+            for item in batch.items {
+                for index in followers.indices {
+                    let add: (Follower.Event) -> Void = { event in
+                        switch event {
+                        case .notification(let post): delivered[index].append(post.number)
+                        case .gap: gaps += 1
+                        }
+                    }
+                    switch item {
+                    case .post(let post): followers[index].take(post, in: hub.epoch, add)
+                    case .horizon(let horizon, _): followers[index].take(horizon, in: hub.epoch, add)
+                    case .baseline(let baseline): followers[index].take(baseline, in: hub.epoch, add)
+                    default: break
+                    }
+                }
+            }
+            try hub.confirm(batch.number, credits: 1, from: id)
+            return true
+        }
+        try connect(2, &hub)
+        while try takeNext(2, &hub) {}
+        try publish(1...2, to: &hub)
+        while try takeNext(2, &hub) {}
+        hub.close(2)
+        try publish(3...9, to: &hub)
+        try connect(3, &hub)
+        try hub.confirm(0, credits: 1, from: 3)
+        while delivered[0].last != 9 { _ = try takeNext(3, &hub) }
+        // The first subscription is live again, and the second one has most of its earlier posts to come.
+        for number: UInt64 in 10...30 {
+            _ = try takeNext(3, &hub)
+            try publish(number...number, to: &hub)
+        }
+        while try takeNext(3, &hub) {}
+        #expect(gaps == 0)
+        #expect(delivered == [Array(1...30), Array(1...30)])
     }
 
     @Test func `more topics than the hub notes one by one are all told`() throws {
@@ -95,7 +201,7 @@ struct HubValueTests {
             for item in batch.items {
                 switch item {
                 case .post(let delivered): told.insert(delivered.post.number)
-                case .horizon(let horizon): told.insert(horizon.number)
+                case .horizon(let horizon, _): told.insert(horizon.number)
                 default: break
                 }
             }

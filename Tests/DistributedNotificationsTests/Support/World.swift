@@ -254,7 +254,7 @@ struct World {
         case .post(let delivered):
             known.note(delivered.post.poster)
             follower.take(delivered, in: epoch) { events.append($0) }
-        case .horizon(let horizon):
+        case .horizon(let horizon, _):
             if defect == .overflow && horizon.reason == .processBehind { return }
             follower.take(horizon, in: epoch) { events.append($0) }
         case .baseline(let baseline):
@@ -266,7 +266,7 @@ struct World {
             ) { events.append($0) }
             if begins && follower.hasBegun { begunAfter = log.lastNumber }
         case .present(let poster): known.note(poster)
-        case .ended(let end):
+        case .ended(let end, _):
             known.end(end.poster)
             follower.take(end, in: epoch) { events.append($0) }
         }

@@ -21,6 +21,8 @@ final class CenterCore {
     private var grace: Timer?
     private var stall: Timer?
     private var lastProgress = ContinuousClock.now
+    /// True from the engine's refusal of a post until it has room.
+    private var isFull = false
     /// The number of credits in each confirmation.
     private static let credits = 1_024
 
@@ -44,12 +46,18 @@ final class CenterCore {
 
     /// Hands posts over until the engine takes no more.
     func pump() {
+        // The horizons of posts that are dropped meanwhile wait in the log, where they are merged.
+        if isFull { return state.stopPumping() }
         while let (announcement, post) = state.nextToHandOver() {
             if let announcement { engine.announce(announcement) }
             guard let post else { continue }
             switch engine.publish(post) {
             case .taken: state.handedOver(post.number)
-            case .full, .away:
+            case .full:
+                isFull = true
+                state.stopPumping()
+                return watchForStall()
+            case .away:
                 state.stopPumping()
                 return watchForStall()
             }
@@ -133,6 +141,7 @@ extension CenterCore: EngineSink {
             begin(epoch)
         case .connecting, .away, .stalled:
             self.epoch = nil
+            isFull = false
             state.disconnect()
             state.changeState(connection)
         case .ended(let reason): state.end(reason)
@@ -141,6 +150,7 @@ extension CenterCore: EngineSink {
 
     private func begin(_ epoch: Epoch) {
         self.epoch = epoch
+        isFull = false
         let announcement = state.connect()
         engine.announce(announcement)
         let asked = known.connect()
@@ -178,6 +188,7 @@ extension CenterCore: EngineSink {
     }
 
     func room() {
+        isFull = false
         state.beginPumping()
         pump()
     }
@@ -201,17 +212,25 @@ extension CenterCore: EngineSink {
             } else {
                 feed(ofName: delivered.post.topic.name) { $0.take(delivered, in: epoch, $1) }
             }
-        case .horizon(let horizon):
-            feed(ofName: horizon.topic.name) { $0.take(horizon, in: epoch, $1) }
+        case .horizon(let horizon, let only):
+            if let only {
+                feed(only) { $0.take(horizon, isForAll: false, in: epoch, $1) }
+            } else {
+                feed(ofName: horizon.topic.name) { $0.take(horizon, isForAll: true, in: epoch, $1) }
+            }
         case .baseline(let baseline):
             feed(baseline.subscription) { $0.take(baseline, in: epoch, $1) }
             if let observer = observers[baseline.subscription], observer.follower.hasBegun {
                 observer.lane.confirm()
             }
         case .present(let poster): known.note(poster)
-        case .ended(let end):
+        case .ended(let end, let only):
             known.end(end.poster)
-            feedAll { $0.take(end, in: epoch, $1) }
+            if let only {
+                feed(only) { $0.take(end, in: epoch, $1) }
+            } else {
+                feedAll { $0.take(end, in: epoch, $1) }
+            }
         }
     }
 }

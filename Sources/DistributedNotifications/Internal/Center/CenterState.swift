@@ -34,6 +34,9 @@ final class CenterState: Sendable {
         var droppedCount = 0
     }
 
+    /// The largest number of observers of a center.
+    static let mostObservers = Hub.Limits().subscriptions
+
     let poster: PosterID
     let options: DistributedNotificationCenter.Options
     let page = NumberPage()
@@ -107,9 +110,11 @@ final class CenterState: Sendable {
 
     /// Adds a post, and schedules its hand-over.
     ///
-    /// - Returns: The number; if there is no room, the result to wait for.
+    /// - Parameter milestone: The stage that the caller waits for; nil for none.
+    /// - Returns: The number, with the result of the stage; if there is no room, the result to wait for.
     func post(
-        _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool
+        _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
+        until milestone: DistributedNotificationCenter.Milestone? = nil
     ) throws(DistributedNotificationError) -> Posted {
         var time = timespec()
         // Safe: the kernel fills our own value.
@@ -136,7 +141,9 @@ final class CenterState: Sendable {
                     state.postWaiters.removeAll { $0.number <= newest }
                 }
                 defer { state.isPumping = true }
-                return (.taken(number), !state.isPumping, lost)
+                let waiter = milestone.map { PostWaiter(number: number, milestone: $0, shot: OneShot()) }
+                if let waiter { state.postWaiters.append(waiter) }
+                return (.taken(number, waiter?.shot), !state.isPumping, lost)
             }
         }
         for waiter in dropped { waiter.shot.decide(.dropped) }
@@ -145,9 +152,20 @@ final class CenterState: Sendable {
     }
 
     enum Posted: Sendable {
-        case taken(UInt64)
+        case taken(UInt64, OneShot<DistributedNotificationError?>?)
         case waits(OneShot<DistributedNotificationError?>)
     }
+
+    /// Notes that the caller has given up waiting.
+    func stopWaiting(for result: OneShot<DistributedNotificationError?>) {
+        state.withLock { state in
+            state.roomWaiters.removeAll { $0 === result }
+            state.postWaiters.removeAll { $0.shot === result }
+        }
+    }
+
+    /// The number of threads and tasks that wait for room or for a stage of a post.
+    var waiterCount: Int { state.withLock { $0.roomWaiters.count + $0.postWaiters.count } }
 
     /// Takes the next announcement or post to hand over; nil if there is none.
     func nextToHandOver() -> (Announcement?, Post?)? {
@@ -186,18 +204,6 @@ final class CenterState: Sendable {
         for room in rooms { room.decide(nil) }
     }
 
-    /// Returns the result to wait for until a post is accepted or settled; nil if it already is.
-    func awaitMilestone(
-        _ milestone: DistributedNotificationCenter.Milestone, of number: UInt64
-    ) -> OneShot<DistributedNotificationError?>? {
-        state.withLock { state in
-            let waiter = PostWaiter(number: number, milestone: milestone, shot: OneShot())
-            if waiter.isDone(state.log) { return nil }
-            if state.hasEnded { waiter.shot.decide(.ended) } else { state.postWaiters.append(waiter) }
-            return waiter.shot
-        }
-    }
-
     // MARK: - The connection
 
     var connection: ConnectionState { state.withLock { $0.connection } }
@@ -234,6 +240,11 @@ final class CenterState: Sendable {
     func add(_ lane: ObserverLane, name: String?, sender: String?, start: Subscription.Start) -> UInt64 {
         let number: UInt64? = state.withLock { state in
             if state.hasEnded { return nil }
+            if state.lanes.count >= CenterState.mostObservers {
+                misuse(
+                    "DistributedNotificationCenter.addObserver: the center has \(state.lanes.count) observers, the most that a hub serves; call several handlers from one observer, or use another center"
+                )
+            }
             state.lastSubscription += 1
             state.lanes[state.lastSubscription] = lane
             return state.lastSubscription

@@ -89,9 +89,14 @@ extension Hub {
         guard let lastBatch = connections[id]?.lastBatch else { return }
         if batch > lastBatch { throw WireViolation("a batch is confirmed that was not sent") }
         connections[id]?.credits = min(max(credits, 1), limits.queuedPosts)
+        let isBehind = connections[id]?.isBehind ?? false
         while let first = connections[id]?.unconfirmed.first, first.batch <= batch {
             connections[id]?.unconfirmed.removeFirst()
-            settle(first.poster, first.number)
+            connections[id]?.hasConfirmed = true
+            if !isBehind { settle(first.poster, first.number) }
+        }
+        if isBehind, let state = connections[id], !state.holdsPosts, !state.misses {
+            connections[id]?.isBehind = false
         }
         markReady(id)
     }

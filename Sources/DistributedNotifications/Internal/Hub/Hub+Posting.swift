@@ -76,7 +76,7 @@ extension Hub {
         keep(post)
         var waiting = 0
         for other in matching(post.topic) where enqueue(post, for: other) { waiting += 1 }
-        posters[post.poster]?.accept(post.number, waiting: waiting)
+        posters[post.poster]?.accept(post.number, waiting: waiting, most: limits.ringPosts)
         acknowledge(post.poster)
     }
 
@@ -92,13 +92,14 @@ extension Hub {
 
     /// Adds a post to the queue of a connection, or notes that there is no room.
     ///
-    /// - Returns: True if it was added.
+    /// - Returns: True if the poster waits for the connection to confirm it.
     private mutating func enqueue(_ post: Post, for id: ConnectionID) -> Bool {
         markReady(id)
         guard let index = connections.index(forKey: id) else { return false }
         let key = HubConnection.MissedTopic(poster: post.poster, topic: post.topic)
         if connections.values[index].isFull(for: post, limits) {
             connections.values[index].miss(key, post.number, most: limits.missedTopics)
+            fallBehind(id)
             return false
         }
         // A loss in the topic is reported before the next post of the topic.
@@ -106,7 +107,7 @@ extension Hub {
             connections.values[index].queue.append(.item(.horizon(loss(key, number))))
         }
         connections.values[index].append(post, Position(low: newest))
-        return true
+        return !connections.values[index].isBehind
     }
 
     func loss(_ key: HubConnection.MissedTopic, _ number: UInt64) -> Horizon {

@@ -133,8 +133,7 @@ struct Hub: Hashable, Sendable {
         }
         if posters[state.poster]?.connection == id { posters[state.poster]?.connection = nil }
         // It asks again for the posts that it has not confirmed.
-        for item in state.queue { if case .post(let post, _) = item { settle(post.poster, post.number) } }
-        for waiting in state.unconfirmed { settle(waiting.poster, waiting.number) }
+        if !state.isBehind { settleAll(of: state) }
     }
 
     /// Removes a poster that has ended with a number; nil if the number is unknown.
@@ -165,6 +164,29 @@ struct Hub: Hashable, Sendable {
     mutating func settle(_ poster: PosterID, _ number: UInt64) {
         guard posters[poster]?.settle(number) == true else { return }
         acknowledge(poster)
+    }
+
+    private mutating func settleAll(of state: HubConnection) {
+        for item in state.queue { if case .post(let post, _) = item { settle(post.poster, post.number) } }
+        for waiting in state.unconfirmed { settle(waiting.poster, waiting.number) }
+    }
+
+    /// Notes that posters no longer wait for the confirmations of a connection.
+    mutating func fallBehind(_ id: ConnectionID) {
+        guard let state = connections[id], !state.isBehind else { return }
+        connections[id]?.isBehind = true
+        settleAll(of: state)
+    }
+
+    /// Lets posters no longer wait for the connections that have confirmed none of their posts since the last call.
+    ///
+    /// - Returns: True if posters still wait for a connection, so that the owner calls again later.
+    mutating func checkConfirmations() -> Bool {
+        let awaited = connections.filter { $0.value.holdsPosts && !$0.value.isBehind }
+        for (id, connection) in awaited {
+            if connection.hasConfirmed { connections[id]?.hasConfirmed = false } else { fallBehind(id) }
+        }
+        return !awaited.isEmpty
     }
 
     mutating func acknowledge(_ poster: PosterID) {

@@ -51,6 +51,12 @@ struct HubConnection: Hashable, Sendable {
     var lastBatch: UInt64 = 0
     /// The posts that it takes beyond those that it has confirmed.
     var credits = 1_024
+    /// True if posters no longer wait for its confirmations, because it found no room for a post or confirmed none for too long.
+    ///
+    /// It ends when the connection has confirmed everything.
+    var isBehind = false
+    /// True if it has confirmed posts since the last check, or held none then.
+    var hasConfirmed = true
     var owesAcknowledgement = false
     /// The opening horizons so far.
     var opening: [Horizon] = []
@@ -62,6 +68,9 @@ struct HubConnection: Hashable, Sendable {
 
     /// True if posts may be sent.
     var hasCredits: Bool { unconfirmed.count < credits }
+
+    /// True if it has posts that it has not confirmed.
+    var holdsPosts: Bool { queuedPosts > 0 || !unconfirmed.isEmpty }
 
     /// True if some posts found no room.
     var misses: Bool { !missed.isEmpty || isMissingMore }
@@ -110,7 +119,7 @@ extension EngineBatch.Item {
     var cost: Int {
         switch self {
         case .post(let delivered): delivered.post.cost
-        case .horizon(let horizon):
+        case .horizon(let horizon, _):
             horizon.topic.name.utf8.count + (horizon.topic.sender?.utf8.count ?? 0) + 64
         case .baseline(let baseline):
             baseline.marks.reduce(64) { sum, mark in

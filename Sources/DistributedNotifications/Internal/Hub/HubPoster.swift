@@ -34,9 +34,16 @@ struct HubPoster: Hashable, Sendable {
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
     /// Notes that a post was accepted, which a number of connections have to confirm.
-    mutating func accept(_ number: UInt64, waiting: Int) {
+    ///
+    /// - Parameters:
+    ///   - number: The number of the post.
+    ///   - waiting: The number of connections.
+    ///   - most: The largest number of posts that wait; the oldest post beyond it counts as settled.
+    mutating func accept(_ number: UInt64, waiting: Int, most: Int) {
         accepted = number
-        if waiting > 0 { unsettled.append(Unsettled(number: number, waiting: waiting)) }
+        if waiting == 0 { return }
+        unsettled.append(Unsettled(number: number, waiting: waiting))
+        if unsettled.count > most { unsettled.removeFirst() }
     }
 
     /// Notes that the poster will not send posts up to a number.

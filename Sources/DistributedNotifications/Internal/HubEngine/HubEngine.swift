@@ -41,6 +41,7 @@ final class HubEngine: Engine {
     private var retry: Timer?
     private var hasEnded = false
     private var awaySince: ContinuousClock.Instant?
+    private var connectedSince: ContinuousClock.Instant?
 
     /// The size of a message of posts beyond which no further post is added to it.
     private static let mostPostBytes = 60_000
@@ -124,10 +125,10 @@ final class HubEngine: Engine {
         owesRoom = false
         if hub?.isEnded == true { hub = nil }
         if hasEnded { return }
-        if awaySince == nil {
-            awaySince = .now
-            backoff.reset()
-        }
+        if awaySince == nil { awaySince = .now }
+        // The pause keeps growing while each connection ends soon.
+        if let connectedSince, .now - connectedSince > .seconds(1) { backoff.reset() }
+        connectedSince = nil
         sink?.state(.away(since: awaySince ?? .now, error), epoch: nil)
         // Not all processes that have lost the hub at the same time try again at the same time.
         let pause = backoff.begin() * Int.random(in: 50...150) / 100
@@ -267,6 +268,7 @@ final class HubEngine: Engine {
             let epoch = Epoch(high: try reader.number(), low: try reader.number())
             isWelcome = true
             awaySince = nil
+            connectedSince = .now
             sink?.state(.connected, epoch: epoch)
         case HubMessage.acknowledged:
             let accepted = try reader.count()

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import MessagePorts
 internal import RunLoops
 
@@ -14,6 +15,9 @@ final class HubServer {
         var held: (id: UInt32, bytes: [UInt8])?
     }
 
+    /// The time between two checks of the confirmations: posters wait for a process that confirms nothing for up to twice as long.
+    private static let checkInterval = Duration.milliseconds(500)
+
     /// The limit of posters that are neither connected nor known to have ended.
     private static let mostAway = 4_096
 
@@ -26,6 +30,10 @@ final class HubServer {
     /// The same posters, the one that has been away longest first.
     private var awayOrder: [PosterID] = []
     private(set) var violations = 0
+    /// The clients to which a message could not be sent.
+    private var broken: [MessagePort.Peer] = []
+    /// Fires while posters wait for connections to confirm posts.
+    private var check: Timer?
     /// Called once when the hub has lost its name, and has ended.
     private let ended: () -> Void
 
@@ -70,6 +78,7 @@ final class HubServer {
     func end() {
         if !port.isValid { return }
         port.invalidate()
+        check?.invalidate()
         for waiting in away.values { waiting.process?.invalidate() }
         away = [:]
         awayOrder = []
@@ -143,6 +152,7 @@ final class HubServer {
         switch id {
         case HubMessage.posts:
             while !reader.isAtEnd { try hub.publish(try reader.post(of: poster), from: connection) }
+            awaitConfirmations()
         case HubMessage.announce:
             let isOpening = try reader.flag()
             let isLast = try reader.flag()
@@ -173,14 +183,30 @@ final class HubServer {
         }
     }
 
+    /// Makes sure that a process which confirms nothing, because it was stopped, does not hold posters back.
+    private func awaitConfirmations() {
+        if check != nil { return }
+        let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in
+            if !hub.checkConfirmations() {
+                timer.invalidate()
+                check = nil
+            }
+            flushAll()
+        }
+        check = timer
+        loop.add(timer, forMode: .common)
+    }
+
     // MARK: - Sending
 
     private func flushAll() {
         for connection in hub.takeReady() { flush(connection) }
-        for connection in hub.takeOverrun() {
-            guard let client = clients[connection] else { continue }
-            port.disconnect(client.peer)
-            lose(client.peer)
+        let overrun = hub.takeOverrun().compactMap { clients[$0]?.peer }
+        let broken = self.broken
+        self.broken = []
+        for peer in overrun + broken {
+            port.disconnect(peer)
+            lose(peer)
         }
     }
 
@@ -211,8 +237,9 @@ final class HubServer {
         do {
             if try !port.send(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
         } catch {
-            // The connection has ended, which the port is about to report.
+            // Without this message the account of the client would be wrong, so it has to connect again.
             clients[connection]?.held = (id, bytes)
+            broken.append(client.peer)
         }
     }
 
@@ -232,10 +259,10 @@ final class HubServer {
         let poster = client.poster
         let numbers = client.numbers
         let process = client.peer.credentials.processID
-        do throws(SystemError) {
-            var source: ProcessSource?
-            // The number is 0 if the process is in another namespace, so that this one cannot see it.
-            if process > 0 {
+        var source: ProcessSource?
+        // The number is 0 if the process is in another namespace, so that this one cannot see it.
+        if process > 0 {
+            do throws(SystemError) {
                 let made = try ProcessSource(process) { [unowned self] _, _ in
                     forget(poster)
                     hub.end(poster, last: numbers?.value)
@@ -243,14 +270,14 @@ final class HubServer {
                 }
                 try loop.add(made, forMode: .common)
                 source = made
+            } catch {
+                // Of a process that cannot be watched for want of descriptors, the end is not seen, as of one that is not visible.
+                if error.code == ESRCH { return hub.end(poster, last: numbers?.value) }
             }
-            away[poster] = Away(process: source, numbers: numbers)
-            awayOrder.append(poster)
-            giveUpOldest()
-        } catch {
-            // The process has already ended.
-            hub.end(poster, last: numbers?.value)
         }
+        away[poster] = Away(process: source, numbers: numbers)
+        awayOrder.append(poster)
+        giveUpOldest()
     }
 
     /// Stops waiting for the end of a poster's process.

@@ -63,7 +63,8 @@ struct Follower: Hashable, Sendable {
     mutating func take(_ delivered: EngineBatch.Delivered, in epoch: Epoch, _ emit: (Event) -> Void) {
         let post = delivered.post
         guard subscription.matches(post.topic) else { return }
-        if delivered.subscription.map({ $0 != subscription.number }) ?? !hasBegun { return }
+        // Until the baseline has come, a post for all is also among the earlier posts that this subscription asked for.
+        if delivered.subscription.map({ $0 != subscription.number }) ?? !isChecked { return }
         subscription.start = .after(delivered.position, epoch)
         var last = accounts[post.poster]?.last(post.topic) ?? 0
         // A new subscription did not ask for the posts before the first one that it gets.
@@ -78,9 +79,11 @@ struct Follower: Hashable, Sendable {
         emit(.notification(post))
     }
 
-    /// Takes a horizon.
-    mutating func take(_ horizon: Horizon, in epoch: Epoch, _ emit: (Event) -> Void) {
-        guard hasBegun, subscription.matches(horizon.topic) else { return }
+    /// Takes a horizon, which is for all checked subscriptions or for this one.
+    mutating func take(
+        _ horizon: Horizon, isForAll: Bool = true, in epoch: Epoch, _ emit: (Event) -> Void
+    ) {
+        guard hasBegun, isChecked || !isForAll, subscription.matches(horizon.topic) else { return }
         let last = accounts[horizon.poster]?.last(horizon.topic) ?? 0
         if horizon.number <= last { return }
         // In this epoch the post was accepted before the subscription began.

@@ -12,7 +12,7 @@ extension WireWriter {
             put(delivered.post)
             put(delivered.position.low)
             put(delivered.subscription ?? 0)
-        case .horizon(let horizon):
+        case .horizon(let horizon, _):
             put(UInt8(2))
             put(horizon)
         case .baseline(let baseline):
@@ -31,7 +31,7 @@ extension WireWriter {
         case .present(let poster):
             put(UInt8(4))
             put(poster)
-        case .ended(let end):
+        case .ended(let end, _):
             put(UInt8(5))
             put(end.poster)
             put(end.accepted)
