@@ -12,6 +12,12 @@ public struct DistributedNotification: Hashable, Sendable {
 
         init(_ id: PosterID) { self.id = id }
 
+        /// The poster of a gap that stands for all posters which have ended, and which the engine has forgotten.
+        ///
+        /// An engine remembers ended posters up to a limit. An observer that was away for longer gets one such gap, because it can
+        /// have missed notifications of posters that it has never heard of.
+        public static let unknown = Poster(.unknown)
+
         /// The identity, as 32 hexadecimal digits.
         public var description: String {
             [id.high, id.low].map { word in

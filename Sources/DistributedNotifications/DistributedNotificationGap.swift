@@ -23,7 +23,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
         case posterEnded = 6
     }
 
-    /// The poster.
+    /// The poster, or ``DistributedNotification/Poster/unknown``.
     public let poster: DistributedNotification.Poster
 
     /// The name of the notifications; nil if it is unknown, so that they may be of any topic.

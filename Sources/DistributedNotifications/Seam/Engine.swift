@@ -42,9 +42,8 @@ package protocol Engine: AnyObject {
 
     /// Asks for posters that the center knows from before.
     ///
-    /// For each that it knows, the engine delivers ``EngineBatch/Item/present(_:)`` or ``EngineBatch/Item/ended(_:)``. The
-    /// others it reports when it hears of them, as it does with every poster once there is a subscription. An engine whose
-    /// store survives its own end may report all of them as present.
+    /// For each that it knows, the engine delivers ``EngineBatch/Item/present(_:)`` or ``EngineBatch/Item/ended(_:only:)``. The
+    /// others it reports when it hears of them, as it does with every poster once there is a subscription.
     func locate(_ posters: [PosterID])
 
     /// Confirms batches.

@@ -64,12 +64,18 @@ package struct Baseline: Hashable, Sendable {
     package let position: Position
     /// False if another baseline of the same subscription follows, because one packet would be too long.
     package let isLast: Bool
+    /// True if the store has forgotten ended posters, with posts that the subscription may have missed.
+    package let hasForgotten: Bool
 
-    package init(subscription: UInt64, marks: [Mark], position: Position, isLast: Bool = true) {
+    package init(
+        subscription: UInt64, marks: [Mark], position: Position, isLast: Bool = true,
+        hasForgotten: Bool = false
+    ) {
         self.subscription = subscription
         self.marks = marks
         self.position = position
         self.isLast = isLast
+        self.hasForgotten = hasForgotten
     }
 }
 

@@ -8,6 +8,9 @@ package struct PosterID: Hashable, Comparable, Sendable {
         self.low = low
     }
 
+    /// The identity that stands for posters which an engine has forgotten.
+    package static let unknown = PosterID(high: 0, low: 0)
+
     package static func < (left: PosterID, right: PosterID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }

@@ -15,29 +15,17 @@ final class RedisEngine: Engine {
     private(set) var poster = PosterID(high: 0, low: 0)
     private(set) weak var sink: (any EngineSink)?
     private var session: RedisSession?
-    /// The state that lasts from one connection to the next.
-    var memory = Memory()
+    /// The facts about the server, and its generation, of the last connection.
+    private var info: ServerInfo?
+    private var epoch: Epoch?
+    var memory = ReadingMemory()
     var posts: AcceptedPosts
-    /// True if the server has started again, or another one has taken over, since the last connection.
-    private(set) var hasNewRun = false
     private var isEnded = false
     private var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(5))
     private var awaySince: ContinuousClock.Instant?
     private var connectedSince: ContinuousClock.Instant?
     private var retry: Timer?
     private var settling: Timer?
-
-    /// The state that lasts from one connection to the next.
-    struct Memory {
-        var info: ServerInfo?
-        var epoch: Epoch?
-        /// The place up to which all entries were delivered to the live subscriptions.
-        var cursor = EntryID.zero
-        /// The subscriptions to which all entries up to the cursor were delivered.
-        var live: Set<UInt64> = []
-        /// The subscriptions that have begun, in this connection or an earlier one.
-        var begun: Set<UInt64> = []
-    }
 
     init(_ address: RedisAddress, _ options: RedisOptions, _ loop: RunLoop) {
         self.address = address
@@ -85,15 +73,12 @@ final class RedisEngine: Engine {
 
     /// Notes that the session has connected to a generation.
     func opened(_ epoch: Epoch, _ info: ServerInfo) {
-        if memory.epoch != epoch {
-            memory.live = []
-            memory.cursor = .zero
+        if let last = self.epoch, last != epoch { memory.beginGeneration() }
+        if let last = self.info, last.run != info.run || last.replication != info.replication {
+            memory.beginRun()
         }
-        // The server may have lost the end of the stream, and may give new entries lower IDs than the lost ones had.
-        hasNewRun = memory.info.map { $0.run != info.run || $0.replication != info.replication } ?? false
-        if hasNewRun { memory.live = [] }
-        memory.info = info
-        memory.epoch = epoch
+        self.info = info
+        self.epoch = epoch
         posts.restart()
         connectedSince = .now
         awaySince = nil
@@ -133,7 +118,7 @@ final class RedisEngine: Engine {
         isEnded = true
         retry?.invalidate()
         settling?.invalidate()
-        session?.end(lastNumber: lastNumber, accepted: posts.accepted)
+        session?.end(lastNumber: lastNumber)
         session = nil
         sink = nil
     }
@@ -170,8 +155,7 @@ final class RedisEngine: Engine {
     func subscribe(_ subscriptions: [Subscription]) { session?.subscribe(subscriptions) }
 
     func unsubscribe(_ numbers: [UInt64]) {
-        memory.live.subtract(numbers)
-        memory.begun.subtract(numbers)
+        memory.remove(numbers)
         session?.unsubscribe(numbers)
     }
 

@@ -19,17 +19,20 @@ extension RedisSession {
                 groups[subscription.start, default: []].append(subscription)
             }
         }
-        let begun = engine.memory.begun
-        if !live.isEmpty { scans.append(StreamScan(live, begun: begun, after: engine.memory.cursor)) }
+        let memory = engine.memory
+        if !live.isEmpty { scans.append(StreamScan(live, from: .after(memory.cursor), memory)) }
         for (start, group) in groups {
             switch start {
-            case .now: scans.append(StreamScan(group, begun: begun, after: nil))
-            case .since(let date): scans.append(StreamScan(group, begun: begun, after: .zero, since: date))
-            case .last(let count): scans.append(StreamScan(group, begun: begun, after: .zero, newest: count))
-            case .after(let position, let epoch):
-                // The place has no meaning after a restart of the server, or in another generation.
-                let isSure = epoch == self.epoch && !engine.hasNewRun
-                scans.append(StreamScan(group, begun: begun, after: isSure ? position : .zero))
+            case .now: scans.append(StreamScan(group, from: .end, memory))
+            case .since(let date): scans.append(StreamScan(group, from: .first, memory, since: date))
+            case .last(let count): scans.append(StreamScan(group, from: .first, memory, newest: count))
+            case .after(_, let epoch) where epoch != self.epoch:
+                scans.append(StreamScan(group, from: .otherGeneration, memory))
+            case .after(let position, _):
+                let unsure = group.filter { memory.unsure.contains($0.number) }
+                let sure = group.filter { !memory.unsure.contains($0.number) }
+                if !unsure.isEmpty { scans.append(StreamScan(unsure, from: .again(position), memory)) }
+                if !sure.isEmpty { scans.append(StreamScan(sure, from: .after(position), memory)) }
             }
         }
         goOn()
@@ -37,10 +40,18 @@ extension RedisSession {
 
     func unsubscribe(_ numbers: [UInt64]) { for number in numbers { wanted[number] = nil } }
 
-    /// Reports posters as known, because the store survives the connections of all.
-    func locate(_ posters: [PosterID]) {
-        let session = LoopBound(self)
-        engine.loop.performInEveryMode { session.value?.deliver(posters.map { .present($0) }) }
+    /// Reports the posters that the generation knows, and that have not ended.
+    func locate(_ asked: [PosterID]) {
+        if asked.isEmpty { return }
+        var words = RedisWords("HMGET", posters)
+        for poster in asked { words.append(poster.text.utf8) }
+        commands?.send(words) { [weak self] reply in
+            guard let self else { return }
+            guard let numbers = expect(reply, "HMGET").elements, numbers.count == asked.count else {
+                return unexpected("HMGET")
+            }
+            deliver(zip(asked, numbers).filter { $0.1 != .null }.map { .present($0.0) })
+        }
     }
 
     func confirm(credits: Int) {
@@ -59,7 +70,7 @@ extension RedisSession {
         guard let scan = scans.first else { return readLive() }
         if credits <= 0 { return }
         isScanning = true
-        evaluate(Scripts.scan, [stream, posters], RedisWords(scan.cursor?.text ?? ""), on: commands) {
+        evaluate(Scripts.scan, [stream, posters, ends], RedisWords(scan.cursor?.text ?? ""), on: commands) {
             [weak self] reply in
             self?.isScanning = false
             self?.scanned(reply)
@@ -71,32 +82,30 @@ extension RedisSession {
             let entries = StreamEntry.entries(parts[0]), let first = parts[1].string.flatMap({ EntryID($0) })
         else { return unexpected("the script that reads the stream") }
         var items = scans[0].take(entries, first: first)
-        // At the end of the stream the reply has two more parts.
-        if parts.count == 4 {
+        noteEnds(entries)
+        let numbers = scans[0].subscriptions.map(\.number)
+        if scans[0].isTrimmed { engine.memory.miss(numbers) }
+        // At the end of the stream the reply has three more parts.
+        if parts.count == 5 {
             guard let last = parts[2].string.flatMap({ EntryID($0) }),
-                let known = RedisSession.known(parts[3])
+                let store = StreamScan.Store(posters: parts[3], ends: parts[4])
             else { return unexpected("the script that reads the stream") }
-            items += scans[0].finish(known, at: last)
+            items += scans.removeFirst().finish(store, at: last)
             if !hasCursor {
                 hasCursor = true
                 engine.memory.cursor = last
             }
-            let numbers = scans.removeFirst().subscriptions.map(\.number)
-            engine.memory.begun.formUnion(numbers)
-            engine.memory.live.formUnion(numbers)
+            for (end, id) in store.ended { engine.memory.note(endOf: end.poster, at: id) }
+            engine.memory.finish(numbers)
+            engine.memory.prune(before: first)
         }
         deliver(items)
         goOn()
     }
 
-    /// The last numbers of the posters, as the server keeps them.
-    private static func known(_ reply: RedisReply) -> [(poster: PosterID, number: UInt64)]? {
-        guard let elements = reply.elements else { return nil }
-        return stride(from: 0, to: elements.count - 1, by: 2).compactMap { index in
-            guard let poster = elements[index].string.flatMap({ PosterID($0) }),
-                let number = elements[index + 1].number
-            else { return nil }
-            return (poster, number)
+    private func noteEnds(_ entries: [StreamEntry]) {
+        for entry in entries {
+            if case .end(let end) = entry.content { engine.memory.note(endOf: end.poster, at: entry.id) }
         }
     }
 
@@ -127,11 +136,8 @@ extension RedisSession {
             if first > cursor {
                 // All subscriptions begin again here, with gaps for the entries that may be missing.
                 hasCursor = false
-                scans.append(
-                    StreamScan(
-                        wanted.values.sorted { $0.number < $1.number }, begun: engine.memory.begun,
-                        after: cursor,
-                        isTrimmed: true))
+                let all = wanted.values.sorted { $0.number < $1.number }
+                scans.append(StreamScan(all, from: .after(cursor), engine.memory))
                 return goOn()
             }
             guard let streams = expect(reply, "XREAD").elements, let found = streams.first?.elements,
@@ -139,6 +145,7 @@ extension RedisSession {
                 let entries = StreamEntry.entries(found[1]), let last = entries.last
             else { return unexpected("XREAD") }
             engine.memory.cursor = last.id
+            noteEnds(entries)
             deliver(entries.flatMap { RedisSession.items($0) })
             goOn()
         }
@@ -147,7 +154,7 @@ extension RedisSession {
     private static func items(_ entry: StreamEntry) -> [EngineBatch.Item] {
         switch entry.content {
         case .posts(let posts): posts.map { .post(.init(post: $0, position: entry.id)) }
-        case .horizons(let horizons): horizons.map { .horizon($0) }
+        case .horizons(let horizons, _, _): horizons.map { .horizon($0) }
         case .end(let end): [.ended(end)]
         case .beginning, .unknown: []
         }
@@ -161,5 +168,31 @@ extension RedisSession {
         isDelivering = true
         engine.sink?.deliver(EngineBatch(number: lastBatch, items: items))
         isDelivering = false
+    }
+}
+
+extension StreamScan.Store {
+    /// Reads the parts of a reply; nil if they are others.
+    ///
+    /// - Parameters:
+    ///   - posters: The fields and values of the hash with the posters' last numbers.
+    ///   - ends: The list of ends, each a poster, its number in the stream, its last number, and the ID of the entry.
+    init?(posters: RedisReply, ends: RedisReply) {
+        guard let fields = posters.elements, let lines = ends.elements else { return nil }
+        for index in stride(from: 0, to: fields.count - 1, by: 2) {
+            let name = fields[index].string ?? ""
+            if name == "forgotten" {
+                forgotten = fields[index + 1].string.flatMap { EntryID($0) }
+            } else if let poster = PosterID(name), let number = fields[index + 1].number {
+                living.append((poster, number))
+            }
+        }
+        for line in lines {
+            let words = (line.string ?? "").split(separator: " ").map(String.init)
+            guard words.count == 4, let poster = PosterID(words[0]), let accepted = UInt64(words[1]),
+                let last = UInt64(words[2]), let id = EntryID(words[3])
+            else { return nil }
+            ended.append((PosterEnd(poster: poster, accepted: accepted, last: last), id))
+        }
     }
 }

@@ -25,7 +25,8 @@ final class RedisSession {
     private var pendingPosts = 0
     /// True if posts were accepted since the last report.
     private var hasAccepted = false
-    private var lastPublished: UInt64 = 0
+    /// The number up to which posts and horizons were sent on this connection.
+    private var lastSent: UInt64 = 0
 
     /// The subscriptions of the center.
     var wanted: [UInt64: Subscription] = [:]
@@ -52,6 +53,7 @@ final class RedisSession {
     var generationKey: String { prefix + "gen" }
     var stream: String { prefix + "s:" + (epoch?.text ?? "") }
     var posters: String { prefix + "p:" + (epoch?.text ?? "") }
+    var ends: String { prefix + "e:" + (epoch?.text ?? "") }
 
     /// Ends the session for a reason.
     func fail(_ reason: String) { fail(.engine(reason)) }
@@ -212,7 +214,6 @@ final class RedisSession {
         if batch.isFull { sendBatch() }
         batch.append(post)
         pendingPosts += 1
-        lastPublished = post.number
         commands.requestWrite()
         return .taken
     }
@@ -224,9 +225,10 @@ final class RedisSession {
         }
         let count = batch.posts.count
         var arguments = RedisWords(
-            epoch.text, "\(options.streamLength)", engine.poster.text, "\(first)", "\(last)")
+            epoch.text, "\(options.streamLength)", engine.poster.text, "\(first)", "\(last)", "\(lastSent)")
         arguments.append(batch.bytes)
         batch = PostBatch()
+        lastSent = last
         evaluate(Scripts.post, [generationKey, stream, posters], arguments, on: commands) {
             [weak self] reply in
             guard let self, wasAdded(reply) else { return }
@@ -241,6 +243,7 @@ final class RedisSession {
         switch reply {
         case .integer(1): return true
         case .integer(-1): fail("the stream was deleted, or the database was emptied")
+        case .integer(-2): fail("the server has refused a post")
         case .error(let text): fail("the server refuses a post: \(text)")
         case .integer, .null, .text, .array: unexpected("the script that posts")
         }
@@ -248,17 +251,15 @@ final class RedisSession {
     }
 
     func announce(_ announcement: Announcement) {
-        note("at", announcement.number, StreamEntry.fields(of: announcement, by: engine.poster))
-    }
-
-    private func note(_ word: String, _ number: UInt64, _ fields: RedisWords) {
         guard let epoch else { return }
-        // The entry tells of the posts before it.
+        // The horizons tell of the posts before them.
         sendBatch()
         var arguments = RedisWords(
-            epoch.text, "\(options.streamLength)", engine.poster.text, "\(number)", word)
-        arguments.append(fields)
-        evaluate(Scripts.note, [generationKey, stream, posters], arguments, on: commands) {
+            epoch.text, "\(options.streamLength)", engine.poster.text, "\(announcement.number)", "\(lastSent)"
+        )
+        arguments.append(StreamEntry.fields(of: announcement, by: engine.poster))
+        lastSent = max(lastSent, announcement.number)
+        evaluate(Scripts.announce, [generationKey, stream, posters], arguments, on: commands) {
             [weak self] reply in
             _ = self?.wasAdded(reply)
         }
@@ -277,13 +278,14 @@ final class RedisSession {
     }
 
     /// Reports the end of the poster, if that is possible without waiting.
-    func end(lastNumber: UInt64, accepted: UInt64) {
-        if lastNumber > 0 && epoch != nil {
+    func end(lastNumber: UInt64) {
+        if lastNumber > 0, let epoch {
             // The server carries out the posts that were handed over first.
-            let accepted = max(accepted, lastPublished)
-            note(
-                "end", lastNumber,
-                StreamEntry.fields(ofEndAt: lastNumber, accepted: accepted, by: engine.poster))
+            sendBatch()
+            let arguments = RedisWords(
+                epoch.text, "\(options.streamLength)", engine.poster.text, "\(lastNumber)",
+                "\(Scripts.mostEnds)")
+            evaluate(Scripts.end, [generationKey, stream, posters, ends], arguments, on: commands) { _ in }
             commands?.flush()
         }
         close()

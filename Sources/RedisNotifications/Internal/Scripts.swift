@@ -12,7 +12,7 @@ enum Scripts {
          local t=redis.call('TYPE',ARGV[2]..'s:'..g).ok
          if t=='stream' then return g end
          if t~='none' then return redis.error_reply('WRONGTYPE the key '..ARGV[2]..'s:'..g..' holds a '..t..', not a stream') end
-         redis.call('DEL',ARGV[2]..'p:'..g)
+         redis.call('DEL',ARGV[2]..'p:'..g,ARGV[2]..'e:'..g)
         end
         redis.call('XADD',ARGV[2]..'s:'..ARGV[1],'*','k','g')
         redis.call('SET',KEYS[1],ARGV[1])
@@ -21,15 +21,17 @@ enum Scripts {
 
     /// Adds those posts of a batch that the stream does not have, in one entry.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, records of a ``PostBatch``.
-    /// Returns 1, or -1 if the generation is another one or the stream is gone.
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the number up to which the
+    /// same connection has sent posts before, records of a ``PostBatch``. Returns 1, -1 if the generation is another one or the
+    /// stream is gone, or -2 if the server has refused the posts before.
     ///
     /// A post that is sent again after a connection has ended is added once, because the posts of a poster come in order.
     static let post = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
+        if had<tonumber(ARGV[6]) then return -2 end
         if tonumber(ARGV[5])<=had then return 1 end
-        local b=ARGV[6]
+        local b=ARGV[7]
         if tonumber(ARGV[4])<=had then
          local i=1
          while true do
@@ -44,18 +46,44 @@ enum Scripts {
         return 1
         """
 
-    /// Adds an entry that is no post.
+    /// Adds an entry with horizons.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, number, the word `end` if the poster ends or another
-    /// word if not, and the fields. Returns 1 or -1.
-    static let note = """
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the horizons, the number up to which the
+    /// same connection has sent posts before, and the fields. Returns 1, -1 or -2 as ``post`` does.
+    ///
+    /// The entry says if this generation knew no number of the poster before. Only then are base horizons no loss: the posts were
+    /// accepted by an earlier generation.
+    static let announce = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
-        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*',unpack(ARGV,6)) then return -1 end
-        if ARGV[5]=='end' then redis.call('HDEL',KEYS[3],ARGV[3]) return 1 end
-        local l=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
-        if tonumber(ARGV[4])>l then redis.call('HSET',KEYS[3],ARGV[3],ARGV[4]) end
+        local had=redis.call('HGET',KEYS[3],ARGV[3])
+        local number=tonumber(had or '0')
+        if number<tonumber(ARGV[5]) then return -2 end
+        local first=had and '0' or '1'
+        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*','f',first,unpack(ARGV,6)) then return -1 end
+        if tonumber(ARGV[4])>number then redis.call('HSET',KEYS[3],ARGV[3],ARGV[4]) end
         return 1
         """
+
+    /// Adds an entry with the end of a poster, and keeps the end for readers that find the entry removed.
+    ///
+    /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the largest number of ends to
+    /// keep. Returns 1 or -1.
+    static let end = """
+        if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
+        local had=redis.call('HGET',KEYS[3],ARGV[3]) or '0'
+        local id=redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*','k','e','p',ARGV[3],'n',had,'l',ARGV[4])
+        if not id then return -1 end
+        redis.call('HDEL',KEYS[3],ARGV[3])
+        redis.call('RPUSH',KEYS[4],ARGV[3]..' '..had..' '..ARGV[4]..' '..id)
+        while redis.call('LLEN',KEYS[4])>tonumber(ARGV[5]) do
+         local oldest=redis.call('LPOP',KEYS[4])
+         redis.call('HSET',KEYS[3],'forgotten',string.match(oldest,'[^ ]+$'))
+        end
+        return 1
+        """
+
+    /// The number of ended posters that the server keeps.
+    static let mostEnds = 1_024
 
     /// Finds the lowest ID that the stream still has, or its last one if it is empty.
     ///
@@ -70,8 +98,8 @@ enum Scripts {
 
     /// Reads entries after a place and, at the end of the stream, the last numbers of the posters.
     ///
-    /// KEYS: stream, posters. ARGV: place, or nothing for no entries. Returns the entries, the lowest ID, and at the end of the
-    /// stream the last ID and the posters with their numbers.
+    /// KEYS: stream, posters, ends. ARGV: place, or nothing for no entries. Returns the entries, the lowest ID, and at the end of
+    /// the stream the last ID, the posters with their numbers, and the ends.
     static let scan = """
         local r,f={},''
         if ARGV[1]~='' then
@@ -83,8 +111,8 @@ enum Scripts {
         local i,l=redis.call('XINFO','STREAM',KEYS[1]),'0-0'
         for n=1,#i,2 do if i[n]=='last-generated-id' then l=i[n+1] end end
         if f=='' then f=l end
-        return {r,f,l,redis.call('HGETALL',KEYS[2])}
+        return {r,f,l,redis.call('HGETALL',KEYS[2]),redis.call('LRANGE',KEYS[3],0,-1)}
         """
 
-    static let all = [open, post, note, first, scan]
+    static let all = [open, post, announce, end, first, scan]
 }

@@ -7,7 +7,8 @@ struct StreamEntry: Hashable, Sendable {
         /// The first entry of a generation.
         case beginning
         case posts([Post])
-        case horizons([Horizon])
+        /// The horizons of a poster, which sends no posts up to a number.
+        case horizons([Horizon], by: PosterID, upTo: UInt64)
         case end(PosterEnd)
         /// An entry of another program, or of a later version of this library.
         case unknown
@@ -15,6 +16,11 @@ struct StreamEntry: Hashable, Sendable {
 
     let id: EntryID
     let content: Content
+
+    init(id: EntryID, content: Content) {
+        self.id = id
+        self.content = content
+    }
 
     /// Reads an entry; nil if the reply is not an entry.
     init?(_ reply: RedisReply) {
@@ -52,13 +58,16 @@ struct StreamEntry: Hashable, Sendable {
         }
         switch fields.text("k") {
         case nil: return fields.values["b"].flatMap { PostBatch.posts($0, of: poster) }.map { .posts($0) }
-        case "h": return fields.values["b"].flatMap { horizons($0, of: poster) }.map { .horizons($0) }
+        case "h":
+            let isFirst = fields.text("f") == "1"
+            return fields.values["b"].flatMap { horizons($0, of: poster, areFirst: isFirst) }
+                .map { .horizons($0, by: poster, upTo: number) }
         case "e": return .end(PosterEnd(poster: poster, accepted: number, last: fields.number("l")))
         default: return nil
         }
     }
 
-    // MARK: - Fields, as name and value in turn. The script that posts makes those of posts.
+    // MARK: - Fields, as name and value in turn. The scripts make those of posts and ends.
 
     /// The fields of horizons: each is a line of number, base, reason, and the topic's parts with their lengths.
     static func fields(of announcement: Announcement, by poster: PosterID) -> RedisWords {
@@ -72,12 +81,8 @@ struct StreamEntry: Hashable, Sendable {
         return RedisWords("k", "h", "p", poster.text, "n", "\(announcement.number)", "b", lines)
     }
 
-    /// The fields of an end.
-    static func fields(ofEndAt last: UInt64, accepted: UInt64, by poster: PosterID) -> RedisWords {
-        RedisWords("k", "e", "p", poster.text, "n", "\(accepted)", "l", "\(last)")
-    }
-
-    private static func horizons(_ bytes: [UInt8], of poster: PosterID) -> [Horizon]? {
+    /// Reads horizons, which are base horizons only if they are the first ones of their poster in the generation.
+    private static func horizons(_ bytes: [UInt8], of poster: PosterID, areFirst: Bool) -> [Horizon]? {
         var rest = bytes[...]
         var horizons: [Horizon] = []
         func word() -> Int64? {
@@ -105,7 +110,7 @@ struct StreamEntry: Hashable, Sendable {
             horizons.append(
                 Horizon(
                     poster: poster, topic: Topic(name: name, sender: sender), number: number,
-                    isBase: base == 1,
+                    isBase: base == 1 && areFirst,
                     reason: reason))
         }
         return horizons

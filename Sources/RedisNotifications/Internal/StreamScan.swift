@@ -5,10 +5,33 @@ internal import DistributedNotifications
 ///
 /// A pure value. It takes the replies of the server, and makes the items for the center.
 struct StreamScan: Sendable {
+    /// The place from which subscriptions read.
+    enum Start: Hashable, Sendable {
+        /// The end of the stream.
+        case end
+        /// The first entry of the stream, for subscriptions that have not begun.
+        case first
+        /// The entry after a place.
+        case after(EntryID)
+        /// The first entry, because the place is one of an earlier run of the server.
+        case again(EntryID)
+        /// The first entry, because the place is one of another generation.
+        case otherGeneration
+    }
+
+    /// The state of the store at the end of the stream.
+    struct Store: Sendable {
+        /// The last number of each poster that has not ended.
+        var living: [(poster: PosterID, number: UInt64)] = []
+        /// The ended posters that the server remembers, and the places of their ends.
+        var ended: [(end: PosterEnd, id: EntryID)] = []
+        /// The place of the newest end that the server has forgotten; nil if it remembers all.
+        var forgotten: EntryID?
+    }
+
     /// The subscriptions, which all start in the same place.
     private(set) var subscriptions: [Subscription]
-    /// The subscriptions among them that had begun before, for which missing posts are a loss.
-    let begun: Set<UInt64>
+    let start: Start
     /// The place up to which entries were read; nil to read none.
     private(set) var cursor: EntryID?
     /// The earliest date of a post to deliver; nil for any date.
@@ -17,26 +40,42 @@ struct StreamScan: Sendable {
     let newest: Int?
     /// The newest posts so far, if there is such a limit.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries after the start are missing or may be missing.
+    /// True if entries that the subscriptions have not read are missing, or may be.
     private(set) var isTrimmed: Bool
-    private var hasBegun = false
-    /// The posters of which a post was read.
+    /// The posters of which an entry was read since entries were missing.
     private var seen: Set<PosterID> = []
+    /// The subscriptions that had begun before, with the number of ends that each has read. For them a missing post is a loss.
+    private let begun: [UInt64: UInt64]
+    private let ended: EndedPosters
 
     init(
-        _ subscriptions: [Subscription], begun: Set<UInt64>, after cursor: EntryID?, since: Int64? = nil,
-        newest: Int? = nil, isTrimmed: Bool = false
+        _ subscriptions: [Subscription], from start: Start, _ memory: ReadingMemory, since: Int64? = nil,
+        newest: Int? = nil
     ) {
         self.subscriptions = subscriptions
-        self.begun = begun
-        self.cursor = cursor
+        self.start = start
         self.since = since
         self.newest = newest
-        self.isTrimmed = isTrimmed
+        switch start {
+        case .end: cursor = nil
+        case .first, .again, .otherGeneration: cursor = .zero
+        case .after(let place): cursor = place
+        }
+        let numbers = subscriptions.map(\.number)
+        isTrimmed = memory.haveMissed(numbers)
+        begun =
+            memory.begun.count < numbers.count
+            ? memory.begun
+            : Dictionary(
+                uniqueKeysWithValues: numbers.compactMap { number in memory.begun[number].map { (number, $0) }
+                })
+        ended = memory.ended
     }
 
     /// Removes the subscriptions that have ended.
     mutating func keep(_ isWanted: (Subscription) -> Bool) { subscriptions.removeAll { !isWanted($0) } }
+
+    // MARK: - Entries
 
     /// Takes entries.
     ///
@@ -45,71 +84,124 @@ struct StreamScan: Sendable {
     ///   - first: The lowest ID that the stream has.
     /// - Returns: The items for the center.
     mutating func take(_ entries: [StreamEntry], first: EntryID) -> [EngineBatch.Item] {
-        guard let start = cursor else { return [] }
-        if !hasBegun {
-            hasBegun = true
-            // Entries are removed from the front, so if an earlier one is there, no later one is missing.
-            if start != .zero && first > start { isTrimmed = true }
+        guard let cursor else { return [] }
+        if hasLost(between: cursor, and: first, entries.first) {
+            isTrimmed = true
+            seen = []
         }
         var items: [EngineBatch.Item] = []
         for entry in entries {
-            cursor = entry.id
+            self.cursor = entry.id
             switch entry.content {
             case .beginning, .unknown: continue
-            case .horizons(let horizons): items += horizons.map { .horizon($0) }
+            case .horizons(let horizons, let poster, let number):
+                let wanting = wanting(poster)
+                mark(poster, number, entry.id, wanting, &items)
+                for subscription in wanting where begun[subscription.number] != nil {
+                    items += horizons.map { .horizon($0, only: subscription.number) }
+                }
             case .end(let end):
-                seen.insert(end.poster)
-                items.append(.ended(end))
-            case .posts(let posts): for post in posts { append(post, entry.id, &items) }
+                let wanting = wanting(end.poster)
+                mark(end.poster, end.accepted, entry.id, wanting, &items)
+                items += wanting.map { .ended(end, only: $0.number) }
+            case .posts(let posts):
+                guard let first = posts.first else { continue }
+                let wanting = wanting(first.poster)
+                mark(first.poster, first.number - 1, entry.id, wanting, &items)
+                for post in posts {
+                    for subscription in wanting { append(post, entry.id, subscription, &items) }
+                }
             }
         }
         return items
     }
 
-    private mutating func append(_ post: Post, _ position: EntryID, _ items: inout [EngineBatch.Item]) {
-        let isNew = seen.insert(post.poster).inserted
-        for subscription in subscriptions {
-            if isTrimmed && isNew && begun.contains(subscription.number) {
-                let mark = Baseline.Mark(poster: post.poster, topic: nil, number: post.number - 1)
-                items.append(
-                    .baseline(
-                        Baseline(
-                            subscription: subscription.number, marks: [mark], position: position,
-                            isLast: false)))
-            }
-            if !subscription.matches(post.topic) || since.map({ post.date < $0 }) ?? false { continue }
-            let delivered = EngineBatch.Delivered(
-                post: post, position: position, subscription: subscription.number)
-            guard let newest else {
-                items.append(.post(delivered))
-                continue
-            }
-            held[subscription.number, default: []].append(delivered)
-            if held[subscription.number, default: []].count > newest {
-                held[subscription.number]?.removeFirst()
-            }
+    /// Returns true if entries after the cursor were removed before they were read.
+    ///
+    /// Entries are removed from the front, so if an earlier one is there, no later one is missing.
+    private func hasLost(between cursor: EntryID, and first: EntryID, _ entry: StreamEntry?) -> Bool {
+        if cursor != .zero { return first > cursor }
+        switch start {
+        case .end, .first, .after: return false
+        case .again(let place): return first > place
+        case .otherGeneration: return entry?.content != .beginning
         }
     }
+
+    /// The subscriptions that have not read the end of a poster.
+    private func wanting(_ poster: PosterID) -> [Subscription] {
+        subscriptions.filter { subscription in
+            !(begun[subscription.number].map { ended.contains(poster, amongFirst: $0) } ?? false)
+        }
+    }
+
+    /// Tells of the numbers of a poster that may be missing before its first entry.
+    private mutating func mark(
+        _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
+        _ items: inout [EngineBatch.Item]
+    ) {
+        if !isTrimmed || !seen.insert(poster).inserted { return }
+        for subscription in wanting where begun[subscription.number] != nil {
+            let mark = Baseline.Mark(poster: poster, topic: nil, number: number)
+            items.append(
+                .baseline(
+                    Baseline(
+                        subscription: subscription.number, marks: [mark], position: position, isLast: false)))
+        }
+    }
+
+    private mutating func append(
+        _ post: Post, _ position: EntryID, _ subscription: Subscription, _ items: inout [EngineBatch.Item]
+    ) {
+        if !subscription.matches(post.topic) || since.map({ post.date < $0 }) ?? false { return }
+        let delivered = EngineBatch.Delivered(
+            post: post, position: position, subscription: subscription.number)
+        guard let newest else { return items.append(.post(delivered)) }
+        held[subscription.number, default: []].append(delivered)
+        if held[subscription.number, default: []].count > newest {
+            held[subscription.number]?.removeFirst()
+        }
+    }
+
+    // MARK: - The end
 
     /// Ends the scan.
     ///
     /// - Parameters:
-    ///   - known: The last number of each poster at the end of the stream.
+    ///   - store: The state of the store at the end of the stream.
     ///   - end: The place up to which everything was read.
-    /// - Returns: The baselines of the subscriptions.
-    mutating func finish(_ known: [(poster: PosterID, number: UInt64)], at end: EntryID) -> [EngineBatch.Item]
-    {
-        subscriptions.flatMap { subscription -> [EngineBatch.Item] in
-            var marks: [Baseline.Mark] = []
-            if !begun.contains(subscription.number) {
-                marks = known.map { Baseline.Mark(poster: $0.poster, topic: nil, number: $0.number) }
-            } else if isTrimmed {
-                marks = known.filter { !seen.contains($0.poster) }
-                    .map { Baseline.Mark(poster: $0.poster, topic: nil, number: $0.number) }
+    /// - Returns: The last items for the center, with a baseline for each subscription.
+    func finish(_ store: Store, at end: EntryID) -> [EngineBatch.Item] {
+        let unseen = store.ended.map(\.end).filter { !seen.contains($0.poster) }
+        return subscriptions.flatMap { subscription -> [EngineBatch.Item] in
+            var items: [EngineBatch.Item] = (held[subscription.number] ?? []).map { .post($0) }
+            var marks = store.living.map { Baseline.Mark(poster: $0.poster, topic: nil, number: $0.number) }
+            var hasForgotten = false
+            if let count = begun[subscription.number] {
+                marks.removeAll { !isTrimmed || seen.contains($0.poster) }
+                if isTrimmed {
+                    let ends = unseen.filter { !ended.contains($0.poster, amongFirst: count) }
+                    marks += ends.map { .init(poster: $0.poster, topic: nil, number: $0.accepted) }
+                    items += ends.map { .ended($0, only: subscription.number) }
+                    hasForgotten = mayHaveMissed(store.forgotten)
+                }
             }
-            return (held[subscription.number] ?? []).map { .post($0) } + [
-                .baseline(Baseline(subscription: subscription.number, marks: marks, position: end))
-            ]
+            items.append(
+                .baseline(
+                    Baseline(
+                        subscription: subscription.number, marks: marks, position: end,
+                        hasForgotten: hasForgotten)))
+            return items
+        }
+    }
+
+    /// Returns true if the subscriptions have not read up to an end that the server has forgotten.
+    private func mayHaveMissed(_ forgotten: EntryID?) -> Bool {
+        guard let forgotten else { return false }
+        switch start {
+        case .end, .first: return false
+        case .after(let place), .again(let place): return forgotten > place
+        case .otherGeneration: return true
         }
     }
 }

@@ -11,6 +11,7 @@ struct CenterEngineTests {
         private weak var sink: (any EngineSink)?
         let announced: Log<Announcement>
         var hasRoom = false
+        var located: [[PosterID]] = []
 
         init(_ announced: Log<Announcement>) { self.announced = announced }
 
@@ -22,9 +23,11 @@ struct CenterEngineTests {
         func announce(_ announcement: Announcement) { announced.add(announcement) }
         func subscribe(_ subscriptions: [Subscription]) {}
         func unsubscribe(_ numbers: [UInt64]) {}
-        func locate(_ posters: [PosterID]) {}
+        func locate(_ posters: [PosterID]) { located.append(posters) }
         func confirm(_ batch: UInt64, credits: Int) {}
         func end(lastNumber: UInt64) {}
+
+        func deliver(_ items: [EngineBatch.Item]) { sink?.deliver(EngineBatch(number: 1, items: items)) }
 
         func makeRoom() {
             hasRoom = true
@@ -102,6 +105,31 @@ struct CenterEngineTests {
         for _ in 1...2 { try center.post("a", whenFull: .dropOldest) }
         let error = await stage.value(before: .never, timedOut: .timedOut, cancelled: .cancelled) {}
         #expect(error == .dropped)
+        center.invalidate()
+    }
+
+    @Test func `a center asks again for the posters that it knows, when the engine has forgotten some`()
+        throws
+    {
+        let made = LoopConfined<FullEngine>()
+        let center = try center(Log<Announcement>(), made)
+        let known = PosterID(high: 0, low: 7)
+        try withWorker { loop in
+            let log = EventLog()
+            let observation = center.addObserver(forName: "a", on: loop) { log.append($0) }
+            defer { withExtendedLifetime(observation) {} }
+            let baseline = Baseline(subscription: 1, marks: [], position: Position(low: 1))
+            onLoop(center) { made.value?.deliver([.present(known), .baseline(baseline)]) }
+            #expect(observation.waitUntilConfirmed())
+            let forgetful = Baseline(
+                subscription: 1, marks: [], position: Position(low: 2), hasForgotten: true)
+            onLoop(center) {
+                #expect(made.value?.located == [])
+                made.value?.deliver([.baseline(forgetful)])
+                #expect(made.value?.located == [[known]])
+            }
+            #expect(log.wait(for: 1).map(\.short) == ["gap 1-? notKept"])
+        }
         center.invalidate()
     }
 }

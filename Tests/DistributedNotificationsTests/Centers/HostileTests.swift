@@ -149,7 +149,8 @@ struct HostileTests {
                     welcome.put(HubMessage.version)
                     welcome.put(UInt64(1))
                     welcome.put(UInt64(2))
-                    do { _ = try port.send(welcome.bytes, id: HubMessage.welcome, to: message.sender) } catch {
+                    do { _ = try port.send(welcome.bytes, id: HubMessage.welcome, to: message.sender) } catch
+                    {
                         Issue.record(error)
                     }
                     port.disconnect(message.sender)

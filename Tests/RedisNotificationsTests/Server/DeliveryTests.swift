@@ -1,5 +1,6 @@
 import DistributedNotifications
 import Foundation
+import Glibc
 import RedisNotifications
 import TestExpectations
 import TestSupport
@@ -92,6 +93,35 @@ import Testing
             do { return try server.command("HLEN", posters(server)) == "0" } catch { return false }
         }
         #expect(observer.gaps.isEmpty)
+    }
+
+    @Test func `programs that the process starts inherit no connection to the server`() throws {
+        let server = try RedisServerProcess()
+        let center = try server.center()
+        center.waitUntilConnected()
+        var sockets = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            guard let number = CInt(name), peerPath(number) == server.path else { continue }
+            sockets += 1
+            #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0)
+        }
+        #expect(sockets == 3)
+    }
+
+    /// The path of the socket that a descriptor is connected to.
+    private func peerPath(_ descriptor: CInt) -> String? {
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        // Safe: the kernel fills our own value, up to its size.
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getpeername(descriptor, $0, &size)
+            }
+        }
+        if result != 0 || address.sun_family != sa_family_t(AF_UNIX) { return nil }
+        return unsafe withUnsafeBytes(of: address.sun_path) { path in
+            unsafe String(decoding: path.prefix { $0 != 0 }, as: UTF8.self)
+        }
     }
 }
 

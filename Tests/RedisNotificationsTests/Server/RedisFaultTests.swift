@@ -20,6 +20,28 @@ import Testing
         observer.expectAccounted(upTo: 3_000)
     }
 
+    @Test func `after a restart an observer gets nothing from before its subscription`() throws {
+        let server = try RedisServerProcess("--appendonly", "yes", "--appendfsync", "always")
+        let (ended, poster) = (try server.center(), try server.center())
+        try ended.postAll(1...50)
+        try poster.postAll(1...50)
+        ended.invalidate()
+        waitUntil("its end is there") {
+            do { return try server.command("HLEN", posters(server)) == "1" } catch { return false }
+        }
+        let center = try server.center()
+        let observer = try Observer(center)
+        server.kill()
+        try server.start()
+        try poster.postAll(51...60)
+        observer.waitForNumber(60)
+        #expect(observer.numbers == Array(51...60) && observer.gaps.isEmpty)
+        // One that ends while it is observed is told once, too.
+        let late = try Observer(center, startingWith: .since(0))
+        late.waitForNumber(60)
+        #expect(observer.numbers == Array(51...60) && observer.gaps.isEmpty)
+    }
+
     @Test func `what a server loses from the end of its file is sent again`() throws {
         let server = try RedisServerProcess("--appendonly", "yes", "--appendfsync", "always")
         let poster = try server.center { $0.retention = .seconds(60) }
@@ -67,6 +89,29 @@ import Testing
         observer.waitForNumber(200)
         observer.expectAccounted(upTo: 200)
         #expect(try server.command("GET", "dn:{test}:gen") != generation)
+    }
+
+    @Test func `a poster that does not come to the next generation is given up, and taken up when it comes`()
+        throws
+    {
+        let server = try RedisServerProcess()
+        var limits = DistributedNotificationCenter.Options()
+        limits.grace = .milliseconds(300)
+        let (stopped, living) = (try server.center(), try server.center())
+        let observer = try Observer(try server.center(limits: limits))
+        try stopped.postAll(1...5)
+        try living.postAll(1...5)
+        waitUntil("all have come") { observer.numbers.count == 10 }
+        try stopped.whileStopped {
+            try server.command("FLUSHALL")
+            waitUntil("the stopped poster is given up") { !observer.gaps.isEmpty }
+            #expect(observer.gaps.map(\.poster) == [stopped.poster])
+            #expect(observer.gaps.first?.from == 6 && observer.gaps.first?.to == nil)
+        }
+        try stopped.postAll(6...7)
+        try living.postAll(6...7)
+        waitUntil("all have come") { observer.numbers.count == 14 }
+        #expect(observer.gaps.count == 1)
     }
 
     @Test(arguments: ["normal", "pubsub"])

@@ -41,6 +41,46 @@ import Testing
         observer.waitForNumber(500)
     }
 
+    @Test(arguments: ["horizons", "end", "nothing"])
+    func `posts that were removed are told, whatever is left of their poster`(left: String) throws {
+        let server = try RedisServerProcess("--stream-node-max-entries", "1")
+        let gone = try server.center { $0.retention = .zero }
+        let (poster, center) = (try server.center(), try server.center())
+        let observer = try Observer(center)
+        try center.whileStopped {
+            // In an entry each: the center may read one of them before it is stopped.
+            for number in 1...5 { try gone.postAll(number...number) }
+            waitUntil("they are settled") { gone.statistics.kept == 0 }
+            // It says at its next connection that it sends them no more.
+            if left == "horizons" {
+                try server.command("CLIENT", "KILL", "TYPE", "pubsub")
+                waitUntil("it has announced") {
+                    isLast("h", server)
+                }
+            } else {
+                gone.invalidate()
+                waitUntil("its end is there") {
+                    isLast("e", server)
+                }
+            }
+            if left == "nothing" { try poster.postAll(1...1) }
+            try server.command("XTRIM", stream(server), "MAXLEN", "1")
+        }
+        waitUntil("the lost posts are accounted for") {
+            observer.log.entries.contains { event in
+                if case .gap(let gap) = event { gap.poster == gone.poster && gap.to == 5 } else { false }
+            }
+        }
+        // Nothing is said of them twice.
+        try poster.postAll(left == "nothing" ? 2...2 : 1...1)
+        waitUntil("the last post has come") {
+            observer.log.entries.last.map {
+                if case .notification(let note) = $0 { note.poster == poster.poster } else { false }
+            } ?? false
+        }
+        #expect(observer.gaps.filter { $0.poster == gone.poster }.count == 1)
+    }
+
     @Test func `a reader that was stopped while the stream was deleted is told, though nobody posts`() throws
     {
         let server = try RedisServerProcess()
@@ -69,5 +109,13 @@ import Testing
         try poster.post(701...800)
         observer.waitForNumber(800)
         #expect(observer.numbers == Array(601...800) && observer.gaps.isEmpty)
+    }
+
+    /// True if the newest entry is of a kind.
+    private func isLast(_ kind: String, _ server: RedisServerProcess) -> Bool {
+        do {
+            let entry = try server.command("XREVRANGE", stream(server), "+", "-", "COUNT", "1")
+            return entry.contains("\nk\n\(kind)\n")
+        } catch { return false }
     }
 }

@@ -89,12 +89,14 @@ final class RedisServerProcess {
 
     /// Makes a center of this server, which connects through a relay at a path if there is one.
     func center(
-        through relay: String? = nil, _ change: (inout RedisOptions) -> Void = { _ in }
+        through relay: String? = nil, limits: DistributedNotificationCenter.Options = .init(),
+        _ change: (inout RedisOptions) -> Void = { _ in }
     ) throws -> DistributedNotificationCenter {
         var options = RedisOptions()
         options.space = "test"
         options.retention = .milliseconds(1_500)
         change(&options)
-        return try DistributedNotificationCenter(.redis(.unix(path: relay ?? path), options: options))
+        return try DistributedNotificationCenter(
+            .redis(.unix(path: relay ?? path), options: options), options: limits)
     }
 }

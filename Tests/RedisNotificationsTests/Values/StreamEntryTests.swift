@@ -23,11 +23,21 @@ import Testing
                     reason: DistributedNotificationGap.Reason.allCases.randomElement(using: &random)
                         ?? .notKept)
             }, number: 7, isOpening: true)
+        let fields = words(StreamEntry.fields(of: announcement, by: post.poster))
         #expect(
-            read(words(StreamEntry.fields(of: announcement, by: post.poster)))
-                == .horizons(announcement.horizons))
-        let end = PosterEnd(poster: post.poster, accepted: 3, last: 9)
-        #expect(read(words(StreamEntry.fields(ofEndAt: 9, accepted: 3, by: post.poster))) == .end(end))
+            read(words(RedisWords("f", "1")) + fields)
+                == .horizons(announcement.horizons, by: post.poster, upTo: 7))
+        // Horizons of a poster that the generation knows are no base horizons.
+        let later = announcement.horizons.map {
+            Horizon(poster: $0.poster, topic: $0.topic, number: $0.number, isBase: false, reason: $0.reason)
+        }
+        for first in [["f", "0"], []] {
+            #expect(
+                read(first.map { Array($0.utf8) } + fields)
+                    == .horizons(later, by: post.poster, upTo: 7))
+        }
+        let end = words(RedisWords("k", "e", "p", post.poster.text, "n", "3", "l", "9"))
+        #expect(read(end) == .end(PosterEnd(poster: post.poster, accepted: 3, last: 9)))
     }
 
     @Test(arguments: 0..<200) func `an entry with a field changed or left out is read as another one, or not`(
@@ -54,7 +64,7 @@ import Testing
     func `horizons that are cut or wrong are no horizons`(text: String) {
         let poster = PosterID(high: 1, low: 2)
         let fields = ["k", "h", "p", poster.text, "n", "1", "b", text].map { Array($0.utf8) }
-        #expect(read(fields) == (text.isEmpty ? .horizons([]) : .unknown))
+        #expect(read(fields) == (text.isEmpty ? .horizons([], by: poster, upTo: 1) : .unknown))
     }
 
     // The numbers do not ascend, or a post follows itself.

@@ -153,11 +153,7 @@ extension CenterCore: EngineSink {
         isFull = false
         let announcement = state.connect()
         engine.announce(announcement)
-        let asked = known.connect()
-        if !asked.isEmpty {
-            engine.locate(asked)
-            awaitGrace()
-        }
+        locate()
         for number in observers.keys { observers[number]?.follower.connect() }
         let subscriptions = observers.keys.sorted().compactMap { observers[$0]?.follower.subscription }
         if !subscriptions.isEmpty { engine.subscribe(subscriptions) }
@@ -165,6 +161,14 @@ extension CenterCore: EngineSink {
         state.changeState(.connected)
         state.beginPumping()
         pump()
+    }
+
+    /// Asks for the posters that the center knows, and gives them up if the engine does not know them.
+    private func locate() {
+        let asked = known.connect()
+        if asked.isEmpty { return }
+        engine.locate(asked)
+        awaitGrace()
     }
 
     /// Gives up the posters that have not connected within the grace period.
@@ -213,6 +217,7 @@ extension CenterCore: EngineSink {
                 feed(ofName: delivered.post.topic.name) { $0.take(delivered, in: epoch, $1) }
             }
         case .horizon(let horizon, let only):
+            known.note(horizon.poster)
             if let only {
                 feed(only) { $0.take(horizon, isForAll: false, in: epoch, $1) }
             } else {
@@ -220,6 +225,7 @@ extension CenterCore: EngineSink {
             }
         case .baseline(let baseline):
             feed(baseline.subscription) { $0.take(baseline, in: epoch, $1) }
+            if baseline.hasForgotten { locate() }
             if let observer = observers[baseline.subscription], observer.follower.hasBegun {
                 observer.lane.confirm()
             }

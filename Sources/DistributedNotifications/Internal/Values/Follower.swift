@@ -122,6 +122,9 @@ struct Follower: Hashable, Sendable {
             }
             accounts[mark.poster] = account
         }
+        if baseline.hasForgotten && hasBegun {
+            emit(gap(.unknown, nil, from: 1, to: nil, .notKept, isCertain: false))
+        }
         if baseline.isLast {
             if beginning == nil { beginning = epoch }
             subscription.start = .after(baseline.position, epoch)

@@ -20,6 +20,7 @@ extension WireWriter {
             put(baseline.subscription)
             put(baseline.position.low)
             put(UInt8(baseline.isLast ? 1 : 0))
+            put(UInt8(baseline.hasForgotten ? 1 : 0))
             put(UInt16(baseline.marks.count))
             for mark in baseline.marks {
                 put(mark.poster)
@@ -74,12 +75,15 @@ extension WireReader {
         let subscription = try number(UInt64.self)
         let position = Position(low: try count())
         let isLast = try flag()
+        let hasForgotten = try flag()
         var marks: [Baseline.Mark] = []
         for _ in 0..<(try number(UInt16.self)) {
             let poster = try poster()
             let topic = try flag() ? try topic() : nil
             marks.append(.init(poster: poster, topic: topic, number: try count(), base: try count()))
         }
-        return Baseline(subscription: subscription, marks: marks, position: position, isLast: isLast)
+        return Baseline(
+            subscription: subscription, marks: marks, position: position, isLast: isLast,
+            hasForgotten: hasForgotten)
     }
 }

@@ -1,0 +1,66 @@
+internal import DistributedNotifications
+
+/// The progress of an engine's subscriptions, from one connection to the next.
+///
+/// A pure value.
+struct ReadingMemory: Hashable, Sendable {
+    /// The place up to which all entries were delivered to the live subscriptions.
+    var cursor = EntryID.zero
+    /// The subscriptions to which all entries up to the cursor were delivered.
+    private(set) var live: Set<UInt64> = []
+    /// The subscriptions that have begun, each with the number of ends that it had read when it was live last.
+    private(set) var begun: [UInt64: UInt64] = [:]
+    /// The subscriptions whose places are those of an earlier run of the server.
+    private(set) var unsure: Set<UInt64> = []
+    /// The subscriptions that have missed entries, and that have not been told yet of all posters.
+    private var incomplete: Set<UInt64> = []
+    /// The posters that have ended.
+    private(set) var ended = EndedPosters()
+
+    /// Notes that the engine reads a new generation, whose stream has other entries.
+    mutating func beginGeneration() {
+        stopLive()
+        cursor = .zero
+    }
+
+    /// Notes that the server has started again, or that another server has taken over.
+    ///
+    /// The server can have lost the end of the stream, and can give new entries lower IDs than the lost ones had.
+    mutating func beginRun() {
+        stopLive()
+        unsure.formUnion(begun.keys)
+    }
+
+    private mutating func stopLive() {
+        for number in live { begun[number] = ended.count }
+        live = []
+    }
+
+    /// Notes that some of the entries that subscriptions have not read were removed.
+    mutating func miss(_ numbers: [UInt64]) { incomplete.formUnion(numbers) }
+
+    /// Returns true if one of the subscriptions has missed entries.
+    func haveMissed(_ numbers: [UInt64]) -> Bool { !incomplete.isDisjoint(with: numbers) }
+
+    /// Notes that subscriptions have read the stream to its end.
+    mutating func finish(_ numbers: [UInt64]) {
+        for number in numbers { begun[number] = ended.count }
+        live.formUnion(numbers)
+        unsure.subtract(numbers)
+        incomplete.subtract(numbers)
+    }
+
+    /// Notes the end of a poster that was read.
+    mutating func note(endOf poster: PosterID, at id: EntryID) { ended.note(poster, at: id) }
+
+    /// Forgets posters whose entries the stream does not have any more.
+    mutating func prune(before first: EntryID) { ended.prune(before: first) }
+
+    /// Forgets subscriptions that were removed.
+    mutating func remove(_ numbers: [UInt64]) {
+        for number in numbers { begun[number] = nil }
+        live.subtract(numbers)
+        unsure.subtract(numbers)
+        incomplete.subtract(numbers)
+    }
+}
