@@ -1,6 +1,6 @@
-/// The handle of a block that a loop runs after a delay, with which you can cancel the block before it starts.
+/// A handle for cancelling a block that a loop runs after a delay.
 ///
-/// ``RunLoop/perform(after:inModes:fileID:line:_:)`` returns it.
+/// You can cancel the block until it starts. ``RunLoop/perform(after:inModes:fileID:line:_:)`` returns the handle.
 ///
 /// > Thread safety: any thread.
 public final class DelayedPerform: Sendable {
@@ -8,13 +8,13 @@ public final class DelayedPerform: Sendable {
     ///
     /// > Thread safety: a value.
     public enum Cancellation: Hashable, Sendable {
-        /// The block has not run, and never will.
+        /// The block has not run, and will not run.
         case cancelled
         /// The block is running.
         case running
         /// The block has run.
         case ran
-        /// The block has not run and never will, because the loop's thread has ended.
+        /// The block has not run, and will not run, because the loop's thread has ended.
         case loopEnded
     }
 
@@ -36,9 +36,9 @@ public final class DelayedPerform: Sendable {
     private let modes: [RunLoop.Mode]
     /// Weak, because the timer's handler holds this object.
     ///
-    /// The loop holds the timer; when the loop ends, it releases the timer, this object and the block.
+    /// The loop holds the timer. When the loop ends, it releases the timer, this object and the block.
     ///
-    /// `nonisolated(unsafe)`: only the loop's thread uses it.
+    /// `nonisolated(unsafe)`: only the loop's thread uses the timer.
     nonisolated(unsafe) private weak var timer: Timer?
 
     init(_ loop: RunLoop, _ modes: [RunLoop.Mode], _ block: @escaping @Sendable () -> Void) {
@@ -51,7 +51,7 @@ public final class DelayedPerform: Sendable {
     ///
     /// A block can run until the loop calls it, you cancel it, or the loop ends.
     ///
-    /// > Thread safety: any thread; the block may start at any moment.
+    /// > Thread safety: any thread; the block can start at any moment.
     public var isPending: Bool {
         state.withLock { state in
             if case .pending = state { true } else { false }
@@ -60,14 +60,14 @@ public final class DelayedPerform: Sendable {
 
     /// Cancels the block, if it has not started.
     ///
-    /// - Returns: The state in which the call found the block. If it is `cancelled`, the block has been released and never
-    ///   starts, and a further call returns `cancelled`, too.
+    /// - Returns: The state in which the call found the block. After `cancelled`, the block has been released and will not start,
+    ///   and each further call returns `cancelled`.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
     public func cancel() -> Cancellation {
-        // The block is taken out under the lock and released after it, because destroying an object that the block holds may
-        // run any code.
+        // The block is taken out under the lock, but released after the unlock, because destroying an object that the block holds
+        // can run any code.
         let (result, block): (Cancellation, (@Sendable () -> Void)?) = state.withLock { state in
             switch state {
             case .pending(let block):
@@ -83,7 +83,7 @@ public final class DelayedPerform: Sendable {
             if loop.coreIfCurrent != nil {
                 endTimer()
             } else {
-                // In the modes that the timer keeps alive.
+                // The timer keeps these modes alive, so this block runs in one of them.
                 loop.perform(inModes: modes) { self.endTimer() }
             }
         }
@@ -108,7 +108,9 @@ public final class DelayedPerform: Sendable {
         for mode in modes { loop.add(timer, forMode: mode) }
     }
 
-    /// A token that only the loop holds: if it is destroyed before the block has run, the loop has ended.
+    /// A token that only the loop holds.
+    ///
+    /// If the token is destroyed before the block has run, the loop has ended.
     final class Ticket: Sendable {
         let delayed: DelayedPerform
         init(_ delayed: DelayedPerform) { self.delayed = delayed }
@@ -116,7 +118,7 @@ public final class DelayedPerform: Sendable {
     }
 
     private func abandon() {
-        // Released after the lock, because destroying an object that the block holds may run any code.
+        // The block is released after the unlock, because destroying an object that the block holds can run any code.
         let block: (@Sendable () -> Void)? = state.withLock { state in
             guard case .pending(let block) = state else { return nil }
             state = .loopEnded

@@ -31,7 +31,7 @@ extension DescriptorSource {
         public static let writable = Readiness(rawValue: 2)
         /// The peer has closed its end, or has ended writing.
         ///
-        /// Bytes that it sent before may still be there: read until the end.
+        /// Bytes that the peer sent before can still be unread: read until the end of the stream.
         public static let hangUp = Readiness(rawValue: 4)
         /// An error is pending; reading, writing or the option `SO_ERROR` returns it.
         public static let error = Readiness(rawValue: 8)

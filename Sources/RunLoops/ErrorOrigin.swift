@@ -1,10 +1,10 @@
-/// The loop, port, source, file or notification that an error is about, and the place in the code where it was made.
+/// The loop, port, source, file or notification that an error is about, and the place in the code where your program made it.
 ///
-/// An error carries its origin so that its description can name it, as in `port made at Server/Orders.swift:12: the port has
-/// ended`. The text is built only when you ask for it.
+/// The description of an error names the origin, as in `port made at Server/Orders.swift:12: the port has ended`. The text is built
+/// only when you read the description.
 ///
-/// All origins are equal. So two errors are equal if they have the same reason, and `error == .timedOut` and `catch
-/// RequestError.timedOut` need no origin.
+/// All origins are equal. So errors with the same reason are equal, and `error == .timedOut` and `catch RequestError.timedOut` need
+/// no origin.
 ///
 /// > Thread safety: a value.
 public struct ErrorOrigin: Sendable {
@@ -21,9 +21,9 @@ public struct ErrorOrigin: Sendable {
         case unnamed(StaticString, any CustomStringConvertible & Sendable)
     }
 
-    /// The subject; nil for an error that your program has made.
+    /// The subject; nil in an error that your program has made.
     ///
-    /// The subject is boxed, so that an error without an origin costs nothing.
+    /// The subject is boxed, so that an error without an origin allocates nothing.
     private let subject: Subject?
 
     private init(_ subject: Subject?) { self.subject = subject }
@@ -57,8 +57,8 @@ public struct ErrorOrigin: Sendable {
     ///
     /// - Parameters:
     ///   - kind: The kind of the object, such as "notification".
-    ///   - name: Its name.
-    ///   - place: The place where it was made.
+    ///   - name: The name of the object.
+    ///   - place: The place where the object was made.
     /// - Returns: The origin.
     package static func named(_ kind: StaticString, _ name: String, _ place: SourceLocation) -> ErrorOrigin {
         ErrorOrigin(.named(kind, name, place))
@@ -79,7 +79,7 @@ public struct ErrorOrigin: Sendable {
     /// True if no origin is known.
     package var isUnknown: Bool { subject == nil }
 
-    /// A reason, with the origin before it if one is known.
+    /// Returns a reason, after the origin if the origin is known.
     package func describing(_ reason: String) -> String { subject == nil ? reason : "\(self): \(reason)" }
 }
 
@@ -88,7 +88,7 @@ extension ErrorOrigin: Hashable {
     ///
     /// - Parameters:
     ///   - left: An origin.
-    ///   - right: Another one.
+    ///   - right: Another origin.
     /// - Returns: True.
     public static func == (left: ErrorOrigin, right: ErrorOrigin) -> Bool { true }
 

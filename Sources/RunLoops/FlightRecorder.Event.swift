@@ -1,5 +1,5 @@
 extension FlightRecorder {
-    /// Something that a thread did, or is doing.
+    /// A recorded activity of a thread: a handler, a run, a sleep, a post, a wait or a mark.
     ///
     /// > Thread safety: a value.
     public struct Event: Hashable, Sendable {
@@ -10,14 +10,15 @@ extension FlightRecorder {
             /// A call of a handler. The place is that of the block, timer, source, port or observer; for a delivery, that of
             /// the notification.
             case handler(RunLoop.HandlerKind)
-            /// Handlers of messages that were not recorded one by one, and took long together. The place is that of one of them.
+            /// Handlers of messages that were not recorded one by one, and took long together. The place is that of one of these
+            /// handlers.
             case stretch(count: Int)
-            /// A run of a loop; the result is nil while it is under way, and if there was nothing to run for. The place is the
-            /// mode.
+            /// A run of a loop. The result is nil while the run is under way, and if the mode had no input to run for. The place is
+            /// the mode.
             case run(RunLoop.RunResult?)
-            /// A sleep of a loop, with the reasons for which it has ended.
+            /// A sleep of a loop, with the reasons for which the sleep ended.
             case sleep(WakeReasons)
-            /// Messages that the thread has sent together. The place is that of the block, or of the port.
+            /// Messages that the thread sent together. The place is that of the block, or of the port.
             case post(count: Int)
             /// A port that the thread found full. The place is the port's.
             case fullPort
@@ -31,7 +32,7 @@ extension FlightRecorder {
             case notification(observers: Int)
             /// Notifications discarded because an observer had no room. The place is the observer's.
             case drop(count: Int)
-            /// A connection of a port between processes that has begun or ended.
+            /// The beginning or the end of a connection of a port between processes.
             case connection(began: Bool)
         }
 
@@ -57,22 +58,24 @@ extension FlightRecorder {
 
         /// The kind.
         public let kind: Kind
-        /// The date at which it began.
+        /// The date at which the event began.
         public let start: ContinuousClock.Instant
-        /// The time that it took; zero for an event that takes none, and nil while it is under way.
+        /// The duration of the event; zero for an event without duration, and nil while the event is under way.
         public let duration: Duration?
-        /// The place in the source, as file identifier and line, or the text that is described at the kind.
+        /// The place in the source, as file identifier and line, or the text that the description of the kind names.
         public let place: String
-        /// The number of recorded slices of the thread around this one.
+        /// The number of recorded slices of the thread that enclose this event.
         public let depth: Int
-        /// For the handler of a message, the time from the sending to the call, if the sender has recorded it.
+        /// For the handler of a message, the time from sending to the call, if the sender has recorded the message.
         public let wait: Duration?
-        /// For the handler of a timer, the time from its date to the call.
+        /// For the handler of a timer, the time from the timer's date to the call.
         public let lateness: Duration?
-        /// For the handler of a port, the number of the port's messages that waited when it was called, this one included;
-        /// messages that were sent together may count as one.
+        /// For the handler of a port, the number of the port's messages that waited at the call, including the message of this
+        /// call.
+        ///
+        /// Messages that were sent together can count as one.
         public let waitingMessages: Int?
-        /// A number that a post and the handler of its message have in common, within one snapshot.
+        /// A number that is the same for a post and for the handler of its message, within one snapshot.
         public let flow: UInt64?
     }
 }
@@ -91,7 +94,7 @@ extension FlightRecorder.Event {
         lateness =
             event.kind == .timer ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
         waitingMessages = event.kind == .port && event.number > 0 ? event.number : nil
-        // A delivery has a place of its own only when it is made.
+        // A delivery gets its own place when it is made.
         let isDelivery = event.kind == .delivery || place == SourceLocation.delivery.description
         let identity = UInt64(isDelivery ? 0 : event.place) << 32 | UInt64(event.stamp)
         switch event.kind {
@@ -100,7 +103,7 @@ extension FlightRecorder.Event {
             flow = identity
         case .block, .job, .port, .delivery:
             let ticks = MessageStamp.ticks(from: event.stamp, to: event.start)
-            // A stamp that is older than this recording was left in the node by an earlier recording.
+            // An earlier recording has left a stamp in the node that is older than this recording.
             let isFromHere = event.stamp != 0 && ticks <= event.start &- reading.began
             wait = isFromHere ? .nanoseconds(reading.scale.nanoseconds(ticks)) : nil
             flow = isFromHere ? identity : nil

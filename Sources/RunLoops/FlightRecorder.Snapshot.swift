@@ -9,7 +9,7 @@ extension FlightRecorder {
         public let begin: ContinuousClock.Instant
         /// The threads, in the order in which each was first recorded.
         public let threads: [Thread]
-        /// The number of threads that were not recorded, because too many others were.
+        /// The number of threads that were not recorded, because the recorder already recorded too many other threads.
         public let unrecordedThreads: Int
 
         /// The last events of one thread.
@@ -20,13 +20,13 @@ extension FlightRecorder {
             public let number: Int
             /// The system's ID of the thread, which debuggers and `top -H` show; in a simulation, its ``number``.
             public let id: Int32
-            /// The name of the thread when it was first recorded, as the system has it, up to 15 bytes.
+            /// The system's name of the thread at its first event, up to 15 bytes.
             ///
-            /// In a simulation, it is the name of the `RunLoopThread`, or `simulation` for the body's thread.
+            /// In a simulation, this is the name of the `RunLoopThread`, or `simulation` for the body's thread.
             public let name: String
             /// True if the thread has ended.
             public let hasEnded: Bool
-            /// True if the thread has overwritten events that began in the time that the snapshot covers.
+            /// True if the thread has overwritten events from the time that the snapshot covers.
             public let lacksEvents: Bool
 
             fileprivate let recorded: [RecordedEvent]
@@ -45,16 +45,16 @@ extension FlightRecorder {
 
     /// Copies the events that are in the rings.
     ///
-    /// No thread waits for it, and none is stopped.
+    /// No thread waits for the copy, and no thread is stopped.
     ///
-    /// - Returns: The events; no threads if the recorder was stopped.
+    /// - Returns: The events, or a snapshot without threads if the recorder was stopped.
     ///
     /// > Thread safety: any thread.
     public func snapshot() -> Snapshot {
         let taken = Recording.read(session.generation) { session, rings, unrecorded in
             let copies = rings.map { ring in
-                // The slices under way are copied first: a slice that ends in between is then among the events as well, and is
-                // removed below.
+                // The slices under way are copied first. A slice that ends between the two copies is then among the events, too,
+                // and is removed from the slices below.
                 (ring: ring.thread, hasEnded: ring.hasEnded, open: ring.copyOpen(), copy: ring.copyEvents())
             }
             let now = session.clock.reading()
@@ -83,32 +83,32 @@ extension FlightRecorder {
 extension FlightRecorder.Snapshot.Thread {
     /// The events that are over, in the order in which they ended.
     ///
-    /// Computed for each use, in time proportional to their number.
+    /// The property is computed at each access, in time proportional to the number of events.
     public var events: [FlightRecorder.Event] {
         recorded.map { FlightRecorder.Event($0, isOpen: false, reading) }
     }
 
     /// The events that ended after a time.
     ///
-    /// - Parameter ticks: The time, from ``lastTicks`` of an earlier snapshot of the same recorder. Dates would not do: two
-    ///   snapshots may differ by some nanoseconds in the date of one event.
+    /// - Parameter ticks: The time, from ``lastTicks`` of an earlier snapshot of the same recorder. This is not a date, because two
+    ///   snapshots can differ by some nanoseconds in the date of one event.
     /// - Returns: The events, in the order in which they ended.
     package func events(after ticks: UInt64) -> [FlightRecorder.Event] {
         recorded.filter { $0.end > ticks }.map { FlightRecorder.Event($0, isOpen: false, reading) }
     }
 
-    /// The time at which the last event ended, in ticks of the recorder's clock; nil if there is none.
+    /// The time at which the last event ended, in ticks of the recorder's clock; nil if there is no event.
     package var lastTicks: UInt64? { recorded.last?.end }
 
-    /// The slices that are under way, outermost first: what the thread is doing, and since when.
+    /// The slices that are under way, outermost first: the present activity of the thread, with the date at which each part began.
     ///
-    /// A run, handler or sleep that began before the recording is not among them, nor are more than the 16 outermost ones.
+    /// This contains at most the 16 outermost slices, and no run, handler or sleep that began before the recording.
     public var eventsUnderWay: [FlightRecorder.Event] {
         open.map { FlightRecorder.Event($0, isOpen: true, reading) }
     }
 }
 
 extension RecordedEvent {
-    /// A value that an event shares with the slice under way that it was before it ended.
+    /// A value that stays the same when a slice under way becomes an event.
     fileprivate var identity: [UInt64] { [start, UInt64(place), UInt64(kind.rawValue), UInt64(depth)] }
 }

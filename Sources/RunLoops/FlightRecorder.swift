@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Records what the threads of the process do with their loops, so that a program can look back at the last seconds.
+/// Records the activity of the process's loops and their threads, so that a program can look back at the last seconds.
 ///
-/// A recorder answers questions that come too late for a log: which handler blocked a loop, how long a message waited and
-/// which line sent it, what woke a loop, which thread waits for room in a port. It is made to be always on.
+/// A recorder answers questions that come too late for a log: which handler blocked a loop, how long a message waited and which
+/// line sent it, which event woke a loop, which thread waits for room in a port. It is cheap enough to be always on.
 ///
 /// ```swift
 /// let recorder = try FlightRecorder()
@@ -12,17 +12,17 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Each thread writes its events into a ring of its own, oldest overwritten first, and no thread ever waits for another one or
-/// for a ``snapshot()``. A recording holds calls of handlers of every kind with the place in the source and, for a message,
-/// the time that it waited; sleeps and what ended them; runs with their modes; messages sent; full ports; waits of threads, and
-/// waits that were refused; notifications; and the program's own marks and intervals. It holds places, and never the contents
-/// of messages.
+/// Each thread writes its events into its own ring buffer, which overwrites the oldest events first. No thread ever waits for
+/// another thread or for a ``snapshot()``. A recording contains calls of handlers of every kind, with the place in the source and,
+/// for a message, the time that the message waited; sleeps and the reasons for their ends; runs with their modes; sent messages;
+/// full ports; waits of threads, and waits that were refused; notifications; and the program's own marks and intervals. A recording
+/// contains places, and never the contents of messages.
 ///
 /// A process has one recorder at a time. Without a recorder, recording costs the loops nothing. A forked child records nothing
-/// until it makes a recorder of its own.
+/// until it makes its own recorder.
 ///
-/// In a simulation of `RunLoopsTesting` a recorder that is made by a simulated thread records all simulated threads on the
-/// simulation's clock, and no others. So one seed gives one recording.
+/// In a simulation of `RunLoopsTesting`, a recorder that a simulated thread makes records only the simulated threads, with the
+/// dates of the simulation's clock. So one seed gives one recording.
 ///
 /// > Thread safety: any thread.
 public final class FlightRecorder: Sendable {
@@ -30,14 +30,14 @@ public final class FlightRecorder: Sendable {
     ///
     /// > Thread safety: a value.
     public enum Detail: Hashable, Sendable {
-        /// Handlers of timers, sources and observers, runs, sleeps and waits are recorded each.
+        /// Each handler of a timer, source or observer, and each run, sleep and wait is recorded.
         ///
-        /// Messages are blocks, jobs, port messages and deliveries. Of their handlers, a loop records up to eight within 50 µs
-        /// one by one. If handlers beyond those take more than 500 µs together, they are recorded as one
-        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records the messages that it sends to an idle receiver, and
+        /// Messages are blocks, jobs, port messages and deliveries. A loop records up to eight of their handlers within 50 µs one
+        /// by one. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
+        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records each message that it sends to an idle receiver, and
         /// every 64th other message, at most once in 10 µs.
         case sampled
-        /// Every handler and every message that is sent is recorded, for tests and experiments.
+        /// Every handler and every sent message is recorded, for tests and experiments.
         case everything
     }
 
@@ -48,7 +48,7 @@ public final class FlightRecorder: Sendable {
         /// Another recorder of the process has not been stopped.
         case isRecordedAlready
 
-        /// The error in words, with the caller's alternative.
+        /// The error in words, with an alternative for the caller.
         public var description: String {
             switch self {
             case .isRecordedAlready:
@@ -57,7 +57,7 @@ public final class FlightRecorder: Sendable {
         }
     }
 
-    /// The longest time that the events of a snapshot go back.
+    /// The maximum age of the events of a snapshot.
     public let window: Duration
 
     let session: Recording.Session
@@ -66,10 +66,11 @@ public final class FlightRecorder: Sendable {
     /// Begins to record.
     ///
     /// - Parameters:
-    ///   - window: The longest time that a snapshot goes back; more than zero.
-    ///   - byteLimit: The memory for the events of all threads, in bytes. It is divided among 32 threads, each of which has at
-    ///     least 256 events of 24 bytes; memory is taken as it is first written. A thread that ends leaves its events until a
-    ///     new thread needs their place. Threads beyond 32 that live at once are counted, and not recorded.
+    ///   - window: The maximum age of the events of a snapshot; more than zero.
+    ///   - byteLimit: The memory for the events of all threads, in bytes. It is divided among 32 threads, each of which has room
+    ///     for at least 256 events of 24 bytes. Memory that was never written is not used. The events of a thread that has ended
+    ///     stay until a new thread needs their room. If more than 32 threads live at once, the others are counted, but not
+    ///     recorded.
     ///   - detail: The amount of detail.
     /// - Throws: ``Failure/isRecordedAlready``.
     public init(
@@ -95,18 +96,20 @@ public final class FlightRecorder: Sendable {
 
     deinit { stop() }
 
-    /// The most threads that are recorded at once.
+    /// The maximum number of threads that are recorded at once.
     static let mostThreads = 32
 
-    /// Returns the largest power of two of events that fit into that many bytes, and at least 256.
+    /// Returns the largest power of two of events that fit into a number of bytes, but at least 256.
     static func eventCount(bytes: Int) -> Int {
         let most = max(256, bytes / EventRing.bytes(1))
         return 1 << (Int.bitWidth - 1 - most.leadingZeroBitCount)
     }
 
-    /// Ends the recording and discards its events, as releasing the last reference to the recorder does.
+    /// Ends the recording and discards its events.
     ///
-    /// Later snapshots are empty. Calling it again does nothing.
+    /// Releasing the last reference to the recorder does the same.
+    ///
+    /// Later snapshots are empty. A second call does nothing.
     public func stop() {
         if Fork.isChild { return }
         for watchdog in watchdogs.withLock({ $0 }) { watchdog.stop() }
@@ -118,10 +121,10 @@ public final class FlightRecorder: Sendable {
 
     /// Records a mark on the calling thread.
     ///
-    /// - Parameter text: A name for the mark, a literal, so that no contents of the program's data get into a recording.
+    /// - Parameter text: A name for the mark. It is a literal, so that a recording contains no data of the program.
     public func mark(_ text: StaticString) { Recorder.note(.mark, RecordedPlaces.Place(text)) }
 
-    /// Records an interval on the calling thread, from the beginning of a body to its end.
+    /// Records the call of a closure as an interval on the calling thread.
     ///
     /// - Parameters:
     ///   - text: A name for the interval, a literal.
@@ -138,16 +141,16 @@ public final class FlightRecorder: Sendable {
 
     // MARK: - Slow handlers
 
-    /// Calls a handler with a snapshot after a handler of any loop has returned and took longer than a given time.
+    /// Calls a handler with a snapshot each time that a handler of any loop returns and took longer than a given time.
     ///
-    /// A ``RunLoopWatchdog`` finds the slow handlers, with its limits: it looks four times within the threshold, and each call
-    /// of a handler then costs its loop a few plain stores.
+    /// A ``RunLoopWatchdog`` finds the slow handlers, with its limits: it checks the loops four times within the threshold, and
+    /// each call of a handler costs the loop a few plain stores.
     ///
     /// - Parameters:
-    ///   - threshold: The time that a handler may take; more than zero.
-    ///   - handler: Called on a thread of its own, after the slow handler has returned. It is not called after ``stop()``, apart
-    ///     from a call that is under way.
-    /// - Throws: ``SystemError`` if the system refuses a thread, or descriptors for its loop.
+    ///   - threshold: The time that a handler is allowed to take; more than zero.
+    ///   - handler: Called on a separate thread, after the slow handler has returned. No call begins after ``stop()``; a call that
+    ///     is under way continues.
+    /// - Throws: ``SystemError`` if the system refuses a thread, or descriptors for the loop of the thread.
     public func onSlowHandler(
         over threshold: Duration, _ handler: @escaping @Sendable (Snapshot, RunLoopWatchdog.Report) -> Void
     ) throws(SystemError) {

@@ -1,15 +1,17 @@
 extension GracefulStop {
-    /// The reason for which a graceful stop is cut short.
+    /// The reason for the forced end of a graceful stop.
     ///
     /// > Thread safety: a value.
     public enum ForcedEnd: Hashable, Sendable {
-        /// A further signal has come; this is its number.
+        /// A further signal has arrived; the value is its number.
         case signal(CInt)
         /// The deadline has passed.
         case deadlinePassed
 
-        /// The status with which the process ends: 128 plus the number of the signal, as shells report a signal; 124 for the
-        /// deadline, as the program `timeout` does.
+        /// The exit status of the process.
+        ///
+        /// For a signal, it is 128 plus the number of the signal, as in shells. For the deadline, it is 124, as in the program
+        /// `timeout`.
         public var exitStatus: CInt {
             switch self {
             case .signal(let signal): 128 + signal

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Ends a program gracefully when a signal asks for it: the work that is under way is finished first, within a deadline.
+/// Ends a program gracefully after a signal: the program first finishes the work that is under way, within a deadline.
 ///
-/// The first `SIGTERM` or `SIGINT` begins the stop, once: your handler is called, stops accepting work, and calls ``finish()``
+/// The first `SIGTERM` or `SIGINT` begins the stop. Your handler is called once. It stops accepting work, and calls ``finish()``
 /// when the work is done, at once or later. ``finish()`` stops the run of the loop, so that the main function returns:
 ///
 /// ```swift
@@ -13,31 +13,31 @@ internal import Glibc
 /// RunLoop.current.run()
 /// ```
 ///
-/// If a second signal comes before that, or the deadline passes, the program ends at once: see ``onForcedEnd``. An operator who
-/// presses Ctrl-C twice does not wait for the work.
+/// If a second signal arrives before ``finish()``, or the deadline passes, the program ends at once: see ``onForcedEnd``. An
+/// operator who presses Ctrl-C twice does not wait for the work.
 ///
-/// The stop owns its signals, as a ``SignalSource`` does, from the moment it is made until it is finished, invalidated or
-/// destroyed. After that, the signals have their previous effect again: they end the program, unless that was changed.
+/// Like a ``SignalSource``, the stop owns its signals until it is finished, invalidated or destroyed. After that, the signals have
+/// their previous effect again: they end the program, unless other code has changed their effect.
 ///
-/// All handlers are called on the loop's thread. So while a handler of the loop blocks, neither the second signal nor the
-/// deadline ends the program.
+/// All handlers are called on the loop's thread. So while a handler of the loop blocks, neither the second signal nor the deadline
+/// ends the program.
 ///
-/// > Thread safety: one thread; once it is added, the thread of its loop.
+/// > Thread safety: one thread; after the stop is added, the thread of its loop.
 public final class GracefulStop {
     /// The signals that begin a stop if you name no others: `SIGTERM` and `SIGINT`.
     public static let defaultSignals: [CInt] = [SIGTERM, SIGINT]
 
-    /// True from the time the stop begins.
+    /// True after the stop has begun.
     public private(set) var isStopping = false
 
-    /// False for good once the stop was finished or invalidated.
+    /// True until the stop is finished or invalidated.
     public private(set) var isValid = true
 
     /// The handler that ends the program if the stop takes too long.
     ///
-    /// It is called when the deadline passes, and for each signal after the first, until the stop is finished. At first it is
-    /// a handler that ends the process at once with ``ForcedEnd/exitStatus``, without running the functions that were
-    /// registered with `atexit`. If your handler returns, the stop goes on. Setting it on an invalid stop does nothing.
+    /// The handler is called when the deadline passes, and for each signal after the first, until the stop is finished. The default
+    /// handler ends the process at once with ``ForcedEnd/exitStatus``, without running the functions that were registered with
+    /// `atexit`. If your handler returns, the stop continues. Setting the handler of an invalid stop does nothing.
     public var onForcedEnd: (ForcedEnd) -> Void {
         get { forcedEndHandler ?? { _ in } }
         set { if isValid { forcedEndHandler = newValue } }
@@ -50,11 +50,11 @@ public final class GracefulStop {
 
     /// The sources of the signals; none once the stop is invalid.
     private var sources: [SignalSource] = []
-    /// The timer of the deadline, which is parked until the stop begins.
+    /// The timer of the deadline, which has no date until the stop begins.
     private var timer: Timer?
-    /// The object through which the sources' handlers reach the stop, and by which the loop holds it.
+    /// The object that connects the sources' handlers to the stop, and through which the loop holds the stop.
     ///
-    /// Only the handlers hold it. The loop holds the sources, which release their handlers when the loop ends.
+    /// Only the handlers hold this object. The loop holds the sources, which release their handlers when the loop ends.
     private weak var link: Link?
 
     private final class Link {
@@ -63,16 +63,16 @@ public final class GracefulStop {
         var held: GracefulStop?
     }
 
-    /// Makes a stop that is in no loop yet, and takes the signals.
+    /// Makes a stop that is in no loop yet, and takes over the signals.
     ///
     /// - Parameters:
-    ///   - signals: The signals that begin the stop; at least one.
+    ///   - signals: The signals that begin the stop; at least one signal.
     ///   - deadline: The time from the beginning of the stop to its forced end.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - begin: Called once on the loop's thread, with the stop, when the first of the signals has come.
-    /// - Throws: ``SignalSourceError``: another source or other code owns one of the signals, or the kernel refuses. Nothing has
-    ///   changed then.
+    ///   - begin: Called once on the loop's thread, with the stop, when the first of the signals has arrived.
+    /// - Throws: ``SignalSourceError``: another source or other code owns one of the signals, or the kernel refuses. No signal is
+    ///   taken over then.
     public init(
         signals: [CInt] = GracefulStop.defaultSignals, deadline: Duration, fileID: StaticString = #fileID,
         line: Int = #line, begin: @escaping (GracefulStop) -> Void
@@ -98,10 +98,10 @@ public final class GracefulStop {
         self.link = link
     }
 
-    /// Begins the stop, as the first signal does.
+    /// Begins the stop without a signal.
     ///
-    /// Use this in a program that can also be asked to end in another way. If the stop has begun, or is invalid, nothing
-    /// happens.
+    /// Use this method in a program that can be stopped in another way, too. If the stop has begun, or is invalid, the call does
+    /// nothing.
     public func begin() {
         requireCurrent("GracefulStop.begin")
         guard isValid, !isStopping else { return }
@@ -112,10 +112,10 @@ public final class GracefulStop {
         called?(self)
     }
 
-    /// Ends the stop, because the work is done: gives the signals back, and stops the run of the loop.
+    /// Ends the stop because all work is done: releases the signals, and stops the run of the loop.
     ///
-    /// The innermost run ends, after the pass that is under way. Call this when all work is done, also before the stop has
-    /// begun. If the stop is invalid, nothing happens.
+    /// The innermost run ends after the pass that is under way. You can also call this before the stop has begun. If the stop is
+    /// invalid, the call does nothing.
     public func finish() {
         requireCurrent("GracefulStop.finish")
         guard isValid else { return }
@@ -124,9 +124,9 @@ public final class GracefulStop {
         loop?.stop()
     }
 
-    /// Removes the stop from its loop for good, gives the signals back, and releases the handlers.
+    /// Removes the stop from its loop for good, and releases the signals and the handlers.
     ///
-    /// None of its handlers starts afterwards. Calling it again does nothing.
+    /// No handler of the stop starts afterwards. A second call does nothing.
     public func invalidate() {
         requireCurrent("GracefulStop.invalidate")
         isValid = false
@@ -139,8 +139,7 @@ public final class GracefulStop {
         timer?.invalidate()
         timer = nil
         for source in ended { source.invalidate() }
-        // Released last, once all state is consistent: an object that the handlers hold may call back while that object is
-        // destroyed.
+        // Released last, when all state is consistent, because destroying an object that the handlers hold can call back.
         withExtendedLifetime(released) {}
     }
 
@@ -193,13 +192,13 @@ extension GracefulStop {
 extension RunLoop {
     /// Adds a graceful stop to a mode.
     ///
-    /// The loop holds the stop until it is removed from its last mode or becomes invalid. It keeps the mode alive. If the stop
-    /// is in the mode already, or is invalid, nothing happens.
+    /// The loop holds the stop until the stop is removed from its last mode or becomes invalid. The stop keeps the mode alive. If
+    /// the stop is in the mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
     ///   - stop: The stop. It must be in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
-    /// - Throws: ``SystemError`` if the kernel has no room to watch the signals. The stop is as it was before.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch the signals. The stop is unchanged then.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ stop: GracefulStop, forMode mode: Mode) throws(SystemError) {
@@ -208,7 +207,7 @@ extension RunLoop {
 
     /// Removes a graceful stop from a mode.
     ///
-    /// The stop still owns its signals, and keeps the signals that arrive.
+    /// The stop still owns its signals, and stores the signals that arrive.
     ///
     /// - Parameters:
     ///   - stop: The stop. If it is not in the mode, nothing happens.

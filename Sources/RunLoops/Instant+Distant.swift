@@ -1,11 +1,11 @@
 extension ContinuousClock.Instant {
     /// An instant that never comes: the deadline of a wait without an end.
     ///
-    /// It is some 292 years after the machine was started, the last instant that a wait can be set to.
+    /// This is the last instant that a wait can be set to, some 292 years after the start of the machine.
     public static let distantFuture = ContinuousClock().systemEpoch.advanced(by: .nanoseconds(Int64.max))
 
     /// An instant that has always passed: the deadline of a call that tries once and does not wait.
     ///
-    /// It is as long before the machine was started as ``distantFuture`` is after.
+    /// This is some 292 years before the start of the machine.
     public static let distantPast = ContinuousClock().systemEpoch.advanced(by: .nanoseconds(Int64.min))
 }

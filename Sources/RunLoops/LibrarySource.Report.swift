@@ -6,10 +6,10 @@ extension LibrarySource {
         /// The descriptor.
         public let descriptor: CInt
 
-        /// The operations that it is ready for, as the kernel said in this pass.
+        /// The operations that the descriptor is ready for, as the kernel reported them in this pass.
         ///
-        /// Of reading and writing, only what the descriptor is watched for. ``DescriptorSource/Readiness/hangUp`` and
-        /// ``DescriptorSource/Readiness/error`` may be reported in addition, or alone. For these, many libraries expect a call
+        /// Reading and writing are reported only if the descriptor is watched for them. ``DescriptorSource/Readiness/hangUp`` and
+        /// ``DescriptorSource/Readiness/error`` can be reported in addition, or alone. For these two, many libraries expect a call
         /// that says that the descriptor is readable.
         public let readiness: DescriptorSource.Readiness
 

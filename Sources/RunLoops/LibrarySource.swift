@@ -1,11 +1,10 @@
 internal import DequeModule
 
-/// Serves a C library that owns several descriptors and a deadline, and has no thread and no loop of its own.
+/// Serves a C library that owns several descriptors and a deadline, but has no thread and no loop.
 ///
-/// Libraries such as libcurl, hiredis, c-ares and libpq leave the waiting to your program: they name the descriptors and the
-/// events to watch, and the latest time at which they want to be called. Pass both on to the source. Its loop calls `service`
-/// once in a pass for all descriptors that are ready. There, take one ``Report`` after the other, and call the library for
-/// each.
+/// Libraries such as libcurl, hiredis, c-ares and libpq leave the waiting to your program: they name the descriptors and events to
+/// watch, and the latest time of the next call. Pass both on to the source. The loop calls `service` at most once in a pass, for
+/// all ready descriptors. In `service`, take one ``Report`` after the other, and call the library for each report.
 ///
 /// ```swift
 /// let source = try LibrarySource { source in
@@ -15,20 +14,21 @@ internal import DequeModule
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// Every member may be used inside `service`, and inside the library's callbacks. ``setInterest(_:of:)`` and ``deadline`` only
-/// note what the library wants, so they never fail and never call back. The kernel gets all changes together, before the loop
-/// next polls it.
+/// You can use every member inside `service`, and inside the library's callbacks. ``setInterest(_:of:)`` and ``deadline`` only
+/// store the new values, so they never fail and never call back. The kernel gets all changes together, before the loop next polls
+/// the kernel.
 ///
-/// The library still owns the descriptors. Stop watching a descriptor, by setting an empty interest, before its number is used
-/// for another file. If the library closes a descriptor that the source still watches, the source does not end the program.
+/// The library still owns the descriptors. Stop watching a descriptor, by setting an empty interest, before its number is used for
+/// another file. If the library closes a descriptor that the source still watches, the program does not end.
 ///
-/// While `service` runs, a run of the loop inside it does not call it again. What becomes ready meanwhile is served afterwards.
+/// While `service` runs the loop, the loop does not call `service` again. Descriptors that become ready in the meantime are served
+/// afterwards.
 ///
-/// <doc:Libraries> builds an adapter from scratch, and lists for several libraries which calls belong where.
+/// <doc:Libraries> builds an adapter from scratch, and lists the calls of several libraries with their places in it.
 ///
-/// > Thread safety: one thread; once it is added, the thread of its loop.
+/// > Thread safety: one thread; after the source is added, the thread of its loop.
 public final class LibrarySource {
-    /// False for good once the source was invalidated.
+    /// True until the source is invalidated.
     public private(set) var isValid = true
 
     private var service: ((LibrarySource) -> Void)?
@@ -36,7 +36,7 @@ public final class LibrarySource {
     let origin: SourceLocation
     /// The state that each report reads and writes; `LibrarySource+Serving` names its parts.
     ///
-    /// Stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The state is stored without exclusivity checks; see ``ExclusivityUnchecked``.
     let state = ExclusivityUnchecked(State())
 
     /// Makes a source that is in no loop yet, and watches nothing.
@@ -44,11 +44,11 @@ public final class LibrarySource {
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - onInvalidation: Called once, when the source is invalidated or the thread of its loop ends: release the library's
-    ///     objects for this source there. It is called on that thread. If the last reference to the source is dropped while it
-    ///     is in no loop, it is not called.
-    ///   - service: Called on the loop's thread with the source, when descriptors are ready or the deadline has passed. The
-    ///     source holds it until the source is invalidated.
+    ///   - onInvalidation: Called once, on the loop's thread, when the source is invalidated or the thread of the loop ends.
+    ///     Release the library's objects for this source there. The closure is not called if the last reference to the source is
+    ///     released while the source is in no loop.
+    ///   - service: Called on the loop's thread with the source, when descriptors are ready or the deadline has passed. The source
+    ///     holds the closure until the source is invalidated.
     /// - Throws: ``SystemError`` if the kernel refuses a set of descriptors, because the process has no descriptor left
     ///   (`EMFILE`) or the kernel has no room (`ENFILE`, `ENOMEM`).
     public init(
@@ -63,17 +63,16 @@ public final class LibrarySource {
 
     /// Changes the events that a descriptor is watched for, or stops watching it.
     ///
-    /// Setting the interest that the descriptor has costs nothing. If you stop watching the descriptor, its pending reports
-    /// are discarded. Pending reports of events that are no longer of interest are discarded, too. So after this call
-    /// ``nextReport()`` returns none of them.
+    /// Setting the interest that the descriptor already has costs nothing. The call discards pending reports of events that are not
+    /// in the new interest, so ``nextReport()`` does not return such reports afterwards.
     ///
-    /// If the kernel cannot watch the descriptor, the next call of `service` gets one report of it with the readiness
-    /// ``DescriptorSource/Readiness/error``: for a regular file or a directory, which is always ready; for a descriptor that
-    /// is closed; and if the kernel has no room. The source tries again when you set an interest again. On an invalid source
-    /// this does nothing.
+    /// If the kernel cannot watch the descriptor, the next call of `service` gets one report of the descriptor with the readiness
+    /// ``DescriptorSource/Readiness/error``. The kernel cannot watch a regular file or a directory, which are always ready, nor a
+    /// closed descriptor, and it can run out of room. The source tries again when you set an interest again. On an invalid source
+    /// this method does nothing.
     ///
     /// - Parameters:
-    ///   - interest: The events to watch the descriptor for; `[]` to stop watching it. Do that before its number is used
+    ///   - interest: The events to watch the descriptor for; `[]` to stop watching it. Stop before the descriptor's number is used
     ///     again.
     ///   - descriptor: The descriptor.
     public func setInterest(_ interest: DescriptorSource.Interest, of descriptor: CInt) {
@@ -81,11 +80,11 @@ public final class LibrarySource {
         if isValid && state.value.group.setInterest(interest, of: descriptor) { noteChange() }
     }
 
-    /// The latest date at which the library wants to be called; nil for none, and at first.
+    /// The latest date of the next call of the library; nil, the initial value, for no deadline.
     ///
-    /// When the date has come, `service` is called once with ``deadlineHasPassed``, and the deadline is nil from then on. A
-    /// date of now or earlier means the next pass, which does not sleep. You may set it as often as you like: the loop's alarm
-    /// is set when the loop sleeps. Setting the deadline of an invalid source does nothing.
+    /// When the date has passed, `service` is called once with ``deadlineHasPassed``, and the deadline becomes nil. A date of now
+    /// or earlier means the next pass, which does not sleep. Setting the deadline often is cheap, because the loop sets its alarm
+    /// only when it sleeps. Setting the deadline of an invalid source does nothing.
     public var deadline: ContinuousClock.Instant? {
         get { state.value.deadline }
         set {
@@ -94,9 +93,9 @@ public final class LibrarySource {
         }
     }
 
-    /// True if the source keeps its modes alive, so that a run in them goes on; true at first.
+    /// True, the initial value, if the source keeps its modes alive, so that a run in these modes does not finish.
     ///
-    /// A library that waits for nothing at the moment should not keep a run from finishing. You may set it at any time.
+    /// Set this to false while the library waits for no event, if a run is allowed to finish then. You can set it at any time.
     public var keepsModesAlive: Bool {
         get { state.value.keepsModesAlive }
         set {
@@ -105,13 +104,13 @@ public final class LibrarySource {
         }
     }
 
-    /// Takes the next report, if it is called inside `service`.
+    /// Takes the next report, inside `service`.
     ///
-    /// One call of `service` gets at most 64 reports. The remaining descriptors, and those whose reports you do not take, are
-    /// reported in the next pass. The kernel decides the order, and reports no descriptor twice before it has reported all
+    /// One call of `service` gets at most 64 reports. The remaining descriptors, and the descriptors whose reports you do not take,
+    /// are reported in the next pass. The kernel decides the order, and reports no descriptor twice before it has reported all
     /// others.
     ///
-    /// - Returns: The report, or nil if there is none left, and outside of `service`.
+    /// - Returns: The report; nil if no report is left, and outside of `service`.
     public func nextReport() -> Report? { isValid ? takeReport() : nil }
 
     /// True inside `service` if the deadline has passed.
@@ -121,7 +120,7 @@ public final class LibrarySource {
 
     /// Removes the source from its loop for good, releases `service`, and calls `onInvalidation`.
     ///
-    /// `service` does not start any more; if it runs, ``nextReport()`` returns nil from now on. Calling it again does nothing.
+    /// `service` does not start afterwards; if it is running, ``nextReport()`` returns nil from now on. A second call does nothing.
     public func invalidate() {
         if !isValid { return }
         _ = loop?.requireCurrent("LibrarySource.invalidate")
@@ -129,11 +128,10 @@ public final class LibrarySource {
         let released = (service, onInvalidation)
         service = nil
         onInvalidation = nil
-        // Leaving the loop releases what may be the last reference.
+        // Leaving the loop can release the last reference.
         withExtendedLifetime(self) { takeApart() }
         released.1?()
-        // Released last, once all state is consistent: an object that the closures hold may call back while that object is
-        // destroyed.
+        // Released last, when all state is consistent, because destroying an object that the closures hold can call back.
         withExtendedLifetime(released) {}
     }
 

@@ -1,9 +1,9 @@
-/// Calls a handler on its loop's thread after any thread has signalled it.
+/// Calls a handler on its loop's thread after any thread has signalled the source.
 ///
-/// Signals merge: the handler is called once for all signals that come before the call, and once more for those that come
-/// while it runs. A signal is kept while the source's modes do not run, and while it is in no loop. Unlike in Core Foundation,
-/// signalling wakes the loop. A run of the loop inside the handler does not call the handler again, unless the source was
-/// removed and added again meanwhile.
+/// Signals merge: the handler is called once for all signals that arrive before the call, and once more for all signals that arrive
+/// during the call. A signal is kept while the source's modes do not run, and while the source is in no loop. Unlike in Core
+/// Foundation, signalling wakes the loop. While the handler runs the loop, the source does not call the handler again, unless the
+/// source was removed and added again in the meantime.
 ///
 /// ```swift
 /// let source = ManualSource { flush() }
@@ -11,20 +11,22 @@
 /// Task.detached { source.signal() }
 /// ```
 ///
-/// > Thread safety: ``signal()`` from any thread; the rest on the thread of its loop.
+/// > Thread safety: ``signal()`` from any thread; all other members on the thread of the source's loop.
 public final class ManualSource: Sendable {
     private let bell = Doorbell()
     private let claim = Claim()
 
-    /// Both properties are `nonisolated(unsafe)`: before other threads have the source, only the thread that makes it touches
-    /// them; after that, only the thread whose loop holds the claim does.
+    /// The handler and the input, which one thread at a time touches, and which are therefore `nonisolated(unsafe)`.
+    ///
+    /// Before other threads have the source, only the thread that makes the source touches these properties; after that, only the
+    /// thread of the loop that holds the claim.
     nonisolated(unsafe) private var handler: (() -> Void)?
     nonisolated(unsafe) private var input: ManualInput?
     let origin: SourceLocation
 
-    /// False for good once the source was invalidated.
+    /// True until the source is invalidated.
     ///
-    /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
+    /// > Thread safety: the thread of the source's loop; while the source is in no loop, one thread at a time.
     public var isValid: Bool { unsafe handler != nil }
 
     /// Makes a source that is in no loop yet.
@@ -32,15 +34,15 @@ public final class ManualSource: Sendable {
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - handler: Called on the loop's thread. The source holds it until the source is invalidated.
+    ///   - handler: Called on the loop's thread. The source holds the handler until the source is invalidated.
     public init(fileID: StaticString = #fileID, line: Int = #line, handler: sending @escaping () -> Void) {
         unsafe self.handler = handler
         origin = SourceLocation(fileID, line)
     }
 
-    /// Makes the loop call the handler, and wakes it if it sleeps.
+    /// Makes the loop call the handler, and wakes the loop if it sleeps.
     ///
-    /// Never blocks. If the source is invalid, nothing happens.
+    /// The call never blocks. If the source is invalid, it does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func signal() {
@@ -50,16 +52,15 @@ public final class ManualSource: Sendable {
 
     /// Removes the source from its loop for good, and releases its handler.
     ///
-    /// The handler is not called any more, and signals have no effect. Calling it again does nothing.
+    /// The handler does not start afterwards, and signals have no effect. A second call does nothing.
     ///
-    /// > Thread safety: the thread of the loop that it is in; while it is in none, one thread at a time.
+    /// > Thread safety: the thread of the source's loop; while the source is in no loop, one thread at a time.
     public func invalidate() {
         let loop = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
         let released = unsafe handler
         unsafe handler = nil
         if let loop, let input = unsafe input { loop.remove(input) }
-        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
-        // destroyed.
+        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
         withExtendedLifetime(released) {}
     }
 
@@ -88,7 +89,7 @@ public final class ManualSource: Sendable {
 
     /// The part of the source that is in one loop.
     ///
-    /// Only the loop's thread may use it.
+    /// Only the loop's thread may use this object.
     final class ManualInput: ManuallySignalledInput {
         var membership = Membership()
         fileprivate let source: ManualSource
@@ -109,7 +110,7 @@ public final class ManualSource: Sendable {
         var keepsModeAlive: Bool { true }
         var step: SignalledStep { .manualSources }
 
-        /// Arms the bell for the next signal, and marks the input as ready if a signal came before.
+        /// Arms the bell for the next signal, or marks the input as ready if a signal has arrived before.
         func arm(in loop: ReadyInputs) {
             guard let signal, !hasBeenArmed else { return }
             hasBeenArmed = true
@@ -125,7 +126,7 @@ public final class ManualSource: Sendable {
                 return Served()
             }
             isServing = true
-            // Armed before the call, so that a signal that comes during it is not lost.
+            // The bell is armed before the call, so that a signal that arrives during the call is not lost.
             source.bell.arm(with: signal.retainedNode())
             loop.handlers.call(source.origin, as: .manualSource, handler)
             isServing = false
@@ -134,7 +135,7 @@ public final class ManualSource: Sendable {
         }
 
         func didLeave(_ loop: LoopMembers) {
-            // A signal that has reached the loop and was not served is still in the bell.
+            // If a signal has reached the loop and was not served, the bell still contains it.
             if let node = source.bell.disarm() { _ = ReadyNode.takeRetained(node) }
             signal?.input = nil
             signal = nil

@@ -1,17 +1,17 @@
 extension OwnedDescriptor {
-    // Frozen, because only then the compiler lets other modules take one of the ends out.
+    // The type is frozen because the compiler otherwise does not allow other modules to take one of the ends out.
 
     /// The two ends of a pipe.
     ///
-    /// Each end is closed with its owner. Take an end out of a local value to give it an owner of its own; the other end stays
-    /// in the value.
+    /// Each end is closed when its owner is destroyed. Take an end out of a local value to give the end its own owner; the other
+    /// end stays in the value.
     ///
     /// ```swift
     /// let pipe = try OwnedDescriptor.pipe()
     /// let writingEnd = pipe.writingEnd
     /// ```
     ///
-    /// > Thread safety: a value that has one owner, which may pass it to any thread.
+    /// > Thread safety: a value with one owner, which may pass the value to any thread.
     @frozen public struct Pipe: ~Copyable, Sendable {
         /// The end from which bytes are read.
         public var readingEnd: OwnedDescriptor

@@ -1,27 +1,26 @@
 internal import Glibc
 
-/// A file descriptor with one owner, which closes it when it is destroyed.
+/// A file descriptor with one owner.
 ///
-/// Make one of a descriptor that you have opened, or open one here: ``memory(name:size:)``, ``pipe()``,
-/// ``eventDescriptor(count:)``. It is closed at once when its owner is destroyed.
+/// The descriptor is closed at once when its owner is destroyed. Make an owned descriptor of a descriptor that you have opened, or
+/// with ``memory(name:size:)``, ``pipe()`` or ``eventDescriptor(count:)``.
 ///
-/// Descriptors that another process has sent through a port arrive in this form, too. Such a descriptor, and one that was
-/// duplicated from it, is closed soon after its owner is destroyed, on a thread for that purpose: its sender may have arranged
-/// that closing it takes time.
+/// Descriptors that another process has sent through a port have this type, too. A separate thread closes such a descriptor and its
+/// duplicates soon after their owner is destroyed, because the sender can make the call of `close` take long.
 ///
-/// > Thread safety: a value that has one owner, which may pass it to any thread.
+/// > Thread safety: a value with one owner, which may pass the value to any thread.
 public struct OwnedDescriptor: ~Copyable, Sendable {
     /// The descriptor's number, for system calls.
     ///
-    /// The descriptor stays this value's: do not close it.
+    /// The value still owns the descriptor: do not close it.
     public private(set) var descriptor: CInt
 
-    /// The object that closes the descriptor; nil if it is closed at once.
+    /// The object that closes the descriptor; nil if `deinit` closes the descriptor itself.
     package let closer: (any DescriptorClosing)?
 
     /// Takes over a descriptor.
     ///
-    /// No other code may close it from now on.
+    /// No other code may close the descriptor from now on.
     ///
     /// - Parameter descriptor: An open descriptor.
     public init(_ descriptor: CInt) {
@@ -38,7 +37,7 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - descriptor: An open descriptor.
-    ///   - closer: The object; nil if the descriptor is closed at once.
+    ///   - closer: The object; nil if `deinit` closes the descriptor itself.
     package init(_ descriptor: CInt, closer: (any DescriptorClosing)?) {
         self.descriptor = descriptor
         self.closer = closer
@@ -49,9 +48,10 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
         if let closer { closer.close(descriptor) } else { close(descriptor) }
     }
 
-    /// Releases the descriptor to the caller, which closes it.
+    /// Releases the descriptor to the caller, which closes the descriptor.
     ///
-    /// - Returns: Its number. Closing it may take long if another process has sent it, so do not do that on a loop.
+    /// - Returns: The number of the descriptor. Closing a descriptor that another process has sent can take long, so do not close
+    ///   it on a loop.
     public consuming func release() -> CInt {
         let released = descriptor
         descriptor = -1
@@ -60,21 +60,22 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
 
     /// Opens a second descriptor of the same file, close-on-exec.
     ///
-    /// - Returns: The second descriptor, with an owner of its own.
-    /// - Throws: ``SystemError`` if the process may open no more. This one is unchanged.
+    /// - Returns: The second descriptor, with its own owner.
+    /// - Throws: ``SystemError`` if the process cannot open more descriptors. This descriptor is unchanged then.
     public borrowing func duplicate() throws(SystemError) -> OwnedDescriptor {
         let number = descriptor
         return OwnedDescriptor(
             try systemCall("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 0) }, closer: closer)
     }
 
-    /// Sets whether system calls on the file return at once instead of blocking the thread.
+    /// Makes system calls on the file non-blocking, or blocking again.
     ///
-    /// A call that would block then fails with `EAGAIN`. A descriptor that a loop watches should not block. The setting
-    /// belongs to the open file: it also holds for duplicates, and in other processes that have the same open file.
+    /// A non-blocking call fails with `EAGAIN` if it cannot proceed at once. A descriptor that a loop watches should be
+    /// non-blocking. The setting belongs to the open file: it applies to duplicates, too, and to other processes that have the same
+    /// open file.
     ///
-    /// - Parameter isNonBlocking: True if calls shall not block.
-    /// - Throws: ``SystemError`` if the kernel refuses. The setting is unchanged.
+    /// - Parameter isNonBlocking: True for non-blocking calls.
+    /// - Throws: ``SystemError`` if the kernel refuses. The setting is unchanged then.
     public borrowing func setNonBlocking(_ isNonBlocking: Bool = true) throws(SystemError) {
         let number = descriptor
         let flags = try systemCall("fcntl") { fcntl(number, F_GETFL) }

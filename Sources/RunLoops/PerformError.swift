@@ -1,32 +1,33 @@
 /// The reason for which a wait for another thread's loop ended without a result.
 ///
-/// If you waited for a block, the block has not started, and never will; only with ``loopEnded(_:)`` may it have started, and
-/// have ended its thread. If you waited for the observers of a notification, in the module Notifications, the notification has
-/// been posted with every error: only the wait is over.
+/// If you waited for a block, the block has not started, and will not start, with one exception: with ``loopEnded(_:)`` the block
+/// may have started, and have ended its thread. If you waited for the observers of a notification, in the module Notifications, the
+/// notification has been posted, whichever error it is: only the wait is over.
 ///
 /// > Thread safety: a value.
 public enum PerformError: Error, Hashable, Sendable {
-    /// The deadline passed: before the block had started, or before all observers had been called.
+    /// The deadline passed before the block had started, or before all observers had been called.
     case timedOut(ErrorOrigin)
-    /// The loop's thread ended before the block or the observers had returned: a block can end its thread, too.
+    /// The loop's thread ended before the block or the observers had returned. The block itself can have ended the thread.
     case loopEnded(ErrorOrigin)
-    /// The thread would wait for itself. Not thrown for a block, because a thread's own loop runs it at once.
+    /// The thread would wait for itself. A wait for a block does not throw this error, because a thread's own loop runs the block
+    /// at once.
     case wouldDeadlock(ErrorOrigin)
     /// The wait would be part of a circle of threads that wait for each other for ever.
     case circle(WaitCircle)
 }
 
 extension PerformError {
-    /// ``timedOut(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``timedOut(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var timedOut: PerformError { .timedOut(.unknown) }
 
-    /// ``loopEnded(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``loopEnded(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var loopEnded: PerformError { .loopEnded(.unknown) }
 
-    /// ``wouldDeadlock(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``wouldDeadlock(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var wouldDeadlock: PerformError { .wouldDeadlock(.unknown) }
 
-    /// This error, with an origin if it has none.
+    /// Returns this error, with an origin if this error has no origin.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PerformError {
         switch self {
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self

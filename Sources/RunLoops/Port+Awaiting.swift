@@ -1,17 +1,17 @@
-// Sending from tasks, and news of room for handlers. The awaiting overloads differ from the blocking ones only in the way they
-// wait.
+// Sending from tasks, and handlers for room. The awaiting overloads differ from the blocking overloads only in the way they wait.
 
 extension Port {
     /// Sends a message, and awaits room for it without blocking a thread.
     ///
-    /// Returns as soon as the message is queued; if there is room, that is at once. If the port is full, the message waits in the
-    /// same line as those of threads that block, first come, first served. You can await it on the receiver's own loop. The
-    /// library does not detect a task that waits for a loop that waits for it.
+    /// The call returns as soon as the message is queued; if there is room, at once. If the port is full, the task waits in the
+    /// same queue as the threads that block in `send`, first come, first served. You can await the call on the receiver's own loop.
+    /// The library does not detect a deadlock between a task and a loop that wait for each other.
     ///
-    /// A task that is cancelled while it waits leaves the line. If it was cancelled before, the call tries once and does not wait.
+    /// A task that is cancelled while it waits leaves the queue. If the task was cancelled before, the call tries once and does not
+    /// wait.
     ///
-    /// - Parameter message: The message, which the receiver owns once it is sent.
-    /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the task was cancelled.
+    /// - Parameter message: The message. The receiver owns it after the call has sent it.
+    /// - Throws: ``PortSendError`` with the message: the port has ended, or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -23,13 +23,12 @@ extension Port {
 
     /// Sends a message before a deadline, and awaits room for it without blocking a thread.
     ///
-    /// The same as the awaiting `send` without a deadline, but waits for room only until the deadline.
+    /// This is the same as the awaiting `send` without a deadline, but it waits for room only until the deadline.
     ///
     /// - Parameters:
-    ///   - message: The message, which the receiver owns once it is sent.
+    ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the task was
-    ///   cancelled.
+    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -41,12 +40,12 @@ extension Port {
 
     /// Sends messages in order, several at a time if there is room, and awaits room for them without blocking a thread.
     ///
-    /// Other senders may send in between, if there is no room for all.
+    /// If there is no room for all messages, other senders can send in between.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
+    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
+    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -58,9 +57,9 @@ extension Port {
 
     /// Adds a handler that this thread's loop calls once when sending a message would not wait.
     ///
-    /// That is when the port has room and no sender waits in front, or when the port has ended; if it is so now, the handler is
-    /// called soon. Use it where a handler finds the port full and must not block its loop: stop reading from the connection
-    /// that the messages come from, and go on in the handler.
+    /// Sending does not wait if the port has room and no sender waits in front, or if the port has ended. If this is true already,
+    /// the handler is called soon. Use this method in a handler that finds the port full and must not block its loop: stop reading
+    /// from the connection that the messages come from, and resume in the handler.
     ///
     /// ```swift
     /// do {
@@ -71,19 +70,19 @@ extension Port {
     /// }
     /// ```
     ///
-    /// Handlers and senders that wait are served in the order in which they came. A handler takes no room: another sender may
-    /// have filled the port again by the time the loop calls it. Then ask again.
+    /// Waiting handlers and senders are served in the order of their calls. A handler reserves no room: when the loop calls the
+    /// handler, another sender can have filled the port again. Then call this method again.
     ///
-    /// The handler is called in the common modes, never during this call. If the loop ends first, the handler is destroyed with
-    /// it, on its thread, without having been called.
+    /// The handler is called in the common modes, and never during this call. If the loop ends first, it destroys the handler on
+    /// its thread, without calling it.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: The handler.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
-    /// > change, and which awaits `send` instead.
+    /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change:
+    /// > await `send` there.
     @available(*, noasync, message: "the thread may change at any await; await send instead")
     public func onRoom(fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void) {
         core.onRoom(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
@@ -93,10 +92,10 @@ extension Port {
 extension SendRight {
     /// Sends a message, and awaits room for it without blocking a thread.
     ///
-    /// The same as the awaiting `send` of ``Port``. The send right is held until the call returns.
+    /// This is the same as the awaiting `send` of ``Port``. The call holds the send right until it returns.
     ///
-    /// - Parameter message: The message, which the receiver owns once it is sent.
-    /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the task was cancelled.
+    /// - Parameter message: The message. The receiver owns it after the call has sent it.
+    /// - Throws: ``PortSendError`` with the message: the port has ended, or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -109,13 +108,12 @@ extension SendRight {
 
     /// Sends a message before a deadline, and awaits room for it without blocking a thread.
     ///
-    /// The same as the awaiting `send` of ``Port``. The send right is held until the call returns.
+    /// This is the same as the awaiting `send` of ``Port``. The call holds the send right until it returns.
     ///
     /// - Parameters:
-    ///   - message: The message, which the receiver owns once it is sent.
+    ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the task was
-    ///   cancelled.
+    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -128,12 +126,12 @@ extension SendRight {
 
     /// Sends messages in order, several at a time if there is room, and awaits room for them without blocking a thread.
     ///
-    /// The same as the awaiting `send(contentsOf:before:)` of ``Port``. The send right is held until the call returns.
+    /// This is the same as the awaiting `send(contentsOf:before:)` of ``Port``. The call holds the send right until it returns.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
+    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
+    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -146,15 +144,14 @@ extension SendRight {
 
     /// Adds a handler that this thread's loop calls once when sending a message would not wait.
     ///
-    /// The same as ``Port/onRoom(fileID:line:_:)``. The handler is also called if the right has ended meanwhile.
+    /// This is the same as ``Port/onRoom(fileID:line:_:)``. The handler is also called if the right has ended in the meantime.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: The handler.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
-    /// > change.
+    /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change.
     @available(*, noasync, message: "the thread may change at any await; await send instead")
     public func onRoom(fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void) {
         share.core.onRoom(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))

@@ -1,15 +1,15 @@
-// Requests. The overloads that block and those that await differ only in the way they wait.
+// Requests. The awaiting overloads differ from the blocking overloads only in the way they wait.
 
 extension Port {
-    /// Sends a message with a right to reply, and blocks until the answer comes.
+    /// Sends a message with a right to reply, and blocks until the answer arrives.
     ///
     /// The call throws if the right is destroyed unused, if the port ends before the message is received, or when the deadline
-    /// passes. If the port is full, the message waits in line as other messages do, until the same deadline. This thread's loop
-    /// does not run meanwhile.
+    /// passes. If the port is full, the call waits for room in the queue of the senders, until the same deadline. This thread's
+    /// loop does not run in the meantime.
     ///
-    /// If the receiver's thread is this one, or waits for it, directly or through others, nothing is sent; a deadline does not
-    /// change that. If the receiver's thread begins to wait for this one later, in a way that cannot be refused itself, the
-    /// request ends with ``RequestError/circle(_:)``: it was sent then, and may be served. Until it is answered, the request
+    /// If the receiver's thread is this thread, or waits for this thread directly or through other threads, nothing is sent, with
+    /// or without a deadline. If the receiver's thread begins to wait for this thread later, and that wait cannot be refused, the
+    /// request ends with ``RequestError/circle(_:)``; the receiver can still serve the message. Until it is answered, the request
     /// counts as a wait for the loop that has the port, whichever thread has the right to reply: <doc:Deadlocks>.
     ///
     /// ```swift
@@ -17,12 +17,12 @@ extension Port {
     /// ```
     ///
     /// - Parameters:
-    ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent. A message that was sent
-    ///     stays in the queue; ``ReplyRight/isAwaited`` is false then.
+    ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent. After the deadline, a sent
+    ///     message stays in the queue, and its ``ReplyRight/isAwaited`` is false.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has
-    ///     passed, or the receiver's thread is this one. If the wait would close a circle, the message is destroyed.
+    ///   - message: Makes the message with the right to reply. It is called once, unless the port has ended, the deadline has
+    ///     passed, or the receiver's thread is this thread. If the wait would close a circle, the message is destroyed.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///
@@ -37,15 +37,15 @@ extension Port {
 
     /// Sends a message with a right to reply, and awaits the answer without blocking a thread.
     ///
-    /// The call throws if the right is destroyed unused, if the port ends before the message is received, when the deadline
-    /// passes, or when the task is cancelled. If the port is full, the message waits in line as other messages do, until then.
-    /// You can await it on the receiver's own loop. The library does not detect a task that waits for a loop that waits for it.
+    /// The call throws if the right is destroyed unused, if the port ends before the message is received, when the deadline passes,
+    /// or when the task is cancelled. If the port is full, the task waits for room in the queue of the senders. You can await the
+    /// call on the receiver's own loop. The library does not detect a deadlock between a task and a loop that wait for each other.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, in the actor that makes the request, unless the
+    ///   - message: Makes the message with the right to reply. It is called once, in the actor that makes the request, unless the
     ///     request is refused at once.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
@@ -59,25 +59,25 @@ extension Port {
             before: deadline, SourceLocation(fileID, line), isolation: #isolation, message)
     }
 
-    /// The number of answers that came too late.
+    /// The number of answers that arrived too late.
     ///
-    /// They answered requests through this port and its rights whose requester did not wait any more.
+    /// These are the answers to requests through this port and its rights whose requester no longer waited.
     ///
-    /// > Thread safety: any thread; it may change at any moment.
+    /// > Thread safety: any thread; the value can change at any moment.
     public var lateReplyCount: Int { core.lateReplyCount }
 }
 
 extension SendRight {
-    /// Sends a message with a right to reply, and blocks until the answer comes.
+    /// Sends a message with a right to reply, and blocks until the answer arrives.
     ///
-    /// The same as `request` of ``Port``. The send right is held until the call returns.
+    /// This is the same as `request` of ``Port``. The call holds the send right until it returns.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, unless the port has ended, the deadline has
-    ///     passed, or the receiver's thread is this one. If the wait would close a circle, the message is destroyed.
+    ///   - message: Makes the message with the right to reply. It is called once, unless the port has ended, the deadline has
+    ///     passed, or the receiver's thread is this thread. If the wait would close a circle, the message is destroyed.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///
@@ -87,20 +87,21 @@ extension SendRight {
         before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID, line: Int = #line,
         _ message: (ReplyRight<Answer>) -> Message
     ) throws(RequestError) -> Answer {
-        // The message may wait in line until then, and the notice of the right's end would otherwise be served before it.
+        // The message can wait for room until the call returns. Without the right, the notice of the right's end would be served
+        // before the message.
         defer { withExtendedLifetime(share) {} }
         return try share.core.request(before: deadline, SourceLocation(fileID, line), message)
     }
 
     /// Sends a message with a right to reply, and awaits the answer without blocking a thread.
     ///
-    /// The same as `request` of ``Port``. The send right is held until the call returns.
+    /// This is the same as `request` of ``Port``. The call holds the send right until it returns.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message around the right to reply; called once, in the actor that makes the request, unless the
+    ///   - message: Makes the message with the right to reply. It is called once, in the actor that makes the request, unless the
     ///     request is refused at once.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
@@ -117,8 +118,8 @@ extension SendRight {
 
     /// The number of answers that came too late.
     ///
-    /// The same as ``Port/lateReplyCount``.
+    /// This is the same as ``Port/lateReplyCount``.
     ///
-    /// > Thread safety: any thread; it may change at any moment.
+    /// > Thread safety: any thread; the value can change at any moment.
     public var lateReplyCount: Int { share.core.lateReplyCount }
 }

@@ -1,8 +1,8 @@
 extension Port {
     /// Makes a right to send to this port.
     ///
-    /// The port itself is the right to receive. Code that has the port can also send, but does not count as a sender. Give
-    /// rights to senders if the receiver wants to know when they have ended: ``onNoSenders(_:)``. A right to a port that has
+    /// The port itself is the right to receive. Code that has the port can also send, but does not count as a sender. Give send
+    /// rights to the senders if the receiver needs to know when no sender is left: ``onNoSenders(_:)``. A right to a port that has
     /// ended is invalid from the start.
     ///
     /// - Returns: A new right.
@@ -25,45 +25,44 @@ extension Port {
     ///
     /// Copies of a right count as one.
     ///
-    /// > Thread safety: any thread; it may change at any moment.
+    /// > Thread safety: any thread; the value can change at any moment.
     public var sendRightCount: Int { core.rightsRecord.withLock { $0.rights.sendRights } }
 
     /// The number of send-once rights that have been neither used nor destroyed.
     ///
-    /// > Thread safety: any thread; it may change at any moment.
+    /// > Thread safety: any thread; the value can change at any moment.
     public var sendOnceRightCount: Int { core.rightsRecord.withLock { $0.rights.sendOnceRights } }
 
     /// Sets the handler that is called when the last send right has been destroyed.
     ///
-    /// The notice waits in the port's queue behind all messages that the rights have sent, and is served as the messages are,
-    /// in the modes that the port is in. If rights have been made by the time it is served, the notice is stale, and the
-    /// handler is not called; when those rights are destroyed, too, there is a new notice. So the handler is called once for
-    /// each time that no rights are left, and not for a time that was over before. If no rights are left already, and no
-    /// handler was called for that, the handler is called soon. Before the first right is made there is no notice.
+    /// The notice waits in the port's queue behind all messages that the rights have sent. Like a message, it is served in the
+    /// modes that the port is in. If new rights exist when it is served, the notice is stale, and the handler is not called; when
+    /// the new rights are destroyed, too, there is a new notice. So the handler is called once for each time that no rights are
+    /// left, and not for a time that has ended before the call. If no rights are left already, and no handler was called for that,
+    /// the handler is called soon. Before the first right is made there is no notice.
     ///
-    /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. A notice that
-    /// arises while the port is in no loop is for the next handler that is set.
+    /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. A notice from a
+    /// time without a loop goes to the next handler that is set.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, nothing
-    ///   happens, and the handler is released.
+    /// - Precondition: The port was added to this thread's loop. If the port or the loop has ended, the handler is released, and
+    ///   the call does nothing else.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onNoSenders(_ handler: @escaping () -> Void) { core.onNoSenders(handler) }
 
     /// Adds a handler that this thread's loop calls when the port has ended.
     ///
-    /// It is called exactly once, in the common modes, after the port's end, never during ``invalidate()``. If the port has
-    /// ended already, it is called soon. If the loop ends first, the handler is destroyed with it, on its thread, without
-    /// having been called. Several handlers of one loop are called in the order in which they were added.
+    /// The handler is called exactly once, in the common modes, after the port's end, and never during ``invalidate()``. If the
+    /// port has ended already, the handler is called soon. If the loop ends first, it destroys the handler on its thread, without
+    /// calling it. Several handlers of one loop are called in the order in which they were added.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: The handler.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
-    /// > change.
+    /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void

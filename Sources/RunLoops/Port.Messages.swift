@@ -5,8 +5,9 @@ extension Port {
     /// for await order in orders.messages { await serve(order) }
     /// ```
     ///
-    /// Messages that were sent before are received, too. From the beginning of the iteration until its end, the task is the
-    /// port's one receiver. The iteration ends when the port ends, when the task is cancelled, and when the loop is left.
+    /// The task also receives the messages that were sent before. From the beginning of the iteration until its end, the task is
+    /// the port's only receiver. The iteration ends when the port ends, when the task is cancelled, and when the task leaves the
+    /// `for` loop.
     ///
     /// > Thread safety: any thread.
     public var messages: Messages { Messages(port: self) }
@@ -16,29 +17,29 @@ extension Port {
     /// A port has one receiver at a time. If the port is in a loop, in a set or in another iteration, beginning an iteration ends
     /// the program with a message, and so does adding a port to a loop or a set while it is iterated over.
     ///
-    /// Cancelling the task ends the iteration at the next call of `next()`, and loses no message: those that were not received
-    /// stay in the port, for its next receiver. The sequence and its iterators hold the port.
+    /// Cancelling the task ends the iteration at the next call of `next()`, and loses no message: all messages that were not
+    /// received stay in the port, for its next receiver. The sequence and its iterators hold the port.
     ///
-    /// A port of signals gives one element for the signals since the last one. Notices of missing senders are not received:
-    /// ``Port/onNoSenders(_:)`` is for loops.
+    /// A port of signals returns one element for all signals since the last element. The iteration does not receive notices of
+    /// missing senders: ``Port/onNoSenders(_:)`` is for loops.
     ///
     /// > Thread safety: a value.
     public struct Messages: AsyncSequence, Sendable {
         /// A message.
         public typealias Element = Message
-        /// No error is thrown.
+        /// The error type: an iteration throws no error.
         public typealias Failure = Never
 
         fileprivate let port: Port
 
-        /// Begins an iteration: the port has a receiver from now on.
+        /// Begins an iteration, and makes it the port's receiver.
         ///
         /// - Returns: An iterator over the messages.
         public func makeAsyncIterator() -> Iterator { Iterator(PortReception(port, port.core)) }
 
         /// Receives the messages of a port.
         ///
-        /// The iteration ends with the last copy of its iterator, if it has not ended before.
+        /// The iteration ends at the latest when the last copy of its iterator is destroyed.
         ///
         /// > Thread safety: one task.
         public struct Iterator: AsyncIteratorProtocol {
@@ -48,13 +49,13 @@ extension Port {
 
             /// Awaits the next message.
             ///
-            /// - Returns: The message; nil if the port has ended or the task was cancelled, and from then on.
+            /// - Returns: The message; nil after the port has ended or the task was cancelled.
             public mutating func next() async -> Message? { await next(isolation: #isolation) }
 
             /// Awaits the next message.
             ///
             /// - Parameter actor: The actor that the caller is isolated to.
-            /// - Returns: The message; nil if the port has ended or the task was cancelled, and from then on.
+            /// - Returns: The message; nil after the port has ended or the task was cancelled.
             @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async -> Message? {
                 guard let slot = await reception.next(isolation: actor) else { return nil }

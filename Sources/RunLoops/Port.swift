@@ -1,8 +1,8 @@
 /// A queue of messages with one receiver and any number of senders.
 ///
-/// The receiver adds the port to its loop and gets each message in a handler on the loop's thread. Any thread can send.
-/// Messages of one sender arrive in the order in which they were sent. They wait while the loop does not run, or runs in modes
-/// that the port is not in, and while the port is in no loop. A message that was accepted is not dropped until the port ends.
+/// The receiver adds the port to its loop and gets each message in a handler on the loop's thread. Any thread can send. Messages of
+/// one sender arrive in the order in which they were sent. Messages wait while the loop does not run, or runs in modes that the
+/// port is not in, and while the port is in no loop. An accepted message is not discarded before the port ends.
 ///
 /// ```swift
 /// let prices = Port<Price>()
@@ -11,14 +11,14 @@
 /// feed.runLoop.perform { try? prices.send(latestPrice()) }
 /// ```
 ///
-/// A port holds up to ``queueLimit`` messages. A sender that finds it full waits, and senders that wait are served in turn. A
-/// port in a mode keeps that mode alive: with a port, a loop goes on without other inputs.
+/// A port holds up to ``queueLimit`` messages. If it is full, senders wait, and are served first come, first served. A port in a
+/// mode keeps that mode alive, so a loop with a port needs no other input to keep running.
 ///
-/// A `Port<Void>` carries no messages, only signals: those that have not been received yet merge into one. Sending a signal
+/// A `Port<Void>` carries signals instead of messages. Signals that have not been received yet merge into one. Sending a signal
 /// never waits, and allocates nothing.
 ///
-/// The port ends with ``invalidate()``, or when its last reference is released; a loop that it is in holds a reference. Rights
-/// to send, which the receiver can count, do not keep it alive: <doc:Ports>.
+/// The port ends with ``invalidate()``, or when its last reference is released; its loop holds a reference. Send rights, which the
+/// receiver can count, do not keep the port alive: <doc:Ports>.
 ///
 /// > Thread safety: any thread, except that ``onNoSenders(_:)`` belongs on the thread of the port's loop.
 public final class Port<Message: Sendable>: Sendable {
@@ -31,7 +31,7 @@ public final class Port<Message: Sendable>: Sendable {
     /// Makes a port that is in no loop yet.
     ///
     /// - Parameters:
-    ///   - queueLimit: The number of messages that it holds before its senders wait. It does not matter for a port of signals.
+    ///   - queueLimit: The number of messages that the port holds before its senders wait. A port of signals ignores it.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     public init(queueLimit: PortQueueLimit = 1024, fileID: StaticString = #fileID, line: Int = #line) {
@@ -43,31 +43,31 @@ public final class Port<Message: Sendable>: Sendable {
             move: { slot, node in node.store(slot.move(Message.self)) })
     }
 
-    // In a forked child the port is its parent's.
+    // In a forked child the port belongs to the parent.
     deinit { if !Fork.isChild { core.close() } }
 
-    /// False once the port has ended.
+    /// True until the port ends.
     ///
-    /// > Thread safety: any thread; it may end at any moment.
+    /// > Thread safety: any thread; the port can end at any moment.
     public var isValid: Bool { !core.isClosed }
 
     /// Ends the port: queued messages are destroyed, senders that wait are released, and sending throws from now on.
     ///
-    /// On the receiver's thread the port has left its loop when this returns, and no handler of it starts any more. If another
-    /// thread calls it, a handler that runs may still be running, and the loop releases the port when it next looks. Calling it
-    /// again does nothing.
+    /// If the receiver's thread calls this method, the port has left its loop when the call returns, and none of its handlers
+    /// starts afterwards. If another thread calls it, a handler can still be running when the call returns, and the loop releases
+    /// the port in its next pass. A second call does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() { core.close() }
 
     /// Sends a message.
     ///
-    /// Returns as soon as the message is queued. If the receiver's loop sleeps, it is woken. If the port is full, the call
+    /// The call returns as soon as the message is queued. If the receiver's loop sleeps, it is woken. If the port is full, the call
     /// blocks until there is room, without running this thread's loop.
     ///
-    /// - Parameter message: The message, which the receiver owns once it is sent.
-    /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
-    ///   one or waits for it, so that the wait would never end.
+    /// - Parameter message: The message. The receiver owns it after the call has sent it.
+    /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this thread or waits for it,
+    ///   so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -77,13 +77,13 @@ public final class Port<Message: Sendable>: Sendable {
 
     /// Sends a message before a deadline.
     ///
-    /// The same as `send` without a deadline, but waits for room only until the deadline.
+    /// This is the same as `send` without a deadline, but it waits for room only until the deadline.
     ///
     /// - Parameters:
-    ///   - message: The message, which the receiver owns once it is sent.
+    ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the
-    ///   receiver's thread is this one or waits for it, so that the wait would never end.
+    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the receiver's thread is this
+    ///   thread or waits for it, so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -95,12 +95,12 @@ public final class Port<Message: Sendable>: Sendable {
 
     /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
     ///
-    /// If the port is full, the call blocks as `send` of one message does.
+    /// If the port is full, the call blocks like `send` of one message.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
+    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
+    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -125,9 +125,9 @@ extension Port where Message == Void {
 extension RunLoop {
     /// Adds a port to a mode, and sets the handler of its messages there.
     ///
-    /// Messages that were sent before are delivered, too. The loop holds the port until the port is removed from its last mode
-    /// or ends. If the port is in the mode already, it keeps the handler that it has there; another mode may have another
-    /// handler. A handler may run the loop, which then delivers the next messages inside it.
+    /// The loop also delivers messages that were sent before. It holds the port until the port is removed from its last mode or
+    /// ends. If the port is in the mode already, the call does nothing, and the mode keeps its handler. Each mode of a port has its
+    /// own handler. If a handler runs the loop, the loop delivers the next messages inside the handler.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no other loop.
@@ -139,7 +139,7 @@ extension RunLoop {
     public func add<Message: Sendable>(
         _ port: Port<Message>, forMode mode: Mode, handler: @escaping (Message) -> Void
     ) {
-        // Here, and not in the library, so that the call is compiled for the message's type.
+        // This is inlinable, so that the call is compiled for the message's type.
         add(port, port.core, forMode: mode) { slot in handler(slot.move(Message.self)) }
     }
 
@@ -165,7 +165,7 @@ extension RunLoop {
 
     /// Removes a port from a mode.
     ///
-    /// Its messages wait in the port.
+    /// The port's messages wait in the port.
     ///
     /// - Parameters:
     ///   - port: The port. If it is not in the mode, nothing happens.

@@ -12,7 +12,7 @@ public struct PortQueueLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
 
     private init(count: Int?) { self.count = count }
 
-    /// No limit: a sender never waits, and the queue of a receiver that is too slow grows.
+    /// No limit: a sender never waits, and if the receiver is too slow, the queue grows.
     public static let unlimited = PortQueueLimit(count: nil)
 
     /// Makes a limit.

@@ -1,4 +1,4 @@
-/// An error of sending to a port, which gives the messages back.
+/// An error of sending to a port, with the messages that were not sent.
 ///
 /// > Thread safety: a value.
 public struct PortSendError<Message: Sendable>: Error {
@@ -8,7 +8,9 @@ public struct PortSendError<Message: Sendable>: Error {
     /// The messages that were not sent, in order.
     public let messages: [Message]
 
-    /// The port, which knows where it was made: one word, so that an error still travels in registers.
+    /// The port, for the place where it was made.
+    ///
+    /// It is one word, so that the error still fits into registers.
     private let port: PortCore
 
     @usableFromInline
@@ -33,7 +35,7 @@ public enum PortSendRefusal: Hashable, Sendable {
     case timedOut
     /// The port has ended.
     case invalid
-    /// The port is full, and its receiver's thread is this one, or waits for this one: the wait would never end.
+    /// The port is full, and its receiver's thread is this thread, or waits for this thread: the wait would never end.
     case wouldDeadlock
     /// The port is full, and the task that sends was cancelled.
     case cancelled

@@ -102,7 +102,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     ///
     /// A port that has ended counts until the element for its end has been received.
     ///
-    /// > Thread safety: any thread; it may change at any moment.
+    /// > Thread safety: any thread; the value can change at any moment.
     public var count: Int { core.count }
 
     /// Waits for a message of any member.

@@ -57,8 +57,7 @@ public final class ProcessSource {
 
     /// Removes the source from its loop for good, and releases its handler.
     ///
-    /// The handler does not start afterwards. Your program has to wait for the child, if it is one. Calling it again does
-    /// nothing.
+    /// The handler does not start afterwards. Your program has to wait for the child, if it is one. A second call does nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("ProcessSource.invalidate")
         isValid = false
@@ -68,8 +67,7 @@ public final class ProcessSource {
         process = nil
         let released = handler
         handler = nil
-        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
-        // destroyed.
+        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
         withExtendedLifetime(released) {}
     }
 

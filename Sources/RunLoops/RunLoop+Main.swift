@@ -17,7 +17,7 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// A synchronous main runs ``main`` itself, and does not need this; there it does nothing. Calling it again does nothing.
+    /// A synchronous main runs ``main`` itself, and does not need this; there it does nothing. A second call does nothing.
     ///
     /// - Throws: ``SystemError``: this Swift runtime does not support it (`ENOTSUP`), or other code has taken the main thread
     ///   (`EBUSY`). Nothing has changed then.

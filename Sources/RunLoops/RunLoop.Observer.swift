@@ -58,7 +58,7 @@ extension RunLoop {
 
         /// Removes the observer from its loop for good, and releases its handler.
         ///
-        /// Calling it again does nothing.
+        /// A second call does nothing.
         public func invalidate() {
             let loop = membership.loop?.requireCurrent("Observer.invalidate")
             isValid = false

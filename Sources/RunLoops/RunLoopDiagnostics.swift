@@ -52,7 +52,7 @@ public enum RunLoopDiagnostics: Sendable {
 
     /// The number of lines that were dropped since the process started: the queue was full, or standard error refused them.
     ///
-    /// > Thread safety: any thread; it may change at any moment. Not in a forked child.
+    /// > Thread safety: any thread; the value can change at any moment. Not in a forked child.
     public static var droppedCount: Int {
         Fork.check("RunLoopDiagnostics.droppedCount")
         return DiagnosticQueue.process.droppedCount

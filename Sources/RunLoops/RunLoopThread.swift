@@ -83,7 +83,7 @@ public final class RunLoopThread: Sendable {
     /// Ends the loop's runs, and with them the thread.
     ///
     /// The loop finishes its current pass; runs inside handlers end, too. Blocks that wait are destroyed without having run;
-    /// messages stay in their ports. Calling it again does nothing.
+    /// messages stay in their ports. A second call does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { runLoop.handle.request(.end) }

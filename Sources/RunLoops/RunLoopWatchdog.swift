@@ -51,7 +51,7 @@ public final class RunLoopWatchdog: Sendable {
 
     /// Stops watching, as does the end of the watchdog's last reference.
     ///
-    /// No new report is made, but a call of the report handler that is under way goes on. Calling it again does nothing.
+    /// No new report is made, but a call of the report handler that is under way goes on. A second call does nothing.
     public func stop() {
         // In a forked child there is no such thread, and the parent's goes on.
         if Fork.isChild || watch.isStopped.exchange(true, ordering: .relaxed) { return }

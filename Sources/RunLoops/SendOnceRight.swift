@@ -38,7 +38,7 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
 
     /// Sends the message, and uses the right up.
     ///
-    /// - Parameter message: The message, which the receiver owns once it is sent.
+    /// - Parameter message: The message. The receiver owns it after the call has sent it.
     /// - Throws: ``PortSendError``, which gives the message back, if the port has ended. The right is used up all the same.
     ///
     /// > Thread safety: any thread. Not in a signal handler.

@@ -28,9 +28,9 @@ public struct SendRight<Message: Sendable>: Sendable {
     ///
     /// The same as the blocking `send` of ``Port``.
     ///
-    /// - Parameter message: The message, which the receiver owns once it is sent.
-    /// - Throws: ``PortSendError``, which gives the message back: the port has ended, or the receiver's thread is this
-    ///   one or waits for it, so that the wait would never end.
+    /// - Parameter message: The message. The receiver owns it after the call has sent it.
+    /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this one or waits for it, so
+    ///   that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -45,10 +45,10 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// The same as the blocking `send` of ``Port`` with a deadline.
     ///
     /// - Parameters:
-    ///   - message: The message, which the receiver owns once it is sent.
+    ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError``, which gives the message back: the deadline passed, the port has ended, or the
-    ///   receiver's thread is this one or waits for it, so that the wait would never end.
+    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the receiver's thread is this one
+    ///   or waits for it, so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -64,9 +64,9 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// The same as the blocking `send(contentsOf:before:)` of ``Port``.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once, and each message that it gives is sent or given back.
+    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError``, which gives back the messages that were not sent. Those before them were.
+    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable

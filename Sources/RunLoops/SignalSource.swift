@@ -23,7 +23,7 @@ public final class SignalSource {
     /// The signal's number.
     public let signal: CInt
 
-    /// False for good once the source was invalidated.
+    /// True until the source is invalidated.
     public private(set) var isValid = true
 
     /// The descriptor source that represents this source in a loop.
@@ -57,9 +57,9 @@ public final class SignalSource {
 
     /// Removes the source from its loop for good, gives the signal back, and releases the handler.
     ///
-    /// The handler does not start any more. Signals that have come and have not been served are forgotten. If the signal has
-    /// just interrupted other threads, the calling thread sleeps until they have recorded it, some microseconds unless they
-    /// have no processor. Calling it again does nothing.
+    /// The handler does not start any more. Signals that have come and have not been served are forgotten. If the signal has just
+    /// interrupted other threads, the calling thread sleeps until they have recorded it, some microseconds unless they have no
+    /// processor. A second call does nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("SignalSource.invalidate")
         isValid = false
@@ -69,8 +69,7 @@ public final class SignalSource {
         caught = nil
         let released = handler
         handler = nil
-        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
-        // destroyed.
+        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
         withExtendedLifetime(released) {}
     }
 

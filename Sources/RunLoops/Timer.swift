@@ -174,7 +174,7 @@ public final class Timer {
 
     /// Removes the timer from its loop for good, and releases its handler.
     ///
-    /// In its own handler it ends the repetition. Calling it again does nothing.
+    /// In its own handler it ends the repetition. A second call does nothing.
     public func invalidate() {
         let loop = membership.loop?.requireCurrent("Timer.invalidate")
         isValid = false
@@ -182,8 +182,7 @@ public final class Timer {
         handler = nil
         loop?.remove(self)
         unsafe dated?.loopHasEnded()
-        // Released last, once all state is consistent: an object that the handler holds may call back while that object is
-        // destroyed.
+        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
         withExtendedLifetime(released) {}
     }
 }
