@@ -210,7 +210,7 @@ extension RunLoop {
     /// The stop still owns its signals, and stores the signals that arrive.
     ///
     /// - Parameters:
-    ///   - stop: The stop. If it is not in the mode, nothing happens.
+    ///   - stop: The stop. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.

@@ -20,7 +20,7 @@ extension OwnedDescriptor {
     ///   then leaves no descriptor open.
     public static func memory(name: String = "memory", size: Int = 0) throws(SystemError) -> OwnedDescriptor {
         if size < 0 { misuse("OwnedDescriptor.memory: a file cannot have \(size) bytes; pass 0 or more") }
-        // This is safe because the function only reads the string.
+        // Safe: the function only reads the string.
         let file = OwnedDescriptor(try systemCall("memfd_create") { unsafe runloops_memory_file(name) })
         if size > 0 {
             let number = file.descriptor
@@ -38,7 +38,7 @@ extension OwnedDescriptor {
     /// - Throws: ``SystemError`` if the process cannot open more descriptors. The call then leaves no descriptor open.
     public static func pipe() throws(SystemError) -> Pipe {
         var ends = runloops_pipe_ends()
-        // This is safe because the function fills a local value.
+        // Safe: the function fills a local value.
         _ = try systemCall("pipe2") { unsafe runloops_pipe(&ends) }
         return Pipe(
             readingEnd: OwnedDescriptor(ends.reading), writingEnd: OwnedDescriptor(ends.writing))

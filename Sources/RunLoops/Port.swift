@@ -168,7 +168,7 @@ extension RunLoop {
     /// The port's messages wait in the port.
     ///
     /// - Parameters:
-    ///   - port: The port. If it is not in the mode, nothing happens.
+    ///   - port: The port. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.

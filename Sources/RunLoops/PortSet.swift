@@ -1,7 +1,7 @@
-/// A set of ports whose messages a thread receives without a loop, in the order in which they come.
+/// A set of ports whose messages a thread receives without a loop.
 ///
-/// It is for a thread that does nothing but receive, and for several threads that share the work. All elements of the set have
-/// one type. For each member you say how its messages become elements, so that you can tell the members apart:
+/// Use a set for a thread that does nothing but receive, and for several threads that share the work. All elements of the set have
+/// one type. For each member you pass a closure that makes the elements from the messages, so that you can tell the members apart:
 ///
 /// ```swift
 /// enum Event { case order(Order), price(Price), closed }
@@ -17,13 +17,13 @@
 /// }
 /// ```
 ///
-/// Members with messages are served in turn, one message each, so none starves behind a busy one. A port is in one set or in
-/// one loop; its messages wait while it is in neither, and follow it. The set holds its members. A member that has ended leaves
-/// the set by itself, after the element for its end was received.
+/// Members with messages are served in turn, one message each, so no member starves behind a busy member. A port is in at most one
+/// set or one loop. Its messages stay in the port: while it is in neither they wait, and its next set or loop serves them. The set
+/// holds its members. A member that has ended leaves the set after the element for its end was received.
 ///
-/// The set ends with its last reference, and releases its members.
+/// When the last reference to the set is released, the set releases its members.
 ///
-/// > Thread safety: any thread. Other threads may add and remove members while a thread waits.
+/// > Thread safety: any thread. Other threads can add and remove members while a thread waits.
 public final class PortSet<Element: Sendable>: Sendable {
     let core = PortSetCore()
     let origin: SourceLocation
@@ -41,11 +41,11 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Adds a port.
     ///
-    /// Messages that were sent before are received, too. If the port is in the set, nothing changes.
+    /// The set also receives the messages that were sent before. If the port is in the set already, the call does nothing.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
-    ///   - end: The element that is received once the port has ended, in place of its messages; nil for none.
+    ///   - end: The element that is received after the port has ended; nil for no element.
     ///   - element: Makes the element from a message. Called on the thread that receives, without a lock.
     ///
     /// > Thread safety: any thread.
@@ -53,7 +53,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     public func add<Message: Sendable>(
         _ port: Port<Message>, atEnd end: Element? = nil, _ element: @escaping @Sendable (Message) -> Element
     ) {
-        // Here, and not in the library, so that it is compiled for the message's type.
+        // This is inlinable, so that the call is compiled for the message's type.
         add(port, port.core, end) { node in element(node.move(Message.self)) }
     }
 
@@ -61,7 +61,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
-    ///   - end: The element that is received once the port has ended; nil for none.
+    ///   - end: The element that is received after the port has ended; nil for no element.
     ///
     /// > Thread safety: any thread.
     public func add(_ port: Port<Element>, atEnd end: Element? = nil) { add(port, atEnd: end) { $0 } }
@@ -70,7 +70,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
-    ///   - end: The element that is received once the port has ended; nil for none.
+    ///   - end: The element that is received after the port has ended; nil for no element.
     ///   - element: Makes the element that is received after one or more signals.
     ///
     /// > Thread safety: any thread.
@@ -90,10 +90,10 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Removes a port from the set.
     ///
-    /// Messages that were not received stay in the port. If it was the last member, threads that wait get
-    /// ``PortSetError/noMembers``.
+    /// Messages that were not received stay in the port. If the port was the last member, calls of ``receive(before:)`` that wait
+    /// throw ``PortSetError/noMembers``.
     ///
-    /// - Parameter port: The port. If it is not in the set, nothing happens.
+    /// - Parameter port: The port. If it is not in the set, the call does nothing.
     ///
     /// > Thread safety: any thread.
     public func remove<Message: Sendable>(_ port: Port<Message>) { core.remove(port.core) }
@@ -107,14 +107,16 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Waits for a message of any member.
     ///
-    /// The thread sleeps while there is none; its loop, if it has one, does not run meanwhile. Several threads may wait, and
-    /// each message goes to one of them. For <doc:Deadlocks>, the set is served by the thread that has received from it last.
+    /// The thread sleeps until there is a message. Its loop, if it has one, does not run in the meantime. Several threads can wait,
+    /// and each message goes to one of them. For the detection of <doc:Deadlocks>, the thread that has received from the set last
+    /// serves the set.
     ///
-    /// - Parameter deadline: The time at which the wait ends; nil for never. If it has passed, the call looks once.
-    /// - Returns: The element that the member made of its message, or the element for a member's end.
-    /// - Throws: ``PortSetError``: the deadline passed, or there is no member that could have a message.
+    /// - Parameter deadline: The time at which the wait ends; nil for never. If it has passed, the call checks once and does not
+    ///   wait.
+    /// - Returns: The element that a member's closure made from its message, or the element for a member's end.
+    /// - Throws: ``PortSetError``: the deadline passed, or the set has no members.
     ///
-    /// > Thread safety: any thread. Not in asynchronous code, which it would block.
+    /// > Thread safety: any thread. Not in asynchronous code, whose thread the call would block.
     @available(*, noasync, message: "this blocks the thread; add the ports to a loop instead")
     public func receive(before deadline: ContinuousClock.Instant? = nil) throws(PortSetError) -> Element {
         let reception: PortSetCore.Reception
@@ -130,7 +132,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     }
 
     private func typed(_ member: PortSetMember) -> ElementMember<Element> {
-        // Safe: `add` is the only way in.
+        // Safe: only `add` adds members, and it adds members of this type.
         unsafe unsafeDowncast(member, to: ElementMember<Element>.self)
     }
 }

@@ -2,20 +2,20 @@
 ///
 /// > Thread safety: a value.
 public enum PortSetError: Error, Hashable, Sendable {
-    /// The deadline passed before a message came.
+    /// The deadline passed before a message arrived.
     case timedOut(ErrorOrigin)
     /// The set has no members, or its last member was removed or has ended.
     case noMembers(ErrorOrigin)
 }
 
 extension PortSetError {
-    /// ``timedOut(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``timedOut(_:)`` without an origin: for comparing, and for throwing in your own code.
     public static var timedOut: PortSetError { .timedOut(.unknown) }
 
-    /// ``noMembers(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``noMembers(_:)`` without an origin: for comparing, and for throwing in your own code.
     public static var noMembers: PortSetError { .noMembers(.unknown) }
 
-    /// This error, with an origin if it has none.
+    /// Returns this error, with an origin if this error has no origin.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortSetError {
         switch self {
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self

@@ -1,7 +1,7 @@
-/// Calls a handler on its loop's thread when a process has ended, with its exit status if it was a child.
+/// Calls a handler on its loop's thread when a process has ended, with the exit status of a child.
 ///
-/// A child's status is taken from the kernel, once, just before the handler is called; no other code may wait for that child.
-/// The source uses no signals: it does not take `SIGCHLD` from other code, nor the status of other children.
+/// The source takes a child's status from the kernel once, just before it calls the handler. No other code may wait for that child.
+/// The source uses no signals: it takes neither `SIGCHLD` from other code, nor the status of other children.
 ///
 /// ```swift
 /// let source = try ProcessSource(child) { source, ending in
@@ -10,17 +10,17 @@
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// The process may have ended already, as long as no code has waited for it. The handler is called once, and the source is
-/// invalid then.
+/// The process can have ended before, if no code has waited for it. The handler is called once, and the source is invalid from then
+/// on.
 ///
-/// > Thread safety: one thread; once it is added, the thread of its loop.
+/// > Thread safety: one thread; after the source is added, the thread of its loop.
 public final class ProcessSource {
     /// The process ID.
     ///
-    /// The kernel does not give the ID of a child to another process before the handler is called.
+    /// The kernel does not reuse the ID of a child before the handler is called.
     public let processID: CInt
 
-    /// False for good once the handler was called, or the source was invalidated.
+    /// True until the handler is called or the source is invalidated.
     public private(set) var isValid = true
 
     /// The descriptor source that represents this source in a loop.
@@ -36,7 +36,7 @@ public final class ProcessSource {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread with the source and the way in which the process has ended.
-    /// - Throws: ``SystemError``: there is no such process, or other code has waited for it (`ESRCH`); or the kernel has no
+    /// - Throws: ``SystemError``: there is no such process, or other code has waited for it (`ESRCH`), or the kernel has no
     ///   descriptor left.
     public init(
         _ processID: CInt, fileID: StaticString = #fileID, line: Int = #line,
@@ -57,7 +57,8 @@ public final class ProcessSource {
 
     /// Removes the source from its loop for good, and releases its handler.
     ///
-    /// The handler does not start afterwards. Your program has to wait for the child, if it is one. A second call does nothing.
+    /// The handler does not start afterwards. If the process is a child, your program has to wait for it. A second call does
+    /// nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("ProcessSource.invalidate")
         isValid = false

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// A right to answer one request.
 ///
-/// A requester puts it into the message, and waits: `request` of ``Port`` and ``SendRight``. The code that has the right
-/// answers, once, at once or later, on any thread. Copies are one right. If the last copy is destroyed unused, the requester
-/// gets an error: so each request ends exactly once.
+/// The requester puts the right into the message, and waits: `request` of ``Port`` and ``SendRight``. The code that has the right
+/// answers once, immediately or later, on any thread. All copies are one right. If the last copy is destroyed unused, the requester
+/// gets an error, so each request ends exactly once.
 ///
 /// ```swift
 /// struct Question: Sendable {
@@ -28,24 +28,26 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
     }
 
     deinit {
-        // In a forked child the requester is its parent's.
+        // In a forked child the requester belongs to the parent.
         if isUsed.load(ordering: .relaxed) || Fork.isChild { return }
         reply.decide(.failure(port.isClosed ? .invalid : .noReply))
     }
 
-    /// True if the requester still waits; if not, there is no need to compute the answer.
+    /// True if the requester still waits.
     ///
-    /// > Thread safety: any thread; the requester may give up at any moment.
+    /// If this is false, there is no need to compute the answer.
+    ///
+    /// > Thread safety: any thread; the requester can stop waiting at any moment.
     public var isAwaited: Bool { !reply.isDecided }
 
-    /// Answers the request, which ends the requester's wait.
+    /// Answers the request, and so ends the requester's wait.
     ///
-    /// It never waits, and needs no room in any queue. An answer that comes too late, because the requester's deadline has
-    /// passed or its task was cancelled, is destroyed and counted: ``Port/lateReplyCount``. Answering twice ends the program,
-    /// with a message that names the request.
+    /// The call never waits, and needs no room in any queue. An answer that arrives after the requester's deadline, or after its
+    /// task was cancelled, is destroyed and counted: ``Port/lateReplyCount``. A second answer ends the program, with a message that
+    /// names the request.
     ///
     /// - Parameter answer: The answer.
-    /// - Returns: True if the requester gets the answer; false if it does not wait any more.
+    /// - Returns: True if the requester gets the answer; false if the requester no longer waits.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -61,9 +63,9 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
 }
 
 extension ReplyRight where Answer == Void {
-    /// Answers a request that only waits for the moment.
+    /// Answers a request whose answer carries no value.
     ///
-    /// - Returns: True if the requester still waited; false if it does not wait any more.
+    /// - Returns: True if the requester gets the answer; false if the requester no longer waits.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult

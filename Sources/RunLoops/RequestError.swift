@@ -4,45 +4,45 @@
 public enum RequestError: Error, Hashable, Sendable {
     /// The right to reply was destroyed unused.
     ///
-    /// The receiver may have served the request all the same.
+    /// The receiver may still have served the request.
     case noReply(ErrorOrigin)
     /// The port has ended, and the right to reply was destroyed unused.
     ///
-    /// As a rule the request was still in the queue; a receiver that had it may have served it.
+    /// Usually the request was still in the queue. If the receiver had taken it, the request may have been served.
     case invalid(ErrorOrigin)
     /// The deadline passed before there was an answer.
     ///
-    /// You cannot tell whether the request was served, or will be, so retry only requests that may be served twice.
+    /// The request may have been served, or may still be served, so retry only requests that can safely be served twice.
     case timedOut(ErrorOrigin)
     /// The task that awaited the answer was cancelled.
     ///
-    /// You cannot tell whether the request was served, or will be, so retry only requests that may be served twice.
+    /// The request may have been served, or may still be served, so retry only requests that can safely be served twice.
     case cancelled(ErrorOrigin)
     /// The calling thread is the receiver's own thread, so waiting would deadlock; nothing was sent.
     case wouldDeadlock(ErrorOrigin)
     /// The wait would be part of a circle of threads that wait for each other for ever.
     ///
-    /// If another thread has closed the circle later, the request was sent, and may be served.
+    /// If another thread closed the circle after the request was sent, the request can still be served.
     case circle(WaitCircle)
 }
 
 extension RequestError {
-    /// ``noReply(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``noReply(_:)`` without an origin: for comparing, and for throwing in your own code.
     public static var noReply: RequestError { .noReply(.unknown) }
 
-    /// ``invalid(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``invalid(_:)`` without an origin: for comparing, and for throwing in your own code.
     public static var invalid: RequestError { .invalid(.unknown) }
 
-    /// ``timedOut(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``timedOut(_:)`` without an origin: for comparing, and for throwing in your own code.
     public static var timedOut: RequestError { .timedOut(.unknown) }
 
-    /// ``cancelled(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``cancelled(_:)`` without an origin: for comparing, and for throwing in your own code.
     public static var cancelled: RequestError { .cancelled(.unknown) }
 
-    /// ``wouldDeadlock(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``wouldDeadlock(_:)`` without an origin: for comparing, and for throwing in your own code.
     public static var wouldDeadlock: RequestError { .wouldDeadlock(.unknown) }
 
-    /// This error, with an origin if it has none.
+    /// Returns this error, with an origin if this error has no origin.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> RequestError {
         switch self {
         case .noReply(let known): known.isUnknown ? .noReply(origin()) : self

@@ -1,4 +1,4 @@
-/// The loop as the executor of actors, whose code then runs on the loop's thread and nowhere else.
+/// The loop as the executor of actors, whose code then runs on the loop's thread only.
 ///
 /// ```swift
 /// actor Gauge {
@@ -8,13 +8,14 @@
 ///
 /// <doc:SwiftConcurrency> shows such an actor, and <doc:Tasks> describes the order of its jobs.
 extension RunLoop: SerialExecutor {
-    /// Enqueues a job for the loop's thread, in the common modes; Swift calls it, and your code does not need to.
+    /// Enqueues a job for the loop's thread, in the common modes.
     ///
-    /// Jobs and performed blocks of one thread are run in the order in which they came; the priority of a task does not matter.
-    /// While an actor's job runs, no other actor's job does: a run inside it serves everything else.
+    /// Swift calls this method; your code does not need to call it. Jobs and performed blocks of one thread run in the order in
+    /// which the thread sent them; the priority of a task does not matter. While an actor's job runs, no other actor's job runs: if
+    /// the job runs the loop, that run serves everything except such jobs.
     ///
-    /// Jobs that wait when the loop's thread ends are run before it does. A job that comes later ends the program: it can be
-    /// neither run on the thread that the actor relies on, nor dropped without a task that waits for ever.
+    /// Jobs that wait when the loop's thread ends run before the end. If a job is enqueued later, the program ends: the thread that
+    /// the actor relies on no longer exists, and if the job were discarded, its task would wait for ever.
     ///
     /// - Parameter job: The job.
     /// - Precondition: The loop's thread has not ended.
@@ -28,11 +29,11 @@ extension RunLoop: SerialExecutor {
                 + "or let the actor own the thread and stop it in its deinit")
     }
 
-    /// Returns true if the caller is on the loop's thread, so that it may assume the isolation of the loop's actors.
+    /// Returns true if the caller is on the loop's thread, and so isolated to the loop's actors.
     ///
-    /// It returns true in every handler of the loop, so `assumeIsolated` of an actor that lives on the loop works there.
+    /// The method returns true in every handler of the loop, so `assumeIsolated` of an actor that lives on the loop works there.
     ///
-    /// - Returns: True on the loop's thread, false on any other; never nil.
+    /// - Returns: True on the loop's thread, false on any other thread; never nil.
     ///
     /// > Thread safety: any thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
@@ -52,12 +53,12 @@ extension RunLoop: SerialExecutor {
 extension LoopHandle {
     /// Enqueues a job.
     ///
-    /// - Returns: False if the loop has ended; then the caller still owns the job.
+    /// - Returns: False if the loop has ended. The caller still owns the job then.
     @inline(__always)
     func enqueue(_ job: UnownedJob, _ kind: Node.Kind) -> Bool {
         let node = Node.makeJob(job, kind)
         if let core = RunLoop.coreOfThread(with: self) {
-            // Also while it ends: it runs the jobs that it has before it has ended.
+            // This is also correct while the loop ends, because the loop runs all enqueued jobs before it has ended.
             core.takeMail()
             core.blocks.appendHere(node)
             return true

@@ -1,8 +1,8 @@
 extension RunLoop {
     /// Adds a timer to a mode.
     ///
-    /// The loop holds the timer until it becomes invalid, or is removed from its last mode. If the timer is in the mode
-    /// already, or is invalid, nothing happens.
+    /// The loop holds the timer until the timer is removed from its last mode or becomes invalid. If the timer is in the mode
+    /// already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
     ///   - timer: The timer. It must be in no other loop.
@@ -20,7 +20,7 @@ extension RunLoop {
     /// The timer stays valid.
     ///
     /// - Parameters:
-    ///   - timer: The timer. If it is not in the mode, nothing happens.
+    ///   - timer: The timer. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -31,15 +31,15 @@ extension RunLoop {
 
     /// Adds a source of a descriptor to a mode.
     ///
-    /// If the descriptor is ready already, that is reported, too. The loop holds the source until it is removed from its last
-    /// mode or becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
+    /// If the descriptor is ready already, the source reports it. The loop holds the source until the source is removed from its
+    /// last mode or becomes invalid. If the source is in the mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
     ///   - source: The source. It must be in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
-    /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor: it is closed (`EBADF`), or it is a regular file or
-    ///   directory (`EPERM`), or the kernel has no room (`ENOMEM`, `ENOSPC`), or the process has no descriptor left, of which
-    ///   the loop needs one for its first source (`EMFILE`). The source is as it was before.
+    /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor. The descriptor is closed (`EBADF`), it belongs to a
+    ///   regular file or a directory (`EPERM`), the kernel has no room (`ENOMEM`, `ENOSPC`), or the process has no descriptor left
+    ///   for the loop, which needs one for its first source (`EMFILE`). The source is unchanged then.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: DescriptorSource, forMode mode: Mode) throws(SystemError) {
@@ -51,10 +51,10 @@ extension RunLoop {
 
     /// Removes a source of a descriptor from a mode.
     ///
-    /// No handler of it starts in that mode afterwards.
+    /// The source's handler does not start in that mode afterwards.
     ///
     /// - Parameters:
-    ///   - source: The source. If it is not in the mode, nothing happens.
+    ///   - source: The source. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -63,10 +63,10 @@ extension RunLoop {
         core.descriptors.remove(source, from: mode)
     }
 
-    /// Adds a source that is signalled by hand to a mode.
+    /// Adds a manual source to a mode.
     ///
-    /// A signal that came before is served, too. The loop holds the source until it is removed from its last mode or becomes
-    /// invalid. If the source is in the mode already, or is invalid, nothing happens.
+    /// The loop also serves a signal that arrived before. The loop holds the source until the source is removed from its last mode
+    /// or becomes invalid. If the source is in the mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
     ///   - source: The source. It must be in no other loop.
@@ -78,12 +78,12 @@ extension RunLoop {
         source.join(core.readyInputs, mode)
     }
 
-    /// Removes a source that is signalled by hand from a mode.
+    /// Removes a manual source from a mode.
     ///
     /// The source keeps a signal that was not served.
     ///
     /// - Parameters:
-    ///   - source: The source. If it is not in the mode, nothing happens.
+    ///   - source: The source. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -94,13 +94,13 @@ extension RunLoop {
 
     /// Adds a source of signals to a mode.
     ///
-    /// Signals that came before are served, too. The loop holds the source until it is removed from its last mode or becomes
-    /// invalid. If the source is in the mode already, or is invalid, nothing happens.
+    /// The loop also serves signals that arrived before. The loop holds the source until the source is removed from its last mode
+    /// or becomes invalid. If the source is in the mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
     ///   - source: The source. It must be in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
-    /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch the source. The source is unchanged then.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: SignalSource, forMode mode: Mode) throws(SystemError) {
@@ -112,10 +112,10 @@ extension RunLoop {
 
     /// Removes a source of signals from a mode.
     ///
-    /// The source still owns the signal, and keeps signals that come.
+    /// The source still owns its signal, and stores the signals that arrive.
     ///
     /// - Parameters:
-    ///   - source: The source. If it is not in the mode, nothing happens.
+    ///   - source: The source. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -126,13 +126,13 @@ extension RunLoop {
 
     /// Adds the source of a process's end to a mode.
     ///
-    /// A process that has ended before is served, too. The loop holds the source until it is removed from its last mode or
-    /// becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
+    /// If the process has ended before, the handler is called soon. The loop holds the source until the source is removed from its
+    /// last mode or becomes invalid. If the source is in the mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
     ///   - source: The source. It must be in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
-    /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch the source. The source is unchanged then.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: ProcessSource, forMode mode: Mode) throws(SystemError) {
@@ -147,7 +147,7 @@ extension RunLoop {
     /// The end of the process waits until the source is in a mode again.
     ///
     /// - Parameters:
-    ///   - source: The source. If it is not in the mode, nothing happens.
+    ///   - source: The source. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -158,13 +158,14 @@ extension RunLoop {
 
     /// Adds the source of a library's descriptors to a mode.
     ///
-    /// Descriptors that are ready already are reported, too, and so is a deadline that has passed. The loop holds the source until
-    /// it is removed from its last mode or becomes invalid. If the source is in the mode already, or is invalid, nothing happens.
+    /// The source reports descriptors that are ready already, and a deadline that has passed. The loop holds the source until the
+    /// source is removed from its last mode or becomes invalid. If the source is in the mode already, or is invalid, the call does
+    /// nothing.
     ///
     /// - Parameters:
     ///   - source: The source. It must be in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
-    /// - Throws: ``SystemError`` if the kernel has no room to watch it. The source is as it was before.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch the source. The source is unchanged then.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: LibrarySource, forMode mode: Mode) throws(SystemError) {
@@ -179,7 +180,7 @@ extension RunLoop {
     /// The source keeps its descriptors and its deadline.
     ///
     /// - Parameters:
-    ///   - source: The source. If it is not in the mode, nothing happens.
+    ///   - source: The source. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -190,8 +191,8 @@ extension RunLoop {
 
     /// Adds an observer to a mode.
     ///
-    /// The loop holds the observer until it is removed from its last mode or becomes invalid. If the observer is in the mode
-    /// already, or is invalid, nothing happens.
+    /// The loop holds the observer until the observer is removed from its last mode or becomes invalid. If the observer is in the
+    /// mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
     ///   - observer: The observer. It must be in no other loop.
@@ -206,7 +207,7 @@ extension RunLoop {
     /// Removes an observer from a mode.
     ///
     /// - Parameters:
-    ///   - observer: The observer. If it is not in the mode, nothing happens.
+    ///   - observer: The observer. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -215,11 +216,11 @@ extension RunLoop {
             .members.remove(observer, from: mode)
     }
 
-    /// Makes a mode common: it gets all inputs that were and will be added to ``Mode/common``.
+    /// Makes a mode common.
     ///
-    /// A mode cannot be taken out of the set again.
+    /// The mode gets all inputs that were added to ``Mode/common``, and all that are added later. A common mode stays common.
     ///
-    /// - Parameter mode: The mode. If it is common already, nothing happens.
+    /// - Parameter mode: The mode. If it is common already, the call does nothing.
     /// - Complexity: O(*n*) for *n* inputs of the loop.
     ///
     /// > Thread safety: the loop's own thread only.

@@ -1,12 +1,12 @@
 internal import CThreads
 
 extension RunLoop {
-    /// Runs the main loop from the first suspension of an asynchronous main on.
+    /// Makes the main thread run its loop after the first suspension of an asynchronous main.
     ///
-    /// Without this, Swift gives the main thread away at the first `await` of an asynchronous main: the thread serves nothing
-    /// any more, and tasks of the main actor run on other threads. With it, the main thread runs its loop in the default mode,
-    /// and so serves the main dispatch queue and the main actor. When ``stop()`` ends a run, the next one begins. The program
-    /// ends when main returns.
+    /// Without this call, Swift gives the main thread away at the first `await` of an asynchronous main: the thread no longer
+    /// serves any loop or queue, and tasks of the main actor run on other threads. With this call, the main thread runs its loop in
+    /// the default mode, and so serves the main dispatch queue and the main actor. When ``stop()`` ends a run, the next run begins.
+    /// The program ends when main returns.
     ///
     /// ```swift
     /// @main struct Server {
@@ -17,10 +17,10 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// A synchronous main runs ``main`` itself, and does not need this; there it does nothing. A second call does nothing.
+    /// A synchronous main runs ``main`` itself, and does not need this call, which does nothing there. A second call does nothing.
     ///
-    /// - Throws: ``SystemError``: this Swift runtime does not support it (`ENOTSUP`), or other code has taken the main thread
-    ///   (`EBUSY`). Nothing has changed then.
+    /// - Throws: ``SystemError``: this Swift runtime does not support the call (`ENOTSUP`), or other code has taken the main thread
+    ///   (`EBUSY`). The main thread is unchanged then.
     ///
     /// > Thread safety: the main thread only, before the first `await` of main.
     public static func adoptMain() throws(SystemError) {
@@ -34,40 +34,41 @@ extension RunLoop {
 
     /// True if this is the main loop, and the calling code runs on the main dispatch queue, and so on the main actor.
     ///
-    /// That is not the same as being on the main thread. If the main thread dispatches a block synchronously to another queue,
-    /// the block runs on the main thread, where ``isCurrent`` of ``main`` is true, but this is false. If the main thread was
-    /// given away, tasks of the main actor run on other threads: there it is the other way round. In the handlers of the main
-    /// loop both are true, and for any other loop this is false.
+    /// The main thread and the main dispatch queue can differ. If the main thread dispatches a block synchronously to another
+    /// queue, the block runs on the main thread: there, ``isCurrent`` of ``main`` is true, but this property is false. If the main
+    /// thread was given away, tasks of the main actor run on other threads: there, this property is true, but ``isCurrent`` is
+    /// false. In the handlers of the main loop both are true. For any other loop this property is false.
     ///
-    /// > Thread safety: any thread; the answer is for the calling code.
+    /// > Thread safety: any thread; the value is for the calling code.
     public var isServicingMainQueue: Bool { isMain && MainQueue.isCurrent }
 
     // MARK: - The main thread
 
-    /// Installs the main loop on the main thread, or ends it if that thread was given away.
+    /// Installs the main loop on the main thread, or ends the loop if that thread was given away.
     ///
-    /// Called once, by the first thread that asks for the main loop.
+    /// The first thread that asks for the main loop calls this once.
     func meetMainThread() {
         if !MainQueue.isOffered { RunLoopDiagnostics.report(RunLoop.notOffered) }
         if runloops_is_main_thread() {
-            // A simulation may have given the thread another loop for a while: this one is then installed when the thread next
+            // A simulation can have given the thread another loop for a while. The main loop is then installed when the thread next
             // asks for its current loop.
             if RunLoop.existing == nil { install() }
         } else if MainQueue.isGivenAway {
             endAbandoned()
         } else {
-            // The thread that serves the main queue shows which case it is. If no thread serves it, the main thread is only
-            // busy.
+            // If another thread serves the main queue, the main thread was given away. If no thread serves the main queue, the main
+            // thread is only busy.
             MainQueue.perform { if !self.isCurrent && !runloops_is_main_thread() { self.endAbandoned() } }
         }
     }
 
-    /// Runs the main loop for ever, on a main thread that an asynchronous main would have given away.
+    /// Runs the main loop for ever, on the main thread of an asynchronous main.
     static func runAdoptedMain() {
         while true { main.run(in: .default) }
     }
 
-    /// Reports that the main thread was given away, if the program has adopted it or its loop holds something.
+    /// Reports that the main thread was given away, if the program has called `adoptMain` or if the main loop holds inputs or
+    /// blocks.
     static func reportAbandoned(_ core: LoopCore) {
         if MainQueue.mainThreadWasKept {
             RunLoopDiagnostics.report(

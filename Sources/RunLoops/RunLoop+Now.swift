@@ -1,8 +1,8 @@
 extension RunLoop {
-    /// The time as the calling thread sees it.
+    /// The present time of the calling thread.
     ///
-    /// It is that of `ContinuousClock`, except in a test that drives the thread, as the module RunLoopsTesting does: then it
-    /// is the test's. Code that computes dates from it, and not from the clock, can be tested without waiting.
+    /// This is the time of `ContinuousClock`. In a simulation of the module RunLoopsTesting, it is the simulation's time. If your
+    /// code computes dates from this property instead of the clock, you can test it without waiting.
     ///
     /// ```swift
     /// loop.run(until: RunLoop.now + .seconds(5))

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-// The state of a loop as any thread may read it, for health checks and metrics. Nothing here waits for the loop.
+// The state of a loop for health checks and metrics. Any thread may read it, and no member waits for the loop.
 
 extension RunLoop {
     /// The loops of the process that have not ended, in the order in which they were made.
     ///
-    /// They include the library's own, such as that of a watchdog.
+    /// The array includes the library's own loops, such as the loop of a watchdog.
     ///
     /// > Thread safety: any thread.
     public static var all: [RunLoop] {
@@ -13,16 +13,17 @@ extension RunLoop {
         return LoopRegistry.loops
     }
 
-    /// The number of times that other threads have given the loop work that it has not begun.
+    /// The amount of work from other threads that the loop has not begun.
     ///
-    /// Each block, job and delivery counts as one, in whatever mode, and so does each port or source that has become ready since
-    /// the loop last looked; for the messages of a port see ``Port/count``. A number that grows is the sign of a loop that is
-    /// blocked or overloaded. The number is read while the loop goes on, so it may be too high or too low by what happens at
-    /// that moment. Zero for a loop that has ended.
+    /// Each block, job and delivery counts as one, in any mode. Each port or source that has become ready since the loop last took
+    /// its mail also counts as one; for the messages of a port see ``Port/count``. A growing number is the sign of a blocked or
+    /// overloaded loop. The loop continues while the number is read, so concurrent changes can make the number slightly too high or
+    /// too low. The number is zero for a loop that has ended.
     ///
     /// > Thread safety: any thread.
     public var pendingCount: Int {
-        // The count of blocks that were run is read first, so that a block that moves on meanwhile is counted once or twice, but not missed.
+        // The count of blocks that have run is read first, so that a block that moves on during the call is counted once or twice,
+        // but not missed.
         let run = handle.counters.blocks.value
         let blocks = handle.counters.takenBlocks.value
         let nodes = handle.counters.takenNodes.value
@@ -32,10 +33,10 @@ extension RunLoop {
         return max(0, blocks - run) + Int(untaken)
     }
 
-    /// The processor time that the loop's thread has taken, handlers and spins included.
+    /// The processor time that the loop's thread has used, including handlers and spins.
     ///
-    /// The kernel counts it; it costs the loop nothing. Zero if the main thread has not used its loop. For a loop that has ended,
-    /// the time of its thread up to then.
+    /// The kernel counts the time, at no cost for the loop. The time is zero if the main thread has not used its loop. For a loop
+    /// that has ended, it is the time of the thread up to the loop's end.
     ///
     /// > Thread safety: any thread.
     public var processorTime: Duration { .nanoseconds(handle.processorTime.nanoseconds) }
@@ -49,14 +50,14 @@ extension RunLoop {
 extension Port {
     /// The number of messages that wait for the receiver.
     ///
-    /// Messages of senders that wait for room are not among them, nor are the replies of send-once rights. A port of signals has
-    /// one or none. The number is read while other threads go on, so it may be outdated at once; without a limit, it starts
-    /// again at zero from 2²⁰ on.
+    /// The number does not include messages of senders that wait for room, nor the messages of send-once rights. For a port of
+    /// signals, it is one or zero. Other threads continue while the number is read, so it can be outdated at once. In a port
+    /// without a limit, the number starts again at zero from 2²⁰ on.
     ///
     /// > Thread safety: any thread.
     public var count: Int { core.messageCount }
 
-    /// The number of senders that wait for room, threads and tasks.
+    /// The number of senders, threads and tasks, that wait for room.
     ///
     /// > Thread safety: any thread.
     public var waitingSenderCount: Int { core.queue.waitingCount.load(ordering: .relaxed) }

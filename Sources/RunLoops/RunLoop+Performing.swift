@@ -1,8 +1,8 @@
 extension RunLoop {
     /// Performs a block on the loop's thread, in the common modes, and returns at once.
     ///
-    /// The loop is woken if it sleeps. Blocks of one thread run in the order in which the thread performs them, each once. A
-    /// block that a block performs runs later, not at once. If the loop does not run, or runs in another mode, the block waits.
+    /// If the loop sleeps, it is woken. Blocks of one thread run once each, in the order of the calls. If a block performs another
+    /// block, the other block runs later, not at once. If the loop does not run, or runs in another mode, the block waits.
     ///
     /// ```swift
     /// worker.perform { cache.removeAll() }
@@ -12,8 +12,8 @@ extension RunLoop {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Returns: False if the loop's thread has ended: then the block is destroyed at once. A block that waits when
-    ///   the thread ends is destroyed without having run.
+    /// - Returns: False if the loop's thread has ended. The block is destroyed at once then. If the thread ends while the block
+    ///   waits, the block is destroyed without having run.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -28,14 +28,14 @@ extension RunLoop {
 
     /// Performs a block on the loop's thread, in one of several modes, and returns at once.
     ///
-    /// The same as ``perform(fileID:line:_:)``. The block runs once, in the first of the modes that runs.
+    /// This is the same as ``perform(fileID:line:_:)``, but the block runs once, in the first of the modes in which the loop runs.
     ///
     /// - Parameters:
-    ///   - modes: The modes; at least one. ``Mode/common`` stands for all common modes.
+    ///   - modes: The modes; at least one mode. ``Mode/common`` stands for all common modes.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Returns: False if the loop's thread has ended: then the block is destroyed at once.
+    /// - Returns: False if the loop's thread has ended. The block is destroyed at once then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -49,14 +49,13 @@ extension RunLoop {
 
     /// Performs a block on the loop's thread, in any mode.
     ///
-    /// The block may hand something over to the loop, but must not call user code, which expects to be called in its modes
-    /// only.
+    /// The block may pass work on to the loop, but must not call user code, because user code may run only in its own modes.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Returns: False if the loop's thread has ended: then the block is destroyed at once.
+    /// - Returns: False if the loop's thread has ended. The block is destroyed at once then.
     @discardableResult
     package func performInEveryMode(
         fileID: StaticString = #fileID, line: Int = #line, _ block: consuming @escaping @Sendable () -> Void
@@ -76,13 +75,13 @@ extension RunLoop {
 
     /// Performs several blocks on the loop's thread, in the common modes, which is cheaper than one by one.
     ///
-    /// The same as ``perform(fileID:line:_:)``. No other thread's block comes between them.
+    /// This is the same as ``perform(fileID:line:_:)``. Blocks of other threads do not run between these blocks.
     ///
     /// - Parameters:
     ///   - blocks: The blocks, in order.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: False if the loop's thread has ended: then the blocks are destroyed at once.
+    /// - Returns: False if the loop's thread has ended. The blocks are destroyed at once then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -117,7 +116,7 @@ extension RunLoop {
 
     /// Appends a node to the loop's queue of blocks.
     ///
-    /// - Returns: False if the loop has ended; then the caller still owns the node.
+    /// - Returns: False if the loop has ended. The caller still owns the node then.
     @inline(__always)
     func putInLine(_ node: Node) -> Bool {
         guard let core = coreIfCurrent else {
@@ -125,7 +124,7 @@ extension RunLoop {
         }
         Fork.check("RunLoop.perform")
         if core.members.hasEnded { return false }
-        // On the loop's own thread: no atomic operation. Blocks that other threads have sent before go first.
+        // The loop's own thread needs no atomic operation. Blocks that other threads have sent before run first.
         core.takeMail()
         core.blocks.appendHere(node)
         return true
@@ -139,17 +138,17 @@ extension RunLoop {
 
     /// Performs a block on the loop's thread after a delay.
     ///
-    /// The block runs when its time has come and one of its modes runs; never at once, not even after a delay of zero. Blocks
-    /// with equal dates run in the order in which they were performed. If the loop's thread has ended, or ends first, the block
-    /// never runs: it is destroyed, and ``DelayedPerform/cancel()`` returns ``DelayedPerform/Cancellation/loopEnded``.
+    /// The block runs when the delay is over and one of its modes runs. It never runs at once, not even after a delay of zero.
+    /// Blocks with equal dates run in the order of the calls. If the loop's thread has ended, or ends first, the block is destroyed
+    /// without having run, and ``DelayedPerform/cancel()`` returns ``DelayedPerform/Cancellation/loopEnded``.
     ///
     /// - Parameters:
     ///   - delay: The delay; zero or less means the next pass.
-    ///   - modes: The modes; at least one. ``Mode/common`` stands for all common modes.
+    ///   - modes: The modes; at least one mode. ``Mode/common`` stands for all common modes.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Returns: A handle that can cancel the block. Releasing the handle does not cancel it.
+    /// - Returns: A handle for cancelling the block. Releasing the handle does not cancel the block.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult

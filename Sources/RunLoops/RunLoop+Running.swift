@@ -1,8 +1,8 @@
 extension RunLoop {
-    /// Runs in the default mode until the loop is stopped, or the mode holds nothing any more.
+    /// Runs in the default mode until the loop is stopped, or the mode is empty.
     ///
-    /// Returns at once if there is nothing in the mode. The main thread's loop also serves the main dispatch queue, so its run
-    /// goes on until it is stopped: <doc:MainThread>. Unlike Foundation's, this run can be ended with ``stop()``.
+    /// The call returns at once if the mode is empty. The main thread's loop also serves the main dispatch queue, so its run
+    /// continues until it is stopped: <doc:MainThread>. Unlike Foundation's method, ``stop()`` ends this run.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -10,9 +10,9 @@ extension RunLoop {
         run(in: .default)
     }
 
-    /// Runs in the default mode until a deadline, until the loop is stopped, or until the mode holds nothing any more.
+    /// Runs in the default mode until a deadline, until the loop is stopped, or until the mode is empty.
     ///
-    /// If the deadline has passed, the run makes one pass, in which timers that are due fire.
+    /// If the deadline has passed, the run makes one pass, in which due timers fire.
     ///
     /// - Parameter deadline: The time at which the run ends.
     ///
@@ -24,14 +24,14 @@ extension RunLoop {
 
     /// Runs in a mode until one source or port has been served, or until a deadline.
     ///
-    /// The run finishes the pass in which that happens, so more than one may have been served. Timers and blocks do not end the
-    /// run.
+    /// The run finishes the pass in which it serves the source or port, so it can serve further sources and ports. Timers and
+    /// blocks do not end the run.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
-    ///   - deadline: The time at which the run ends if nothing was served.
-    /// - Returns: False if the run could not begin, because the mode holds nothing. True if it began, with any reason for its
-    ///   end: a source, the deadline, a ``stop()``, or a mode that holds nothing any more.
+    ///   - deadline: The time at which the run ends if no source or port was served.
+    /// - Returns: False if the run could not begin because the mode is empty. True if it began, with any reason for its end: a
+    ///   source, the deadline, a ``stop()``, or an empty mode.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -40,27 +40,26 @@ extension RunLoop {
         begin(mode, until: deadline, returnsAfterSource: true) != nil
     }
 
-    /// Runs in a mode until a deadline, until the loop is stopped, or until the mode holds nothing any more.
+    /// Runs in a mode until a deadline, until the loop is stopped, or until the mode is empty.
     ///
-    /// Each pass takes the same steps in the same order: <doc:OnePass>. A handler may run the loop again, in
-    /// this or another mode, to any depth; the inner run returns first, and its deadline is its own.
+    /// Each pass performs the same steps in the same order: <doc:OnePass>. A handler may run the loop again, in this or another
+    /// mode, to any depth. The inner run returns first, and has its own deadline.
     ///
     /// ```swift
     /// // Serve the handshake, and nothing else, for at most a second.
     /// let result = loop.run(in: .handshake, until: .now + .seconds(1), returnAfterSourceHandled: true)
     /// ```
     ///
-    /// A mode without source, port, timer and waiting block can never become ready: the run returns
-    /// ``RunResult/finished`` at once, and observers are not called. Observers do not keep a mode alive. The main
-    /// thread's loop serves the main dispatch queue in its common modes, and does not finish in them, except inside a
-    /// block of that queue.
+    /// A mode is empty if it has no source, port, timer or waiting block. Observers do not keep a mode alive. If the mode is empty
+    /// at the start, the run returns ``RunResult/finished`` at once, and calls no observers. The main thread's loop serves the main
+    /// dispatch queue in its common modes, so a run in these modes does not finish, except inside a block of that queue.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
     ///   - deadline: The time at which the run ends; nil for never. If it has passed, the run makes one pass.
-    ///   - returnAfterSourceHandled: True if the run ends after the first pass in which a source or port was served.
-    /// - Returns: The reason for the end of the run. If several reasons hold, it is the first of these: a source was served,
-    ///   the deadline has passed, the loop was stopped, the mode holds nothing.
+    ///   - returnAfterSourceHandled: True if the run ends after the first pass that serves a source or port.
+    /// - Returns: The reason for the end of the run. If several reasons are true, it is the first of these: a source was served,
+    ///   the deadline has passed, the loop was stopped, the mode is empty.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -73,7 +72,7 @@ extension RunLoop {
 
     /// Makes a run.
     ///
-    /// - Returns: The reason for its end, or nil if it could not begin.
+    /// - Returns: The reason for the end of the run, or nil if the run could not begin.
     private func begin(
         _ mode: Mode, until deadline: ContinuousClock.Instant?, returnsAfterSource: Bool
     ) -> RunResult? {
@@ -91,11 +90,11 @@ extension RunLoop {
 
     /// Runs once in a mode, until a source or port was served or a deadline has passed.
     ///
-    /// The same as ``run(mode:before:)``, without a result.
+    /// This is the same as ``run(mode:before:)``, without a result.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
-    ///   - deadline: The time at which the run ends if nothing was served.
+    ///   - deadline: The time at which the run ends if no source or port was served.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -105,11 +104,11 @@ extension RunLoop {
 
     /// Makes one pass in a mode without sleeping, and returns the date of its next timer.
     ///
-    /// A ``stop()`` that was sent while the loop was not running is for this run, which makes no pass then.
+    /// If a ``stop()`` was called while the loop was not running, it ends this run before its pass.
     ///
     /// - Parameter mode: The mode; not ``Mode/common``.
-    /// - Returns: The date at which the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it
-    ///   has none, or nil if the mode holds nothing.
+    /// - Returns: The date at which the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it has
+    ///   no timer, or nil if the mode is empty.
     /// - Complexity: O(*n*) for *n* inputs of the loop.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -124,29 +123,28 @@ extension RunLoop {
 
     /// Ends the innermost run at the end of its pass, with ``RunResult/stopped``.
     ///
-    /// A stop that is sent while the loop runs is for the run that is the innermost one at that moment, and for no other:
-    /// - If that run ends for another reason, the stop is discarded. It does not end the next run, nor the outer one.
-    /// - If a handler sends a stop and then runs the loop, the inner run goes on, and the outer one ends after it.
-    /// - A run is on until its exit observers have returned. A stop from another thread that comes later is for the outer
-    ///   run, or for the next one.
+    /// A stop that is called while the loop runs ends only the run that is innermost at that moment:
+    /// - If that run ends for another reason, the stop is discarded. It ends neither the next run nor the outer run.
+    /// - If a handler calls `stop` and then runs the loop, the inner run continues, and the outer run ends after it.
+    /// - A run ends when its exit observers have returned. A later stop from another thread ends the outer run, or the next run.
     ///
-    /// If the loop does not run when a stop is sent, the loop remembers the stop, which ends the next run before its first
-    /// pass; any member may make that run. Several stops that are sent before the loop looks count as one.
+    /// If the loop does not run when a stop is called, the loop stores the stop, which ends the next run, of any member, before its
+    /// first pass. Several stops count as one if the loop has not acted on the first stop yet.
     ///
-    /// The thread of a ``RunLoopThread`` begins another run; ``RunLoopThread/stop()`` ends that.
+    /// The thread of a ``RunLoopThread`` begins another run after a stop; ``RunLoopThread/stop()`` ends the thread.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() {
         Fork.check("RunLoop.stop")
-        // At once on the loop's own thread: otherwise this stop could be merged with one of another thread that is still on its
-        // way, and end a run that begins in between.
+        // On the loop's own thread the stop takes effect at once. Otherwise it could merge with a stop from another thread that the
+        // loop has not received yet, and end a run that begins in between.
         if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { handle.request(.stop) }
     }
 
     /// Makes the loop take a pass, even if there is no work.
     ///
-    /// Performing, signalling and sending wake the loop by themselves. Sent while the loop is not running,
-    /// it is remembered, and the next run does not sleep in its first pass.
+    /// Performing, signalling and sending wake the loop without this call. If the loop is not running, it stores the wake-up, and
+    /// the next run does not sleep in its first pass.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func wakeUp() {
@@ -161,7 +159,7 @@ extension RunLoop {
         core("RunLoop.currentMode", "perform a block on the loop and read it there").members.currentMode
     }
 
-    /// The way in which the loop waits before it sleeps; ``WaitPolicy/adaptive`` at first.
+    /// The way in which the loop waits before it sleeps; ``WaitPolicy/adaptive`` by default.
     ///
     /// > Thread safety: the loop's own thread only.
     public var waitPolicy: WaitPolicy {

@@ -1,24 +1,24 @@
 extension RunLoop {
     /// Runs a block on the loop's thread and waits for its result.
     ///
-    /// On the loop's own thread the block runs at once, in any mode. Otherwise this thread sleeps until the block has run; its
-    /// own loop does not run meanwhile. If the loop's thread waits for this one, directly or through others, the wait would
-    /// last for ever: then the block does not start, and the error names the threads. Deadlines of these waits do not change
-    /// that: <doc:Deadlocks>.
+    /// On the loop's own thread the block runs at once, in any mode. Otherwise this thread sleeps until the block has run; its own
+    /// loop does not run in the meantime. If the loop's thread waits for this thread, directly or through other threads, the wait
+    /// would last for ever. In that case the block does not start, and the error names the threads. The same is true if these waits
+    /// have deadlines: <doc:Deadlocks>.
     ///
     /// ```swift
     /// let sum = try worker.performAndWait(before: .now + .seconds(1)) { numbers.reduce(0, +) }
     /// ```
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; at least one.
+    ///   - modes: The modes in which the block may run; at least one mode.
     ///   - deadline: The time at which the wait ends if the block has not started; nil for never. If the block has started, the
     ///     call waits until it returns.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
     /// - Returns: The result of the block.
-    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and never will, or has ended the
+    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and will not start, or has ended the
     ///   thread.
     ///
     /// > Thread safety: any thread.
@@ -37,7 +37,8 @@ extension RunLoop {
             in: "RunLoop.performAndWait", fileID: fileID, line: line,
             refuse: { wait.cancel(PerformError.circle($0)) },
             for: { wait.isDecided ? [] : [target] })
-        // Before the block is performed, because it could start. If the deadline has passed, the call does not wait.
+        // The wait begins before the block is performed, so that a refused block has not started. If the deadline has passed, the
+        // call does not wait.
         if end == .never || end > Moment.now(), let circle = threadWait.begin() {
             throw PerformError.circle(circle)
         }
@@ -50,11 +51,11 @@ extension RunLoop {
 
     /// Runs a block on the loop's thread and awaits its result, without blocking a thread.
     ///
-    /// If the task is cancelled before the block has started, the block does not start. The library does not detect a task that
-    /// waits for a loop that waits for it.
+    /// If the task is cancelled before the block has started, the block does not start. The library does not detect a deadlock
+    /// between a task and a loop that wait for each other.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; at least one.
+    ///   - modes: The modes in which the block may run; at least one mode.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
@@ -79,7 +80,7 @@ extension RunLoop {
     /// If the task is cancelled before the block has started, the block does not start.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; at least one.
+    ///   - modes: The modes in which the block may run; at least one mode.
     ///   - deadline: The time at which the wait ends if the block has not started. If the block has started, the call waits
     ///     until it returns.
     ///   - fileID: The file of the call, for diagnostics.
@@ -103,25 +104,25 @@ extension RunLoop {
         } catch let error as PerformError { throw error.about(.loop(self)) }
     }
 
-    // For a block that is one call whose result need not be used, and is not `Sendable`, such as
-    // `Timer.scheduledTimer`. Disfavoured, so that every other block goes to the function that returns its result.
+    // These overloads are for a block that is a single call whose result is discardable and not `Sendable`, such as
+    // `Timer.scheduledTimer`. They are disfavoured, so that every other block selects the overload that returns its result.
 
     /// Runs a block on the loop's thread and waits until it has returned.
     ///
-    /// The same as the member that returns the block's result. The compiler chooses this one if the block is a single call
-    /// whose result may be discarded and is not `Sendable`:
+    /// This is the same as the overload that returns the block's result. The compiler chooses this overload if the block is a
+    /// single call whose result is discardable and not `Sendable`:
     ///
     /// ```swift
     /// try worker.performAndWait { Timer.scheduledTimer(withTimeInterval: .seconds(1), repeats: true) { _ in tick() } }
     /// ```
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; at least one.
+    ///   - modes: The modes in which the block may run; at least one mode.
     ///   - deadline: The time at which the wait ends if the block has not started; nil for never.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and never will, or has ended the
+    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and will not start, or has ended the
     ///   thread.
     ///
     /// > Thread safety: any thread.
@@ -132,24 +133,24 @@ extension RunLoop {
         fileID: StaticString = #fileID, line: Int = #line,
         discardingResultOf block: @escaping @Sendable () throws -> Void
     ) throws {
-        // The block has no label here, so this is a call of the one that returns a result.
+        // Without the label `discardingResultOf`, this calls the overload that returns a result.
         try performAndWait(inModes: modes, before: deadline, fileID: fileID, line: line, block)
     }
 
     /// Runs a block on the loop's thread and waits until it has returned, without blocking a thread.
     ///
-    /// The same as the member that returns the block's result. The compiler chooses this one if the block is a single call
-    /// whose result may be discarded and is not `Sendable`, such as `Timer.scheduledTimer`.
+    /// This is the same as the overload that returns the block's result. The compiler chooses this overload if the block is a
+    /// single call whose result is discardable and not `Sendable`, such as `Timer.scheduledTimer`.
     ///
     /// - Parameters:
-    ///   - modes: The modes in which the block may run; at least one.
+    ///   - modes: The modes in which the block may run; at least one mode.
     ///   - deadline: The time at which the wait ends if the block has not started; nil for never.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
     /// - Throws: The error of the block, ``PerformError/timedOut(_:)``, ``PerformError/loopEnded(_:)``, or `CancellationError`.
     ///
-    /// > Thread safety: any thread, and in any actor.
+    /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @_disfavoredOverload
     nonisolated(nonsending) public func performAndWait(
         inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant? = nil,
@@ -168,7 +169,7 @@ extension RunLoop {
         _ wait: AwaitedBlock<Result>, _ modes: [Mode], _ fileID: StaticString, _ line: Int,
         _ block: @escaping @Sendable () throws -> Result
     ) {
-        // If the block is destroyed without having run, the ticket is destroyed with it and ends the wait.
+        // If the block is destroyed without having run, the ticket is destroyed with the block, and ends the wait.
         let ticket = AwaitedBlock<Result>.Ticket(wait)
         perform(inModes: modes, fileID: fileID, line: line) {
             ticket.wait.run(on: RunLoop.existing?.coreIfCurrent?.blocks.waits, block)

@@ -1,7 +1,7 @@
 extension RunLoop {
     /// The moments of a run at which observers are called.
     ///
-    /// The bits are those of Core Foundation. <doc:OnePass> lists the steps between them.
+    /// The bits are the same as in Core Foundation. <doc:OnePass> lists the steps between the moments.
     ///
     /// > Thread safety: a value.
     public struct Activity: OptionSet, Hashable, Sendable {
@@ -25,7 +25,7 @@ extension RunLoop {
         public static let afterWaiting = Activity(rawValue: 64)
         /// A run ends, after its last pass.
         public static let exit = Activity(rawValue: 128)
-        /// Every moment, including moments that a later version may add.
+        /// Every moment, including moments that a later version adds.
         public static let all = Activity(rawValue: 0x0FFF_FFFF)
     }
 }

@@ -1,22 +1,24 @@
 extension RunLoop {
-    /// The handle of a handler that a loop's thread calls when it ends.
+    /// A handle for cancelling a handler that a loop's thread calls when it ends.
     ///
-    /// ``RunLoop/addEndHandler(_:)`` returns it. The loop holds the handler, so you may drop the handle.
+    /// ``RunLoop/addEndHandler(_:)`` returns the handle. The loop holds the handler, so you do not need to keep the handle.
     ///
     /// ```swift
     /// let handler = RunLoop.current.addEndHandler { connection.close() }
     /// connection.onClose = { handler.cancel() }
     /// ```
     ///
-    /// > Thread safety: the thread of its loop.
+    /// > Thread safety: the thread of the handler's loop.
     public final class EndHandler {
-        /// Nil once the handler was called or taken back, or if the loop had ended.
+        /// The handler; nil after it was called or cancelled, or if the loop had ended.
         private var handler: (() -> Void)?
         private var members: LoopMembers?
-        /// The ending of the loop's thread; held weakly, because it holds this handle.
+        /// The ending of the loop's thread.
+        ///
+        /// The reference is weak, because the ending holds this handle.
         private weak var ending: LoopEnding?
 
-        /// Makes the handle of a handler that was released at once.
+        /// Makes a handle for a handler that was released at once.
         init() {}
 
         init(_ handler: @escaping () -> Void, of members: LoopMembers, in ending: LoopEnding) {
@@ -25,22 +27,23 @@ extension RunLoop {
             self.ending = ending
         }
 
-        /// Takes the handler back, and releases it.
+        /// Cancels the handler, and releases it.
         ///
-        /// The handler is not called any more. If it was called or taken back before, or is running, this does nothing.
+        /// The handler is not called afterwards. If it was called or cancelled before, or is running, the call does nothing.
         public func cancel() {
             if handler == nil { return }
             _ = members?.requireCurrent("RunLoop.EndHandler.cancel")
             let released = take()
             ending?.wasCancelled()
-            // Released last, when all state is in order: a deinit of what the handler holds may cancel other handlers.
+            // Released last, when all state is consistent, because destroying an object that the handler holds can cancel other
+            // handlers.
             withExtendedLifetime(released) {}
         }
 
-        /// True if the handler is neither called nor taken back.
+        /// True until the handler is called or cancelled.
         var isWaiting: Bool { handler != nil }
 
-        /// Takes the handler from this handle, which has none afterwards.
+        /// Takes the handler out of this handle.
         ///
         /// - Returns: The handler, or nil if it was taken before.
         func take() -> (() -> Void)? {

@@ -1,10 +1,10 @@
 internal import CEventBase
 
 extension RunLoop {
-    /// A loop that another main loop of its thread serves, such as GLib's, or an epoll loop of your own.
+    /// A loop that another main loop of its thread serves, such as GLib's main loop, or your own epoll loop.
     ///
-    /// A thread has one place to wait. If a foreign main loop, the host, has that place, it serves the thread's run loop as its
-    /// guest: the host watches one descriptor, and calls two methods. The guest's timers, ports, sources and blocks are served on
+    /// A thread can wait in only one loop. If it waits in a foreign main loop, the host, the host serves the thread's run loop as
+    /// its guest: it watches one descriptor, and calls two methods. The guest's timers, ports, sources and blocks are served on
     /// time, and neither loop polls.
     ///
     /// ```swift
@@ -17,40 +17,40 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// The descriptor also becomes readable when a timer is due, so the host needs no time-out of its own for the guest. Changes
-    /// that are made on the loop's thread outside ``serve()``, in a callback of the host, are seen by the next ``prepare()``; so
-    /// a host prepares before each wait. If the host never serves the guest, the loop keeps all that it is given: nothing is lost,
-    /// and other threads that wait for the loop time out at their deadlines.
+    /// The descriptor also becomes readable when a timer is due, so the host needs no time-out for the guest. Call ``prepare()``
+    /// before each wait of the host, because the host's callbacks can change the loop outside ``serve()``. While the host does not
+    /// serve the guest, the loop keeps all its work, and other threads that wait for the loop time out at their deadlines.
     ///
     /// <doc:GuestLoops> shows hosts for epoll and GLib.
     ///
     /// > Thread safety: the loop's own thread only.
     public final class Guest {
-        /// The loop that is served.
+        /// The loop that the host serves.
         public let loop: RunLoop
 
-        /// The mode that the loop is served in.
+        /// The mode that the host serves the loop in.
         public let mode: Mode
 
-        /// The descriptor that is readable while the kernel has something to report to the loop.
+        /// The descriptor that is readable while the kernel has an event for the loop.
         ///
-        /// The host only watches it for reading, level-triggered. The descriptor belongs to the loop, which closes it
-        /// when the thread ends. The host neither reads nor closes it, and stops watching it before then.
+        /// The host watches the descriptor for reading, level-triggered, and neither reads nor closes it. The loop owns the
+        /// descriptor, and closes it when the thread ends. The host must stop watching the descriptor before that.
         public let descriptor: CInt
 
-        /// True if ``serve()`` does the work that waits for the loop to be idle, such as notifications that are posted when
-        /// idle; true at first.
+        /// True, the default, if ``serve()`` does the work that waits for an idle loop, such as notifications that are posted when
+        /// idle.
         ///
-        /// A host with work of a low priority of its own can set this to false while that work waits. Idle work then waits, too.
+        /// A host that has its own work of low priority can set this to false while that work waits. The guest's idle work then
+        /// waits, too.
         public var servesIdleWork = true
 
         /// Prepares the loop of the calling thread to be served by another main loop.
         ///
-        /// The loop itself may still be run. There may be several guests for one loop, in different modes.
+        /// The thread can still run the loop itself. A loop can have several guests, in different modes.
         ///
-        /// - Parameter mode: The mode that the loop is served in; not ``Mode/common``.
-        /// - Throws: ``SystemError`` if `/proc/self/fdinfo` cannot be read, because libevent does not tell its descriptor and the
-        ///   kernel does.
+        /// - Parameter mode: The mode that the host serves the loop in; not ``Mode/common``.
+        /// - Throws: ``SystemError`` if `/proc/self/fdinfo` cannot be read. The initializer searches this directory for the epoll
+        ///   descriptor of libevent, because libevent has no function that returns it.
         public init(mode: Mode = .default) throws(SystemError) {
             if mode == .common {
                 misuse(
@@ -63,32 +63,33 @@ extension RunLoop {
             descriptor = try core.poller.findDescriptor(wakeup: core.handle.wakeup.descriptor)
         }
 
-        /// Finds out if the loop has work now; if not, arranges for the descriptor to become readable when it has.
+        /// Returns true if the loop has work now, and otherwise makes the descriptor readable as soon as the loop has work.
         ///
-        /// The host calls this each time before it waits. No handler is called. If the mode holds nothing, there is no work.
+        /// Call this before each wait of the host. It calls no handler. In an empty mode there is no work.
         ///
-        /// - Returns: True if the loop has work now: the host must not wait, and calls ``serve()``.
+        /// - Returns: True if the loop has work now. The host then calls ``serve()`` without waiting.
         public func prepare() -> Bool {
             core("RunLoop.Guest.prepare").prepareGuest(in: mode, servesIdleWork: servesIdleWork)
         }
 
         /// Serves the loop once, without waiting.
         ///
-        /// This is a run of one pass, with the same steps in the same order as every pass: <doc:OnePass>. Observers are called
-        /// as in a run. A pass that finds nothing to serve calls the observers of ``RunLoop/Activity/beforeWaiting`` and does
-        /// idle work, as if it were about to sleep. A handler may run the loop itself, but not serve it as a guest.
+        /// This is a run of one pass, with the same steps in the same order as every pass: <doc:OnePass>. Observers are called as
+        /// in a run. A pass that finds no work calls the observers of ``RunLoop/Activity/beforeWaiting`` and does idle work, like a
+        /// pass before a sleep. A handler may run the loop, but must not serve it as a guest.
         ///
-        /// Work that does not fit into the budget of a pass waits for the next call; ``prepare()`` returns true until then.
+        /// Work beyond the budget of a pass waits for the next call; ``prepare()`` returns true until then.
         public func serve() {
             core("RunLoop.Guest.serve").serveGuest(in: mode, servesIdleWork: servesIdleWork)
         }
 
         /// Finds the host's epoll set, which watches the guest's descriptor at the time of the call.
         ///
-        /// For a host that does not tell it. If several sets do, any of them is found.
+        /// This is for a host that has no function that returns its epoll set. If several epoll sets watch the descriptor, the call
+        /// returns any of them.
         ///
-        /// - Returns: The set, which belongs to the host.
-        /// - Throws: ``SystemError`` if there is none, or `/proc/self/fdinfo` cannot be read.
+        /// - Returns: The epoll set, which belongs to the host.
+        /// - Throws: ``SystemError`` if no epoll set watches the descriptor, or `/proc/self/fdinfo` cannot be read.
         package func findHostSet() throws(SystemError) -> CInt {
             try systemCall("open /proc/self/fdinfo") { runloops_find_epoll_set(descriptor, descriptor) }
         }

@@ -17,13 +17,13 @@ extension RunLoop {
         case port
         /// The handler of an observer of the loop.
         case observer
-        /// The handler of an observer of notifications that chose the loop.
+        /// The handler of an observer of notifications that is called on the loop.
         case delivery
         /// The blocks of the main dispatch queue.
         case mainQueue
-        /// Work for the end of a pass or for an idle loop: the notifications of a queue.
+        /// Work for the end of a pass or for an idle loop, such as the notifications of a queue.
         case deferredWork
-        /// A handler that is called at the end of the loop's thread.
+        /// A handler of the end of the loop's thread.
         case endHandler
     }
 }

@@ -1,8 +1,8 @@
 extension RunLoop {
     /// The name of a set of inputs.
     ///
-    /// A loop runs in one mode at a time and serves only the inputs that were added to that mode. Inputs of other modes wait,
-    /// and lose nothing. A mode exists as soon as you use its name.
+    /// A loop runs in one mode at a time, and serves only the inputs that were added to that mode. Inputs of other modes wait, and
+    /// lose no event. A mode exists as soon as you use its name.
     ///
     /// ```swift
     /// extension RunLoop.Mode { static let handshake = RunLoop.Mode("com.example.handshake") }
@@ -15,23 +15,23 @@ extension RunLoop {
         /// The two constants have the same names as in Foundation.
         public let rawValue: String
 
-        /// Makes the mode of this name.
+        /// Makes the mode with a name.
         ///
         /// - Parameter rawValue: The name. Two modes of one name are the same mode.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Makes the mode of this name.
+        /// Makes the mode with a name.
         ///
         /// - Parameter rawValue: The name. Two modes of one name are the same mode.
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// The mode that a loop runs in if you name none.
+        /// The mode that a loop runs in if you pass no mode.
         public static let `default` = Mode("kCFRunLoopDefaultMode")
 
-        /// The set of a loop's common modes, which at first is ``default`` alone.
+        /// The set of a loop's common modes, which initially contains only ``default``.
         ///
-        /// Each loop has a set of its own. An input that is added to it is in every mode of the set, and in those that join the
-        /// set later with ``RunLoop/addCommonMode(_:)``. It is not a mode: a loop cannot run in it.
+        /// Each loop has its own set. An input that is added to the set is in every mode of the set, and in every mode that joins
+        /// the set later with ``RunLoop/addCommonMode(_:)``. The set is not a mode: a loop cannot run in it.
         public static let common = Mode("kCFRunLoopCommonModes")
     }
 }

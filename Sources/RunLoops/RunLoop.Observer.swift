@@ -2,9 +2,9 @@ extension RunLoop {
     /// Calls a handler at chosen moments of a loop's runs.
     ///
     /// Observers of one moment are called in ascending ``order``, and observers of equal order in the order in which they were
-    /// added. While the handler of an observer runs, a run inside it does not call the observer. If a handler adds an observer
-    /// to the loop, the new observer is called from the next moment on. If a handler removes one, the removed observer is not
-    /// called any more.
+    /// added. While an observer's handler runs the loop, that run does not call the observer again. If a handler adds an observer
+    /// to the loop, the new observer is called from the next moment on. If a handler removes an observer, the removed observer is
+    /// not called afterwards.
     ///
     /// ```swift
     /// let observer = RunLoop.Observer(activities: .beforeWaiting) { _, _ in flushLogs() }
@@ -22,13 +22,13 @@ extension RunLoop {
         /// The observer's place among the observers of a moment.
         public let order: Int
 
-        /// False for good once the observer is invalid.
+        /// True until the observer becomes invalid.
         public private(set) var isValid = true
 
         var membership = Membership()
         /// The sequence number of the observer's last addition to a loop.
         fileprivate(set) var addition: UInt64 = 0
-        /// The observers of the loop that the observer is in; nil while it is in none.
+        /// The observers of the loop that the observer is in; nil while the observer is in no loop.
         fileprivate var list: LoopObservers?
         private var handler: ((Observer, Activity) -> Void)?
         private var isNotifying = false
@@ -37,13 +37,13 @@ extension RunLoop {
         /// Makes an observer that is in no loop yet.
         ///
         /// - Parameters:
-        ///   - activities: The moments at which it is called.
+        ///   - activities: The moments at which the observer is called.
         ///   - repeats: False if the observer becomes invalid after its first call.
-        ///   - order: Its place among the observers of a moment; lower ones come first.
+        ///   - order: The observer's place among the observers of a moment; an observer of lower order is called first.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
-        ///   - handler: Called on the loop's thread with the observer and the moment. The observer holds it until it is
-        ///     invalid.
+        ///   - handler: Called on the loop's thread with the observer and the moment. The observer holds the handler until the
+        ///     observer is invalid.
         public init(
             activities: Activity, repeats: Bool = true, order: Int = 0, fileID: StaticString = #fileID,
             line: Int = #line,
@@ -65,7 +65,7 @@ extension RunLoop {
             let released = handler
             handler = nil
             loop?.remove(self)
-            // Released last: destroying an object that the handler holds may call back into this observer.
+            // Released last, because destroying an object that the handler holds can call back into this observer.
             withExtendedLifetime(released) {}
         }
 

@@ -1,17 +1,17 @@
 extension RunLoop {
     /// The reason for the end of a run.
     ///
-    /// The numbers are those of Core Foundation's run results.
+    /// The numbers are the same as in Core Foundation's run results.
     ///
     /// > Thread safety: a value.
     public enum RunResult: Int, Sendable {
-        /// The mode holds no source, port or timer, and no block waits for it, so the loop would sleep for ever.
+        /// The mode has no source, port, timer or waiting block, so the loop would sleep for ever.
         case finished = 1
         /// ``RunLoop/stop()`` was called.
         case stopped = 2
         /// The deadline passed.
         case timedOut = 3
-        /// A source or port was served, and the run was to return after that.
+        /// A source or port was served, and the run returns after that.
         case handledSource = 4
     }
 }

@@ -3,8 +3,8 @@ internal import Synchronization
 extension RunLoop {
     /// The counts of a loop since it was made.
     ///
-    /// The counts are always on: each costs the loop a plain store. The counts are read one after the other while the loop goes
-    /// on, so they do not all show the same moment.
+    /// The counts are always on: each count costs the loop a plain store. The counts are read one after the other while the loop
+    /// runs, so they do not all show the same moment.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
@@ -25,14 +25,14 @@ extension RunLoop {
         public var spinHits = 0
         /// The number of spins that ended in sleep.
         public var spinMisses = 0
-        /// The time for which the loop has been in a run and has not waited, up to now.
+        /// The total time in which the loop was in a run and did not wait.
         ///
-        /// It is counted while a ``RunLoopWatchdog`` watches, a ``FlightRecorder`` records, or ``RunLoop/measuresHandlers`` is
-        /// true, and zero if none of them ever was. The loop then reads the clock twice for each sleep. A spin, before the loop
-        /// sleeps, counts as waiting. The utilization of a loop is the difference between two readings, divided by the time
-        /// between them; ``RunLoop/processorTime`` is what the thread has cost.
+        /// The time is counted only while a ``RunLoopWatchdog`` watches, a ``FlightRecorder`` records, or
+        /// ``RunLoop/measuresHandlers`` is true. The loop then reads the clock twice for each sleep. A spin before a sleep counts
+        /// as waiting. The utilization of a loop is the difference between two readings, divided by the time between them;
+        /// ``RunLoop/processorTime`` is the processor time that the thread has used.
         public var busyTime = Duration.zero
-        /// The call of a handler that took longest, runs inside it included; nil while ``RunLoop/measuresHandlers`` is false.
+        /// The longest call of a handler, including runs inside the handler; nil while ``RunLoop/measuresHandlers`` is false.
         public var longestHandler: Handler?
     }
 
@@ -53,7 +53,7 @@ extension RunLoop {
             })
     }
 
-    /// True if the loop measures the time of each handler, for ``Statistics/longestHandler``; false at first.
+    /// True if the loop measures the time of each handler, for ``Statistics/longestHandler``; false by default.
     ///
     /// Measuring takes two readings of the clock for each handler. Setting the property, to either value, resets
     /// ``Statistics/longestHandler``.
@@ -80,7 +80,7 @@ extension RunLoop.Statistics {
         public var duration: Duration
         /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// For a job of Swift concurrency the place is not known; the text then says that it was a job.
+        /// For a job of Swift concurrency the place is not known, and the text says that the call was a job.
         public var madeAt: String
     }
 }

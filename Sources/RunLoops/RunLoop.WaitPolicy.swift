@@ -1,18 +1,18 @@
 extension RunLoop {
     /// The way in which a loop without work waits before it sleeps in the kernel.
     ///
-    /// A sleeping loop costs no processor time, and waking it costs the sender a system call and both sides
-    /// the kernel's hand-over. A spinning loop takes work in a fraction of that time, and its senders
-    /// make no system call, but it occupies a processor.
+    /// A sleeping loop uses no processor time, but waking it costs the sender a system call, and the kernel's switch of threads
+    /// delays both sides. A spinning loop takes work in a fraction of that time, and its senders make no system call, but it
+    /// occupies a processor.
     ///
     /// > Thread safety: a value.
     public struct WaitPolicy: Hashable, Sendable {
         enum Kind: Hashable {
-            /// Sleep at once.
+            /// The loop sleeps at once.
             case park
-            /// Spin for as long as spinning has recently been worth its cost.
+            /// The loop spins as long as spinning has recently been worth its cost.
             case adaptive
-            /// Spin this many nanoseconds.
+            /// The loop spins for a number of nanoseconds.
             case spin(Int64)
         }
 
@@ -21,24 +21,23 @@ extension RunLoop {
         /// Sleeps at once.
         public static let park = WaitPolicy(kind: .park)
 
-        /// Spins before sleeping for as long as spinning has recently been worth its cost, and at most as long as a wake-up
-        /// takes.
+        /// Spins before a sleep as long as spinning has recently been worth its cost, and at most as long as a wake-up takes.
         ///
-        /// Does not spin if the process may use one processor only, nor while as many other loops of the process are awake as
-        /// there are processors to spare.
+        /// The loop does not spin if the process may use only one processor, nor while enough other loops of the process are awake
+        /// to occupy the remaining processors.
         public static let adaptive = WaitPolicy(kind: .adaptive)
 
         /// Spins for a given time before each sleep.
         ///
-        /// Spinning is worth its cost if the loop has a processor of its own and senders run on other processors. If the system
-        /// has put a sender on this loop's processor, the sender runs only when the spin is over; ``adaptive`` notices that,
+        /// Spinning is worth its cost if the loop has its own processor and senders run on other processors. If the system has put
+        /// a sender on this loop's processor, the sender runs only when the spin is over. The policy ``adaptive`` detects that;
         /// this policy does not.
         ///
-        /// If the system takes the processor away from the loop while it spins, other threads want it. The loop then sleeps at
-        /// once, and does not spin for a hundred times as long as it was away, at most 10 s. Setting the policy ends such a
-        /// pause. The loop detects an absence of more than 200 µs by its clock.
+        /// If the system runs another thread on the loop's processor during a spin, other threads need the processor. The loop then
+        /// sleeps at once, and does not spin for a hundred times the length of the interruption, at most 10 s. Setting the policy
+        /// ends this pause. The loop detects an interruption of more than 200 µs by its clock.
         ///
-        /// Does not spin if the process may use one processor only, because no sender could run meanwhile.
+        /// The loop does not spin if the process may use only one processor, because no sender can run during the spin.
         ///
         /// - Parameter duration: The time; not negative.
         /// - Returns: The policy.

@@ -2,9 +2,9 @@ internal import CThreads
 
 /// The run loop of a thread, which sleeps until there is work, calls your handlers on the thread, and sleeps again.
 ///
-/// Every thread has at most one loop, which is made when the thread first uses ``current``; there is no other way to make one.
-/// A loop does nothing until its thread runs it. Then it serves the inputs that were added to the ``Mode`` it runs in: timers,
-/// ports, descriptors, signalled sources and the blocks that threads perform on it.
+/// Every thread has at most one loop, which is made when the thread first uses ``current``. There is no other way to make a loop. A
+/// loop does nothing until its thread runs it. Then it serves the inputs that were added to the ``Mode`` it runs in: timers, ports,
+/// descriptors, signalled sources and the blocks that threads perform on it.
 ///
 /// ```swift
 /// let loop = RunLoop.current
@@ -13,12 +13,12 @@ internal import CThreads
 /// ```
 ///
 /// The members of a loop are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``,
-/// ``statistics``. *Own thread*: running, adding and removing, ``currentMode``; if another thread calls one of these, the
-/// program ends with a message that says which member to call instead. A value that you pass to an own-thread member is used on
-/// that thread only, so it need not be `Sendable`: <doc:Threads>.
+/// ``statistics``. *Own thread*: running, adding and removing, ``currentMode``; if another thread calls an own-thread member, the
+/// program ends with a message that says which member to call instead. The loop uses a value that you pass to an own-thread member
+/// on that thread only, so the value need not be `Sendable`: <doc:Threads>.
 ///
-/// A loop ends with its thread: jobs of actors that wait are run, its inputs are removed, blocks that wait are destroyed
-/// without having run, and ``perform(fileID:line:_:)`` returns false from then on: <doc:LoopEnd>.
+/// A loop ends with its thread: it runs the waiting jobs of actors, removes its inputs, and destroys waiting blocks without running
+/// them. From then on, ``perform(fileID:line:_:)`` returns false: <doc:LoopEnd>.
 ///
 /// > Thread safety: see each member.
 public final class RunLoop: Sendable {
@@ -27,16 +27,16 @@ public final class RunLoop: Sendable {
 
     /// The executor for tasks that prefer the loop's thread.
     ///
-    /// It is a preference, for code that is isolated to no actor: see ``TaskExecutor``. Code that must never run on another
-    /// thread belongs in an actor that lives on the loop.
+    /// The executor is a preference, for code that is isolated to no actor: see ``TaskExecutor``. Code that must never run on
+    /// another thread belongs in an actor that lives on the loop.
     ///
     /// > Thread safety: any thread.
     public let taskExecutor: TaskExecutor
 
-    /// Nil once the thread has ended.
+    /// The core of the loop; nil after the thread has ended.
     ///
-    /// `nonisolated(unsafe)`: only the loop's own thread touches it, and every access checks that. The core of the main loop is
-    /// set before any thread can have the loop. If the main thread was given away, the thread that finds this out takes the
+    /// `nonisolated(unsafe)`: only the loop's own thread touches the core, and every access checks the thread. The core of the main
+    /// loop is set before any thread can have the loop. If the main thread was given away, the thread that detects this takes the
     /// core (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
@@ -62,12 +62,12 @@ public final class RunLoop: Sendable {
 
     // MARK: - Which loop
 
-    /// The calling thread's loop, which is made now if the thread has none.
+    /// The calling thread's loop, which is made now if the thread has no loop.
     ///
-    /// If the kernel has no descriptor left for a new loop, the program ends; to handle that as an error, call
-    /// ``makeCurrent()`` first.
+    /// If the kernel has no descriptor left for a new loop, the program ends; to handle this as an error, call ``makeCurrent()``
+    /// first.
     ///
-    /// > Thread safety: any thread; each gets its own loop. Not in asynchronous code, where the thread may change.
+    /// > Thread safety: any thread; each thread gets its own loop. Not in asynchronous code, where the thread can change.
     @available(
         *, noasync,
         message: "the thread may change at any await; keep the loop you want, or use RunLoopThread"
@@ -80,20 +80,20 @@ public final class RunLoop: Sendable {
         }
     }
 
-    /// Returns the calling thread's loop, which is made now if the thread has none.
+    /// Returns the calling thread's loop, which is made now if the thread has no loop.
     ///
     /// - Returns: The loop, which is ``current`` from now on.
-    /// - Throws: ``SystemError`` if the kernel refuses a new loop, for example because the process has no descriptor left.
-    ///   Nothing is left open, the thread has no loop, and you may try again.
+    /// - Throws: ``SystemError`` if the kernel refuses a new loop, for example because the process has no descriptor left. The
+    ///   thread then has no loop, no descriptor is left open, and you can try again.
     ///
-    /// > Thread safety: any thread; each gets its own loop. Not in asynchronous code, where the thread may change.
+    /// > Thread safety: any thread; each thread gets its own loop. Not in asynchronous code, where the thread can change.
     @available(
         *, noasync,
         message: "the thread may change at any await; keep the loop you want, or use RunLoopThread"
     )
     public static func makeCurrent() throws(SystemError) -> RunLoop {
         Fork.check("RunLoop.current")
-        // Safe: the slot holds nothing, or the reference that `install` put there.
+        // Safe: the slot is empty, or holds the reference that `install` stored.
         if let known = unsafe runloops_thread_loop() {
             return unsafe Unmanaged<RunLoop>.fromOpaque(known).takeUnretainedValue()
         }
@@ -109,7 +109,7 @@ public final class RunLoop: Sendable {
     ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
-        // While one thread makes the loop, all other threads that ask for it wait.
+        // While one thread makes the loop, all other threads that ask for the loop wait.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         do {
@@ -135,13 +135,13 @@ public final class RunLoop: Sendable {
 
     /// Ends the calling thread's loop, if it has one.
     ///
-    /// - Returns: The notice to give when the thread holds nothing any more.
+    /// - Returns: The notice to give after the thread has released all objects.
     @discardableResult
     static func endCurrent() -> EndNotice? {
-        // In a forked child the loop is left as it is: taking it apart would reach its parent's kernel objects.
+        // In a forked child the loop is not taken apart, because that would change the parent's kernel objects.
         guard !Fork.isChild, let known = unsafe runloops_thread_loop() else { return nil }
-        // Safe: takes back the reference of `install`. The slot stays filled until the loop has released everything, because a
-        // deinit may use the current loop.
+        // Safe: it takes over the reference of `install`. The slot is not cleared until the loop has released all objects, because
+        // a deinit can use the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
         unsafe loop.ownCore?.blocks.requireNoJobOnStack()
         unsafe loop.ownCore?.prepareEnd()
@@ -150,7 +150,7 @@ public final class RunLoop: Sendable {
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end(loop.objects.takeCompanions)
         loop.objects.end()
-        // The last deinits may have enqueued jobs.
+        // The last deinits can have enqueued jobs.
         unsafe loop.ownCore?.runLastJobs()
         loop.handle.processorTime.end()
         runloops_thread_set_loop(nil)
@@ -161,14 +161,14 @@ public final class RunLoop: Sendable {
 
     /// Gives the calling thread another loop during a call, and ends that loop afterwards.
     ///
-    /// The thread's own loop does not run meanwhile.
+    /// The thread's own loop does not run during the call.
     ///
     /// - Parameter body: Called with the other loop, which is ``current`` until the body returns.
     /// - Returns: The result of the body.
-    /// - Throws: The error of the body, or ``SystemError`` if there is no room for another loop.
+    /// - Throws: The error of the body, or ``SystemError`` if the kernel refuses another loop.
     package static func withAnotherLoop<Result>(_ body: (RunLoop) throws -> Result) throws -> Result {
         let loop = try RunLoop(isMain: false)
-        // Safe: the slot's reference stays with this frame, which puts it back when the other loop has left the slot.
+        // Safe: this function keeps the slot's reference, and stores it again when the other loop has left the slot.
         let outer = unsafe runloops_thread_loop()
         runloops_thread_set_loop(nil)
         loop.install()
@@ -181,7 +181,7 @@ public final class RunLoop: Sendable {
 
     /// Ends the main loop for a main thread that was given away before it used the loop.
     func endAbandoned() {
-        // Safe: that thread is the only other one that would touch it.
+        // Safe: no other thread but the main thread would touch the core.
         guard let core = unsafe ownCore else { return }
         LoopRegistry.remove(self)
         RunLoop.reportAbandoned(core)
@@ -201,21 +201,21 @@ public final class RunLoop: Sendable {
 
     /// True if this is the calling thread's loop.
     ///
-    /// > Thread safety: any thread. In asynchronous code the answer holds until the next `await`.
+    /// > Thread safety: any thread. In asynchronous code the value is correct until the next `await`.
     public var isCurrent: Bool { isInstalled || isMain && becomesCurrent() }
 
     @inline(__always)
     private var isInstalled: Bool {
-        // Safe: compares addresses.
+        // Safe: it only compares addresses.
         unsafe runloops_thread_loop() == UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Installs the main loop if the caller is the main thread and has not used its loop before.
     ///
-    /// - Returns: True if it did.
+    /// - Returns: True if the call installed the loop.
     @inline(never)
     private func becomesCurrent() -> Bool {
-        // Safe: the loop's own thread looks.
+        // Safe: the caller is the loop's own thread.
         guard unsafe runloops_thread_loop() == nil, runloops_is_main_thread(), unsafe ownCore != nil else {
             return false
         }
@@ -225,7 +225,8 @@ public final class RunLoop: Sendable {
 
     /// The name of the loop in messages and descriptions.
     ///
-    /// The main loop's name is "main", that of a ``RunLoopThread`` is the thread's, and any other's is empty until you set it.
+    /// The main loop's name is "main", and the name of a ``RunLoopThread``'s loop is the thread's name. The name of any other loop
+    /// is empty until you set it.
     ///
     /// > Thread safety: any thread.
     public var name: String {
@@ -235,12 +236,12 @@ public final class RunLoop: Sendable {
 
     // MARK: - Own thread
 
-    /// The loop's inside, for a member that may only be used on the loop's thread.
+    /// Returns the loop's core, for a member that may only be used on the loop's thread.
     ///
     /// - Parameters:
     ///   - member: The member, for the message.
     ///   - instead: The advice for the caller, for the message.
-    /// - Returns: The inside.
+    /// - Returns: The core.
     func core(_ member: StaticString, _ instead: StaticString) -> LoopCore {
         Fork.check(member)
         guard isCurrent, let core = unsafe ownCore else {
@@ -254,15 +255,15 @@ public final class RunLoop: Sendable {
         return core
     }
 
-    /// The loop's inside, if the caller is on the loop's thread.
+    /// The loop's core, if the caller is on the loop's thread.
     @inline(__always)
     var coreIfCurrent: LoopCore? { isCurrent ? unsafe ownCore : nil }
 
-    /// The inside of the calling thread's loop, if the handle is that loop's.
+    /// Returns the core of the calling thread's loop, if the handle is that loop's handle.
     @inline(__always)
     static func coreOfThread(with handle: LoopHandle) -> LoopCore? {
         guard let known = unsafe runloops_thread_loop() else { return nil }
-        // Safe: the slot holds the reference of `install`, and this thread alone empties it.
+        // Safe: the slot holds the reference of `install`, and only this thread clears the slot.
         return unsafe Unmanaged<RunLoop>.fromOpaque(known)._withUnsafeGuaranteedRef { loop in
             unsafe loop.handle === handle ? loop.ownCore : nil
         }

@@ -31,9 +31,9 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
         if let node { core.sendUnused(node) }
     }
 
-    /// False once the port has ended.
+    /// True until the port ends.
     ///
-    /// > Thread safety: any thread; it may end at any moment.
+    /// > Thread safety: any thread; the port can end at any moment.
     public var isValid: Bool { !core.isClosed }
 
     /// Sends the message, and uses the right up.

@@ -19,9 +19,9 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     init(_ core: PortCore) { share = SendRightShare(core) }
 
-    /// False once the port has ended.
+    /// True until the port ends.
     ///
-    /// > Thread safety: any thread; it may end at any moment.
+    /// > Thread safety: any thread; the port can end at any moment.
     public var isValid: Bool { !share.core.isClosed }
 
     /// Sends a message.
@@ -29,8 +29,8 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// The same as the blocking `send` of ``Port``.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
-    /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this one or waits for it, so
-    ///   that the wait would never end.
+    /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this thread or waits for it,
+    ///   so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -47,8 +47,8 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// - Parameters:
     ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the receiver's thread is this one
-    ///   or waits for it, so that the wait would never end.
+    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the receiver's thread is this
+    ///   thread or waits for it, so that the wait would never end.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -86,8 +86,7 @@ public struct SendRight<Message: Sendable>: Sendable {
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: The handler.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may
-    /// > change.
+    /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void

@@ -33,7 +33,7 @@ public struct SystemError: Error, Hashable, Sendable {
         self.origin = origin
     }
 
-    /// This error, with an origin if it has none.
+    /// Returns this error, with an origin if this error has no origin.
     package func about(_ origin: @autoclosure () -> ErrorOrigin) -> SystemError {
         self.origin.isUnknown ? SystemError(call: call, code: code, origin: origin()) : self
     }

@@ -3,7 +3,7 @@ extension Timer {
     ///
     /// - Parameters:
     ///   - interval: The time to the first fire, and between fires, as in ``init(timeInterval:repeats:fileID:line:block:)``.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on this thread with the timer.

@@ -69,7 +69,7 @@ public final class Timer {
     /// - Parameters:
     ///   - timeInterval: The time to the first fire, and between fires. Zero or less means at once; a timer that
     ///     repeats then does so every 100 µs.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on the loop's thread with the timer.
@@ -86,7 +86,7 @@ public final class Timer {
     /// - Parameters:
     ///   - date: The date of the first fire. A date that has passed means at once; a timer that repeats keeps to its grid.
     ///   - interval: The time between fires, if it repeats. Zero or less means every 100 µs.
-    ///   - repeats: True if it goes on after the first fire.
+    ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: Called on the loop's thread with the timer.
