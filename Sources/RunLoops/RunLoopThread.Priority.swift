@@ -1,25 +1,26 @@
 internal import CThreads
 
 extension RunLoopThread {
-    /// The scheduling of a thread among others that want the same processor.
+    /// The scheduling of a thread among the threads that compete for a processor.
     ///
-    /// A nice value below that of the starting thread, and the two real-time kinds, ``roundRobin(_:)`` and
+    /// A nice value below the nice value of the starting thread, and the two real-time kinds, ``roundRobin(_:)`` and
     /// ``firstInFirstOut(_:)``, need a privilege. <doc:Priorities> describes threads of different priority.
     ///
     /// > Thread safety: a value.
     public enum Priority: Hashable, Sendable {
-        /// An ordinary thread, whose share shrinks with its nice value: from -20, the largest, to 19.
+        /// An ordinary thread, with a nice value from -20, for the largest share of the processor, to 19.
         case nice(Int)
-        /// Runs only while no other thread wants the processor.
+        /// A thread that runs only while no other thread needs the processor.
         case idle
-        /// Runs before all ordinary threads, in turn with other threads of its level, 1 to 99; a higher level runs first.
+        /// A thread that runs before all ordinary threads, in turn with other threads of its level, 1 to 99; a higher level runs
+        /// first.
         case roundRobin(Int)
-        /// Runs before all ordinary threads until it sleeps, with a level of 1 to 99; a higher level runs first.
+        /// A thread that runs before all ordinary threads until it sleeps, with a level of 1 to 99; a higher level runs first.
         case firstInFirstOut(Int)
 
         /// Gives the calling thread this priority.
         ///
-        /// - Throws: `SystemError`: the system refuses it.
+        /// - Throws: `SystemError`: the system refuses the priority.
         func apply() throws(SystemError) {
             switch self {
             case .nice(let value): try Priority.check("setpriority", runloops_set_nice(CInt(clamping: value)))

@@ -1,6 +1,6 @@
 /// A thread that runs its loop.
 ///
-/// The loop runs when the initializer returns, and goes on, with or without inputs, until ``stop()``.
+/// The loop is running when the initializer returns, and runs, with or without inputs, until ``stop()``.
 ///
 /// ```swift
 /// let worker = try RunLoopThread(name: "worker")
@@ -18,7 +18,7 @@
 public final class RunLoopThread: Sendable {
     /// The thread's loop.
     ///
-    /// It runs in the default mode.
+    /// The loop runs in the default mode.
     public let runLoop: RunLoop
 
     /// The name of the thread.
@@ -30,21 +30,22 @@ public final class RunLoopThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
-    ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - processors: The numbers of the processors that it may use; nil for those of this thread.
-    ///   - priority: Its scheduling; nil for that of this thread.
-    /// - Throws: ``SystemError`` if the system refuses the thread, the descriptors of its loop, the stack size, the processors
-    ///   or the priority. No thread is left behind.
+    ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
+    ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
+    ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
+    /// - Throws: ``SystemError`` if the system refuses the thread, the descriptors of its loop, the stack size, the processors or
+    ///   the priority. No thread is left behind.
     ///
-    /// > Thread safety: any thread; it blocks until the loop runs.
+    /// > Thread safety: any thread; the call blocks until the loop runs.
     public convenience init(
         name: String, stackSize: Int? = nil, processors: Set<Int>? = nil, priority: Priority? = nil
     ) throws(SystemError) {
         try self.init(name, stackSize, processors, priority, body: nil)
     }
 
-    /// Starts a thread that serves the whole process, so that a test which drives the starting thread neither drives nor ends
-    /// it.
+    /// Starts a thread that serves the whole process.
+    ///
+    /// A simulation that drives the starting thread neither drives nor ends this thread.
     package convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }
@@ -62,15 +63,15 @@ public final class RunLoopThread: Sendable {
 
     /// Starts a thread that calls a block with its loop, and that no thread can join.
     ///
-    /// The thread ends when the block returns. The block decides if it runs the loop.
+    /// The thread ends when the block returns. The loop runs only if the block runs it.
     ///
     /// - Parameters:
     ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
-    ///   - stackSize: The size of its stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - processors: The numbers of the processors that it may use; nil for those of this thread.
-    ///   - priority: Its scheduling; nil for that of this thread.
+    ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
+    ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
+    ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
     ///   - block: Called on the thread with its loop.
-    /// - Throws: ``SystemError``, as ``init(name:stackSize:processors:priority:)`` does.
+    /// - Throws: ``SystemError`` for the same reasons as ``init(name:stackSize:processors:priority:)``.
     ///
     /// > Thread safety: any thread.
     public static func detach(
@@ -80,20 +81,20 @@ public final class RunLoopThread: Sendable {
         _ = try RunLoopThread(name, stackSize, processors, priority, body: block)
     }
 
-    /// Ends the loop's runs, and with them the thread.
+    /// Ends the loop's runs, and then the thread.
     ///
-    /// The loop finishes its current pass; runs inside handlers end, too. Blocks that wait are destroyed without having run;
-    /// messages stay in their ports. A second call does nothing.
+    /// The loop finishes its current pass; runs inside handlers end, too. Waiting blocks are destroyed without having run; messages
+    /// stay in their ports. A second call does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { runLoop.handle.request(.end) }
 
     /// Waits until the thread has ended its loop.
     ///
-    /// When it returns true, the loop's descriptors are closed, for any reason for which the thread has ended.
+    /// When the call returns true, the loop's descriptors are closed, whatever has ended the thread.
     ///
-    /// If the other thread waits for this one, directly or through others, the join would last for ever. In that case a wait in
-    /// the circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
+    /// If the other thread waits for this thread, directly or through other threads, the join would last for ever. In that case
+    /// another wait of the circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
     /// ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
     ///
     /// - Parameters:
@@ -101,10 +102,10 @@ public final class RunLoopThread: Sendable {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Returns: False if the deadline passed first.
-    /// - Precondition: Not called on the thread itself, nor, without a deadline, in a block or an observer whose end the thread
-    ///   waits for.
+    /// - Precondition: The caller is not the thread itself. Without a deadline, the caller is not in a block or an observer whose
+    ///   end the thread waits for.
     ///
-    /// > Thread safety: any thread but this one.
+    /// > Thread safety: any thread but the thread itself.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous join instead")
     @discardableResult
     public func join(
@@ -133,7 +134,7 @@ public final class RunLoopThread: Sendable {
     /// - Parameter deadline: The time at which the wait ends; nil for never.
     /// - Returns: False if the deadline passed first, or the task was cancelled.
     ///
-    /// > Thread safety: any task. Do not await it while the thread waits for this task.
+    /// > Thread safety: any task. Do not await the call while the thread waits for this task.
     @discardableResult
     nonisolated(nonsending) public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
         await ended.wait(until: deadline.map { Moment($0) } ?? .never, isolation: #isolation)

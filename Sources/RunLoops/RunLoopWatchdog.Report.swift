@@ -1,15 +1,15 @@
 extension RunLoopWatchdog {
-    /// A handler that blocks its loop, as the watchdog's thread sees it.
+    /// A handler that blocks its loop, as the watchdog's thread observes it.
     ///
     /// > Thread safety: a value.
     public struct Report: Sendable {
-        /// The state of a call, as the watchdog has seen it.
+        /// The state of a call, as the watchdog has observed it.
         ///
         /// > Thread safety: a value.
         public enum Phase: Hashable, Sendable {
-            /// The call has lasted longer than the threshold, and goes on.
+            /// The call has lasted longer than the threshold, and continues.
             case blocked
-            /// The call has lasted at least twice as long as at the previous report, and goes on.
+            /// The call has lasted at least twice as long as at the previous report, and continues.
             case stillBlocked
             /// The call has returned, or has begun to run the loop.
             case ended
@@ -23,21 +23,23 @@ extension RunLoopWatchdog {
         public let handler: RunLoop.HandlerKind
         /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// If the place is not known, as for jobs of Swift concurrency, the text is a word for the kind of call.
+        /// If the place is not known, for example for a job of Swift concurrency, the text is a word for the kind of call.
         public let madeAt: String
         /// The state of the call.
         public let phase: Phase
-        /// The time for which the watchdog has seen the call, which lasts, or has lasted, at least that long.
+        /// The time for which the watchdog has observed the call.
         ///
-        /// Time for which the whole process was halted, or the machine asleep, does not count.
+        /// The call has lasted at least that long. Time during which the whole process was halted, or the machine was asleep, does
+        /// not count.
         public let duration: Duration
-        /// The number of times that other threads have given work to the loop since the watchdog saw the call first.
+        /// The amount of work that other threads have sent to the loop since the watchdog first observed the call.
         ///
-        /// Each block, each job, and each stop counts as one, and so does each port and each source that became ready, with any
-        /// number of messages or signals.
+        /// Each block, job and stop counts as one. Each port and each source that became ready also counts as one, with any number
+        /// of messages or signals.
         public let arrivals: Int
-        /// The time for which a timer of the loop has been due that fires only when the call has returned; nil if there is
-        /// none.
+        /// The time for which a timer of the loop has been due; nil if no timer is due.
+        ///
+        /// The timer fires only when the call has returned.
         public let timerDelay: Duration?
     }
 }
@@ -55,7 +57,7 @@ extension RunLoopWatchdog.Report: CustomStringConvertible {
         if arrivals > 0 { waiting.append("\(arrivals) arrived meanwhile") }
         if let timerDelay { waiting.append("a timer is late by \(timerDelay)") }
         let rest = waiting.isEmpty ? "" : "; " + waiting.joined(separator: ", ")
-        // A call whose place is not known has a word for its kind there.
+        // If the place is not known, `madeAt` is a word for the kind of call.
         let what = madeAt.contains(":") ? "\(handler) made at \(madeAt)" : madeAt
         return "\(loop), thread \(threadID): \(what) \(verb) \(duration)\(rest)"
     }

@@ -2,24 +2,24 @@ internal import Synchronization
 
 /// Reports handlers that take too long, and so block their loops, while they run.
 ///
-/// A watchdog watches all current and later loops of the process from a thread of its own. A handler that runs the loop is not
-/// reported, because the loop does its work meanwhile. A handler that waits for another thread is reported.
+/// A watchdog watches all current and future loops of the process from its own thread. A handler that runs the loop is not
+/// reported, because that run does the loop's work. A handler that waits for another thread is reported.
 ///
 /// ```swift
 /// let watchdog = try RunLoopWatchdog(threshold: .milliseconds(200)) { report in log(report) }
 /// ```
 ///
-/// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the previous
-/// report, and when it has returned. The report comes up to half the threshold later, and a call that lasts between one and one
-/// and a half thresholds may go unnoticed. The reason is that the loops do not read the clock. Instead, the watchdog inspects
-/// them four times within the threshold, and at most every tenth of a millisecond. A call in a pass that was under way when the
-/// watchdog began may not be seen, unless its input was added to the loop later.
+/// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the previous report,
+/// and when it has returned. The report arrives up to half the threshold later, and the watchdog can miss a call that lasts between
+/// one and one and a half thresholds. The reason is that the loops do not read the clock. Instead, the watchdog inspects them four
+/// times within the threshold, and at most every tenth of a millisecond. It can also miss a call in a pass that was under way when
+/// the watchdog began, unless the call's input was added to the loop later.
 ///
-/// Without a watchdog, loops have no cost for this. With one, each call of a handler costs its loop a few plain stores.
+/// Without a watchdog, this costs the loops nothing. With a watchdog, each call of a handler costs its loop a few plain stores.
 ///
 /// > Thread safety: any thread.
 public final class RunLoopWatchdog: Sendable {
-    /// The time that a handler may take.
+    /// The time that a handler is allowed to take.
     public let threshold: Duration
 
     private let watch: Watch
@@ -28,9 +28,9 @@ public final class RunLoopWatchdog: Sendable {
     /// Starts a watchdog.
     ///
     /// - Parameters:
-    ///   - threshold: The time that a handler may take; more than zero.
-    ///   - report: Called on the watchdog's thread with each report. The watchdog does not look at the loops while it runs.
-    /// - Throws: ``SystemError`` if the system refuses a thread, or descriptors for its loop. Nothing is watched then.
+    ///   - threshold: The time that a handler is allowed to take; more than zero.
+    ///   - report: Called on the watchdog's thread with each report. The watchdog does not inspect the loops during the call.
+    /// - Throws: ``SystemError`` if the system refuses a thread, or descriptors for the thread's loop. No loop is watched then.
     public init(
         threshold: Duration = .milliseconds(200), report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
@@ -49,11 +49,12 @@ public final class RunLoopWatchdog: Sendable {
 
     deinit { stop() }
 
-    /// Stops watching, as does the end of the watchdog's last reference.
+    /// Stops watching.
     ///
-    /// No new report is made, but a call of the report handler that is under way goes on. A second call does nothing.
+    /// Releasing the last reference to the watchdog does the same. No new report is made, but a call of the report handler that is
+    /// under way continues. A second call does nothing.
     public func stop() {
-        // In a forked child there is no such thread, and the parent's goes on.
+        // The thread does not exist in a forked child, and in the parent it continues.
         if Fork.isChild || watch.isStopped.exchange(true, ordering: .relaxed) { return }
         LoopRegistry.endWatching()
         thread.stop()
@@ -69,10 +70,10 @@ private final class Watch: Sendable {
 
     /// Starts to inspect the loops at regular intervals.
     ///
-    /// Only the watchdog's thread calls it.
+    /// Only the watchdog's thread calls this.
     func begin(_ threshold: Int64) {
         let own = RunLoop.current
-        // This loop sleeps at once, because no sender needs a quick answer from it.
+        // This loop sleeps at once, because no sender needs a quick answer.
         own.waitPolicy = .park
         let interval = max(threshold / 4, Watch.shortestInterval)
         var blocked = BlockedHandlers<RunLoop>(threshold: threshold, interval: interval)

@@ -1,8 +1,8 @@
 /// A right to send one message to a port.
 ///
-/// Sending uses the right up. It never waits, not even if the port is full: room for the message was reserved when the right
-/// was made. If the right is destroyed unused, it sends the message that it was made with. So the receiver gets exactly one
-/// message of each right, in its ordinary handler, behind all messages that were sent before.
+/// Sending consumes the right. It never waits, not even if the port is full, because room for the message was reserved when the
+/// right was made. If the right is destroyed unused, it sends the message that it was made with. So the receiver gets exactly one
+/// message from each right, in its ordinary handler, after all messages that were sent before.
 ///
 /// ```swift
 /// let answers = Port<Answer>()
@@ -10,13 +10,13 @@
 /// ask("how much", answers.makeSendOnceRight(ifUnused: .none))
 /// ```
 ///
-/// A right does not keep its port alive: once the port has ended, sending throws.
+/// A right does not keep its port alive: after the port has ended, sending throws.
 ///
-/// > Thread safety: a value that has one owner, which may hand it to any thread.
+/// > Thread safety: a value with one owner, which may pass the value to any thread.
 public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
     @usableFromInline let core: PortCore
 
-    /// The holder of the message that is sent if the right is not used; nil once the right was used.
+    /// The node with the message that is sent if the right is destroyed unused; nil after the right was used.
     @usableFromInline var node: Node?
 
     @inlinable
@@ -36,10 +36,10 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
     /// > Thread safety: any thread; the port can end at any moment.
     public var isValid: Bool { !core.isClosed }
 
-    /// Sends the message, and uses the right up.
+    /// Sends the message, and consumes the right.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
-    /// - Throws: ``PortSendError``, which gives the message back, if the port has ended. The right is used up all the same.
+    /// - Throws: ``PortSendError`` with the message if the port has ended. The right is consumed then, too.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -57,9 +57,9 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
 }
 
 extension SendOnceRight where Message == Void {
-    /// Sends the signal, and uses the right up.
+    /// Sends the signal, and consumes the right.
     ///
-    /// - Throws: ``PortSendError`` if the port has ended. The right is used up all the same.
+    /// - Throws: ``PortSendError`` if the port has ended. The right is consumed then, too.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public consuming func send() throws(PortSendError<Void>) { try send(()) }

@@ -1,7 +1,7 @@
-/// A right to send to a port, which its receiver counts.
+/// A right to send to a port, which counts its rights.
 ///
-/// Copies are one right, which ends with the last of them. A right does not keep its port alive: once the port has ended,
-/// sending throws. The receiver can set a handler that is called when the last right has ended: ``Port/onNoSenders(_:)``.
+/// All copies are one right, which ends when the last copy is destroyed. A right does not keep its port alive: after the port has
+/// ended, sending throws. The receiver can set a handler that is called when the last right has ended: ``Port/onNoSenders(_:)``.
 /// <doc:Ports> describes rights.
 ///
 /// ```swift
@@ -26,7 +26,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends a message.
     ///
-    /// The same as the blocking `send` of ``Port``.
+    /// This is the same as the blocking `send` of ``Port``. ¶
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
     /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this thread or waits for it,
@@ -35,14 +35,15 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
     public func send(_ message: consuming Message) throws(PortSendError<Message>) {
-        // The right is held until the message is queued: otherwise the notice of its end could be queued before the message.
+        // The call holds the right until the message is queued. Otherwise the notice of the right's end could be queued before the
+        // message.
         defer { withExtendedLifetime(share) {} }
         try share.core.post(message)
     }
 
     /// Sends a message before a deadline.
     ///
-    /// The same as the blocking `send` of ``Port`` with a deadline.
+    /// This is the same as the blocking `send` of ``Port`` with a deadline.
     ///
     /// - Parameters:
     ///   - message: The message. The receiver owns it after the call has sent it.
@@ -61,7 +62,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
     ///
-    /// The same as the blocking `send(contentsOf:before:)` of ``Port``.
+    /// This is the same as the blocking `send(contentsOf:before:)` of ``Port``.
     ///
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
@@ -79,7 +80,8 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Adds a handler that this thread's loop calls when the port has ended.
     ///
-    /// The same as ``Port/onInvalidation(fileID:line:_:)``. The handler is also called if the right has ended meanwhile.
+    /// This is the same as ``Port/onInvalidation(fileID:line:_:)``. The handler is also called if the right has ended in the
+    /// meantime.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
@@ -121,7 +123,7 @@ extension SendRight: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(share.core)) }
 }
 
-/// The state that the copies of a send right share; it ends with the last of them.
+/// The state that the copies of a send right share.
 @usableFromInline
 final class SendRightShare: Sendable {
     @usableFromInline let core: PortCore

@@ -4,14 +4,14 @@ internal import Glibc
 extension SignalSource {
     /// Ignores `SIGPIPE` in this process, so that a write to a peer that has closed its end fails instead of ending the process.
     ///
-    /// The write fails with `EPIPE`, which only its caller sees. Call this once, when the program starts, if it writes to pipes or
-    /// sockets by itself or through C libraries. A second call does nothing.
+    /// Only the write fails, with `EPIPE`. Call this once, when the program starts, if it writes to pipes or sockets directly or
+    /// through C libraries. A second call does nothing.
     ///
-    /// If the signal has a handler, of a ``SignalSource`` or of other code, nothing is changed: the signal does not end the
+    /// If the signal has a handler, of a ``SignalSource`` or of other code, the call changes nothing: the signal does not end the
     /// process as long as it has the handler.
     ///
-    /// Programs that this process starts inherit that the signal is ignored. If that is wrong for one of them, have
-    /// `posix_spawn` restore the default, with `posix_spawnattr_setsigdefault`.
+    /// Programs that this process starts inherit the ignored signal. If a program needs the default action, restore it with
+    /// `posix_spawnattr_setsigdefault` when you call `posix_spawn`.
     ///
     /// - Returns: True if the signal is ignored from now on; false if it has a handler.
     ///

@@ -6,22 +6,22 @@ extension SignalSource {
         /// The signal's number.
         public let signal: CInt
 
-        /// The process that has sent the signal; nil if the kernel has sent it, or the sender is not known.
+        /// The process that has sent the signal; nil if the kernel has sent the signal, or the sender is not known.
         ///
         /// If ``count`` is more than one, this is the sender of the first signal; the other senders are not known.
         public let sender: Sender?
 
-        /// The number of signals that this value stands for: 1, or more if there was no room for each.
+        /// The number of signals that this value stands for: 1, or more if there was no room to store each signal.
         public let count: Int
 
         /// A process that has sent a signal.
         ///
         /// > Thread safety: a value.
         public struct Sender: Hashable, Sendable {
-            /// The process ID, which the kernel may have given to another process by now.
+            /// The process ID, which the kernel can have reused for another process by now.
             public let processID: CInt
 
-            /// The real user of the process.
+            /// The real user ID of the process.
             public let userID: CUnsignedInt
         }
     }

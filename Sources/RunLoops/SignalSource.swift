@@ -1,7 +1,7 @@
 /// Calls a handler on its loop's thread when the process has received a POSIX signal.
 ///
-/// A source owns its signal from the moment it is made until it is invalidated or destroyed: During that time the signal has no
-/// other effect, whichever threads block it or were started before. Signals that come while no loop serves the source are kept.
+/// A source owns its signal from its creation until it is invalidated or destroyed. During that time the signal has no other
+/// effect, whichever threads block it or were started before. Signals that arrive while no loop serves the source are stored.
 ///
 /// ```swift
 /// let terminate = try SignalSource(SIGTERM) { source, arrival in
@@ -11,14 +11,14 @@
 /// try RunLoop.current.add(terminate, forMode: .common)
 /// ```
 ///
-/// A process has at most one source for each signal. The handler is called once for each signal that the process gets. But the
-/// kernel queues an ordinary signal only once, and only real-time signals several times. So if an ordinary signal is sent
-/// several times at once, the process may get it fewer times. While a handler runs, a run inside it does not call it again.
+/// A process has at most one source for each signal. The handler is called once for each signal that the process gets. However, the
+/// kernel queues only real-time signals several times. If an ordinary signal is sent several times at once, the process can get it
+/// fewer times. While the handler runs the loop, the source does not call the handler again.
 ///
-/// When the source ends, the signal does again what it did before. <doc:SignalsAndChildren> describes its effect on other code
-/// and on programs that you start.
+/// When the source ends, the signal has its previous effect again. <doc:SignalsAndChildren> describes the effect of a source on
+/// other code and on programs that you start.
 ///
-/// > Thread safety: one thread; once it is added, the thread of its loop.
+/// > Thread safety: one thread; after the source is added, the thread of its loop.
 public final class SignalSource {
     /// The signal's number.
     public let signal: CInt
@@ -32,7 +32,7 @@ public final class SignalSource {
     private var handler: ((SignalSource, Arrival) -> Void)?
     let origin: SourceLocation
 
-    /// Makes a source that is in no loop yet, and takes the signal.
+    /// Makes a source that is in no loop yet, and takes over the signal.
     ///
     /// Some signals end the program with a message: `SIGKILL` and `SIGSTOP`, which no process can receive; signals that report
     /// a fault of the thread; and `SIGCHLD`, for which there is ``ProcessSource``.
@@ -41,9 +41,9 @@ public final class SignalSource {
     ///   - signal: The signal's number.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - handler: Called on the loop's thread with the source and the signal that has come.
-    /// - Throws: ``SignalSourceError``: another source or other code owns the signal, or the kernel refuses. Nothing has
-    ///   changed then.
+    ///   - handler: Called on the loop's thread with the source and the signal that has arrived.
+    /// - Throws: ``SignalSourceError``: another source or other code owns the signal, or the kernel refuses. The signal's effect is
+    ///   unchanged then.
     public init(
         _ signal: CInt, fileID: StaticString = #fileID, line: Int = #line,
         handler: @escaping (SignalSource, Arrival) -> Void
@@ -55,11 +55,11 @@ public final class SignalSource {
         self.handler = handler
     }
 
-    /// Removes the source from its loop for good, gives the signal back, and releases the handler.
+    /// Removes the source from its loop for good, releases the signal, and releases the handler.
     ///
-    /// The handler does not start any more. Signals that have come and have not been served are forgotten. If the signal has just
-    /// interrupted other threads, the calling thread sleeps until they have recorded it, some microseconds unless they have no
-    /// processor. A second call does nothing.
+    /// The handler does not start afterwards. Signals that have arrived and were not served are discarded. If the signal has just
+    /// interrupted other threads, the calling thread sleeps until they have recorded the signal, for some microseconds unless they
+    /// have no processor. A second call does nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("SignalSource.invalidate")
         isValid = false
@@ -73,10 +73,12 @@ public final class SignalSource {
         withExtendedLifetime(released) {}
     }
 
-    /// Calls the handler with one signal; the loop calls this again for the next one.
+    /// Calls the handler with one signal.
     ///
-    /// - Returns: False if there is none: a thread has accepted it since the loop saw that it waits, and has not yet recorded
-    ///   it. When it has, the descriptor becomes ready again.
+    /// The loop calls this again for the next signal.
+    ///
+    /// - Returns: False if no signal is recorded. This happens if a thread has accepted the pending signal since the loop polled
+    ///   the descriptor, and has not recorded it yet. The descriptor becomes ready again when the thread has recorded the signal.
     private func serve() -> Bool {
         guard let handler, let arrival = caught?.next() else { return false }
         handler(self, arrival)

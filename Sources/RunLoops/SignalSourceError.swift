@@ -2,10 +2,10 @@
 ///
 /// > Thread safety: a value.
 public enum SignalSourceError: Error, Hashable, Sendable {
-    /// Another source of this process owns the signal; it was made at this place.
+    /// Another source of this process, made at this place, owns the signal.
     case taken(signal: CInt, madeAt: String)
 
-    /// Other code of this process has installed a handler: a C library, or Dispatch for a signal source of its own.
+    /// Other code of this process has installed a handler: a C library, or Dispatch for its own signal source.
     case handledElsewhere(signal: CInt)
 
     /// The kernel has refused.

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// An error of a system call that the kernel refused.
 ///
-/// The documentation of the member that throws it describes the state afterwards. The member leaves no descriptor open that it
-/// has opened before the error.
+/// The documentation of the throwing member describes the state after the error. The member closes all descriptors that it has
+/// opened before the error.
 ///
 /// > Thread safety: a value.
 public struct SystemError: Error, Hashable, Sendable {
@@ -13,7 +13,9 @@ public struct SystemError: Error, Hashable, Sendable {
     /// The call's `errno`.
     public let code: CInt
 
-    /// The source, port or file that the call was for, if it is known; it does not tell errors apart.
+    /// The source, port or file that the call was for, if it is known.
+    ///
+    /// Errors that differ only in the origin are equal.
     public let origin: ErrorOrigin
 
     /// Makes an error.
@@ -40,11 +42,11 @@ public struct SystemError: Error, Hashable, Sendable {
 }
 
 extension SystemError: CustomStringConvertible {
-    /// The origin, if it is known, the call, the system's words for the code, and the code, as in `eventfd: Too many open files
-    /// (24)`.
+    /// The origin, if it is known, the call, the system's text for the code, and the code, as in
+    /// `eventfd: Too many open files (24)`.
     public var description: String {
         let words = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer -> String in
-            // Safe: at most `count` bytes of our own buffer are written, zero-terminated.
+            // Safe: the function writes at most `count` bytes into the local buffer, zero-terminated.
             guard let start = buffer.baseAddress, unsafe strerror_r(code, start, buffer.count) == 0 else {
                 return "unknown error"
             }

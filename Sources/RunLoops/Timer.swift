@@ -1,11 +1,12 @@
 /// Calls a handler at a date, once or again and again.
 ///
-/// A timer does nothing until it is added to a loop, and fires only while one of its modes runs. If it becomes due while none
-/// of them runs, it fires once when one of them is run. It never fires early, and it fires late if its loop is busy.
+/// A timer does nothing until it is added to a loop, and fires only while one of its modes runs. If it becomes due while none of
+/// its modes runs, it fires once when the loop next runs in one of them. It never fires early, and it fires late if its loop is
+/// busy.
 ///
-/// A repeating timer keeps to the grid of its first date and its interval: a late fire does not move the next ones. One fire
-/// makes up for those that were missed, which are counted in ``missedFireCount``. Timers that are due at the same date fire in
-/// the order in which they were added. While its handler runs, a run inside the handler does not fire the timer again.
+/// A repeating timer keeps to the grid of its first date and its interval: a late fire does not move the next fires. One fire
+/// replaces all missed fires, which are counted in ``missedFireCount``. Timers that are due at the same date fire in the order in
+/// which they were added. While the handler runs the loop, the timer does not fire again.
 ///
 /// ```swift
 /// let timer = Timer(timeInterval: .milliseconds(250), repeats: true) { timer in
@@ -14,26 +15,28 @@
 /// RunLoop.current.add(timer, forMode: .common)
 /// ```
 ///
-/// Dates are those of `ContinuousClock`, which goes on while the machine sleeps, and which setting the wall
-/// clock does not move.
+/// Dates are instants of `ContinuousClock`, which continues while the machine sleeps, and does not change when the wall clock is
+/// set.
 ///
-/// > Thread safety: one thread; once it is added, the thread of its loop.
+/// > Thread safety: one thread; after the timer is added, the thread of its loop.
 public final class Timer {
     /// The time between two fires; zero for a timer that does not repeat.
     @_disfavoredOverload public var timeInterval: Duration { .nanoseconds(interval) }
 
-    /// False for good once the timer will not fire again.
+    /// True until the timer is invalidated or has fired for the last time.
     ///
-    /// A timer will not fire again if it was invalidated, or if it does not repeat, has fired, and its handler has set no new
-    /// ``fireDate``. The property is still true inside the handler of the last fire.
+    /// A timer that does not repeat fires for the last time when its handler sets no new ``fireDate``. The property is still true
+    /// inside the handler of the last fire.
     public private(set) var isValid = true
 
     /// The number of fires of a repeating timer that were missed because the loop was late.
     ///
-    /// Dates that had passed already when they were set are not counted.
+    /// Dates in the past of the call that set them are not counted.
     public private(set) var missedFireCount = 0
 
-    /// The wall-clock date that ``fireDate`` was set by, which a module above keeps here; nil if there is none.
+    /// The wall-clock date from which another module has computed ``fireDate``; nil if there is no such date.
+    ///
+    /// That module stores the date here.
     package var wallClockDate: AnyObject?
 
     var membership = Membership()
@@ -44,9 +47,9 @@ public final class Timer {
     let interval: Int64
     private var toleranceNanoseconds: Int64 = 0
     private var handler: ((Timer) -> Void)?
-    /// The timers of the loop that the timer is in; nil while it is in none.
+    /// The timers of the loop that the timer is in; nil while the timer is in no loop.
     ///
-    /// `unowned(unsafe)`: the loop's members hold it, and the membership, or the caller of `didLeave`, holds these.
+    /// `unowned(unsafe)`: the loop's members hold the object, and the membership, or the caller of `didLeave`, holds the members.
     private unowned(unsafe) var timers: LoopTimers?
     private var plannedFire: TimerQueue<Timer>.Fire?
     /// The timer's index among its loop's overdue timers; nil if the timer is not one of them.
@@ -56,9 +59,9 @@ public final class Timer {
     private var dateWasSet = false
     let origin: SourceLocation
 
-    /// The input whose date this timer keeps; nil for a timer of the user's.
+    /// The input whose date this timer keeps; nil for a timer of the user.
     ///
-    /// `unowned(unsafe)`: it owns this timer, and lives as long as the timer is in a loop.
+    /// `unowned(unsafe)`: the input owns this timer, and exists as long as the timer is in a loop.
     private unowned(unsafe) let dated: (any DatedInput)?
     private(set) var keepsModeAlive = true
 
@@ -67,8 +70,8 @@ public final class Timer {
     /// Makes a timer that first fires one interval from now.
     ///
     /// - Parameters:
-    ///   - timeInterval: The time to the first fire, and between fires. Zero or less means at once; a timer that
-    ///     repeats then does so every 100 µs.
+    ///   - timeInterval: The time to the first fire, and between fires. Zero or less means at once, and for a repeating timer every
+    ///     100 µs.
     ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -84,8 +87,8 @@ public final class Timer {
     /// Makes a timer that first fires at a date.
     ///
     /// - Parameters:
-    ///   - date: The date of the first fire. A date that has passed means at once; a timer that repeats keeps to its grid.
-    ///   - interval: The time between fires, if it repeats. Zero or less means every 100 µs.
+    ///   - date: The date of the first fire. A date that has passed means at once; a repeating timer keeps to its grid.
+    ///   - interval: The time between fires of a repeating timer. Zero or less means every 100 µs.
     ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -109,7 +112,7 @@ public final class Timer {
         unsafe dated = nil
     }
 
-    /// Makes a timer that keeps the date of another input, and that has no date yet.
+    /// Makes a timer that keeps the date of another input, and has no date yet.
     init(of input: any DatedInput, _ origin: SourceLocation) {
         interval = 0
         date = .never
@@ -117,18 +120,19 @@ public final class Timer {
         unsafe dated = input
     }
 
-    /// Returns the date at which a timer fires next if its date is set now; for a grid that began in the past, its last date
-    /// that has passed.
+    /// Returns the date at which a timer fires next if its date is set now.
+    ///
+    /// For a grid that began in the past, this is the last date of the grid that has passed.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
         interval == 0 ? date : FireGrid.latest(from: date, interval: interval, now: Moment.now())
     }
 
     /// The date of the next fire.
     ///
-    /// Setting it moves the grid of a repeating timer, whose next fires are counted from the new date. A date that has passed
-    /// stands for the last date of the new grid that has passed. A date that the timer's own handler sets is kept.
-    /// ``_Concurrency/ContinuousClock/Instant/distantFuture`` parks the timer without losing it. Setting the date of an invalid
-    /// timer does nothing.
+    /// Setting the date moves the grid of a repeating timer: the new date is the first date of the new grid. A date that has passed
+    /// stands for the last date of the new grid that has passed. A date that the timer's own handler sets is kept. With
+    /// ``_Concurrency/ContinuousClock/Instant/distantFuture``, the timer stays in the loop, but does not fire. Setting the date of
+    /// an invalid timer does nothing.
     @_disfavoredOverload public var fireDate: ContinuousClock.Instant {
         get { date.instant }
         set {
@@ -140,12 +144,12 @@ public final class Timer {
         }
     }
 
-    /// The time by which the timer may fire after its date, so that several timers can share one wake-up; zero at first.
+    /// The maximum time by which the timer may fire late, so that several timers can share one wake-up; zero by default.
     ///
-    /// The tolerance does not add up, because a repeating timer keeps its grid. A repeating timer's tolerance is at most half
-    /// its interval; a larger one is set to that.
+    /// Delays do not add up, because a repeating timer keeps its grid. The tolerance of a repeating timer is limited to half its
+    /// interval.
     ///
-    /// - Precondition: Not negative.
+    /// - Precondition: The tolerance is not negative.
     @_disfavoredOverload public var tolerance: Duration {
         get { .nanoseconds(toleranceNanoseconds) }
         set {
@@ -163,8 +167,8 @@ public final class Timer {
 
     /// Calls the handler now, on this thread.
     ///
-    /// A repeating timer keeps its dates; one that does not repeat becomes invalid, unless its handler sets a new
-    /// ``fireDate``. Does nothing on an invalid timer, and in the timer's own handler.
+    /// A repeating timer keeps its dates. A timer that does not repeat becomes invalid, unless its handler sets a new ``fireDate``.
+    /// The call does nothing on an invalid timer, and in the timer's own handler.
     public func fire() {
         let loop = membership.loop?.requireCurrent("Timer.fire")
         guard isValid, !isFiring else { return }
@@ -174,7 +178,7 @@ public final class Timer {
 
     /// Removes the timer from its loop for good, and releases its handler.
     ///
-    /// In its own handler it ends the repetition. A second call does nothing.
+    /// In the timer's own handler, the call ends the repetition. A second call does nothing.
     public func invalidate() {
         let loop = membership.loop?.requireCurrent("Timer.invalidate")
         isValid = false
@@ -209,7 +213,9 @@ extension Timer: LoopInput {
         if loop.hasEnded { invalidate() }
     }
 
-    /// Plans the next fire, unless it is planned already; while the handler runs, the planning waits for the handler's end.
+    /// Plans the next fire, unless it is planned already or the handler is running.
+    ///
+    /// `callHandler` plans the next fire after the handler.
     func plan() {
         guard let timers = unsafe timers else { return }
         leaveOverdue()
@@ -230,7 +236,7 @@ extension Timer: LoopInput {
 
     /// Called when the queue has removed the planned fire while the timer's mode does not run.
     ///
-    /// - Parameter position: The timer's place among the overdue ones.
+    /// - Parameter position: The timer's index among the overdue timers.
     func becomeOverdue(_ position: Int) {
         plannedFire = nil
         overduePosition = position
@@ -249,7 +255,7 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// Makes the timer keep its modes alive, or not.
+    /// Changes `keepsModeAlive`, and counts the timer again in its modes.
     func setKeepsModesAlive(_ keeps: Bool) {
         if keeps == keepsModeAlive { return }
         keepsModeAlive = keeps
@@ -270,8 +276,8 @@ extension Timer: LoopInput {
     /// Calls the handler, then plans the next fire or ends the timer.
     ///
     /// - Parameters:
-    ///   - handlers: The handlers of the loop that the timer is in; nil if it is in none.
-    ///   - planned: The date of the planned fire, from which a repeating timer computes its next date; nil for an extra fire.
+    ///   - handlers: The handlers of the loop that the timer is in; nil if the timer is in no loop.
+    ///   - planned: The date of the planned fire, from which a repeating timer computes its next date; nil for a call of `fire()`.
     private func callHandler(_ handlers: HandlerCaller?, planned: Moment? = nil) {
         guard let handler else { return }
         isFiring = true

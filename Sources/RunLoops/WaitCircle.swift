@@ -1,28 +1,29 @@
-/// Threads that would wait for each other for ever, and the call in which each of them waits.
+/// Threads that would wait for each other for ever, and the call in which each thread waits.
 ///
-/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` carry it. Log its description.
+/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` contain the circle. Its description is made for logs.
 ///
 /// > Thread safety: a value.
 public struct WaitCircle: Hashable, Sendable {
-    /// The waits, each for the thread of the next wait, and the last one for the thread of the first.
+    /// The waits, in the order of the circle.
     ///
-    /// The first wait is the one that was refused.
+    /// Each wait is for the thread of the next wait, and the last wait is for the thread of the first wait. The first wait is the
+    /// wait that was refused.
     public let waits: [Wait]
 
     /// The wait of one thread of a circle.
     ///
     /// > Thread safety: a value.
     public struct Wait: Hashable, Sendable {
-        /// The loop of the thread that waits; nil if the thread has none.
+        /// The loop of the thread that waits; nil if the thread has no loop.
         public let loop: RunLoop?
 
         /// The member that the thread has called, as `Type.member`.
         public let operation: String
 
-        /// The file of that call; for `Port.send` the file in which the port was made.
+        /// The file of the call; for `Port.send`, the file in which the port was made.
         public let fileID: String
 
-        /// The line of that call; for `Port.send` the line on which the port was made.
+        /// The line of the call; for `Port.send`, the line on which the port was made.
         public let line: Int
 
         /// The name of the thread in messages.
