@@ -1,8 +1,8 @@
 /// Ends the program because the caller broke a rule.
 ///
-/// `fatalError`, because release builds drop the messages of `precondition`.
+/// The function uses `fatalError` because release builds omit the messages of `precondition`.
 ///
-/// - Parameter message: `Type.method: what was wrong; what to do instead`.
+/// - Parameter message: `Type.method: the mistake; the remedy`.
 package func misuse(_ message: @autoclosure () -> String) -> Never {
     fatalError(message())
 }

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A point at which the order of threads matters: just before an atomic operation, or around a system call.
 ///
-/// In a debug build, a test can set a hook that is called at each point, and delay a thread there. This finds orders of events
+/// In a debug build, a test can set a hook that is called at each point, and delays threads there. This produces orders of events
 /// that an undisturbed machine produces once in a million times. A release build contains no race points.
 enum RacePoint: UInt8, CaseIterable {
     // Mailbox.
@@ -26,7 +26,7 @@ enum RacePoint: UInt8, CaseIterable {
 #if DEBUG
     /// The hook that is called at each race point.
     enum RacePointHook {
-        /// The address of a `@convention(c) (UInt8) -> Void`, which is given the point's raw value; 0 for none.
+        /// The address of a `@convention(c) (UInt8) -> Void`, which is called with the point's raw value; 0 for no hook.
         static let address = Atomic<UInt>(0)
     }
 #endif

@@ -9,16 +9,16 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
         self.line = UInt32(truncatingIfNeeded: line)
     }
 
-    /// The place of every job of Swift concurrency: a job has none of its own.
+    /// The place of every job of Swift concurrency, because a job has no place of its own.
     static var job: SourceLocation { SourceLocation("a job of a task or an actor", 0) }
 
-    /// The place of every delivery of a notification: the observer itself has a more exact one.
+    /// The place of every delivery of a notification; the observer has a more exact place.
     static var delivery: SourceLocation { SourceLocation("the delivery of a notification", 0) }
 
-    /// The place of every block of the main dispatch queue: a block has none of its own.
+    /// The place of every block of the main dispatch queue, because a block has no place of its own.
     static var mainQueue: SourceLocation { SourceLocation("DispatchQueue.main", 0) }
 
-    /// The place of deferred work, which may come from many places.
+    /// The place of deferred work, which can come from many places.
     static var deferredWork: SourceLocation { SourceLocation("a notification queue", 0) }
 
     /// The place of every end handler of a thread.
@@ -28,7 +28,7 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
 
     /// The address of the first byte of the file's name; 0 if the name is a single character, which has no address.
     var address: UInt {
-        // Safe: the address is only kept.
+        // Safe: the address is only stored.
         fileID.hasPointerRepresentation ? unsafe UInt(bitPattern: fileID.utf8Start) : 0
     }
 }

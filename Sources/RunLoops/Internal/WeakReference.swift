@@ -1,6 +1,6 @@
-/// A reference that does not keep its object alive, for any thread.
+/// A weak reference that any thread can use.
 package final class WeakReference: Sendable {
-    /// `nonisolated(unsafe)`: set in `init` only, and reading a weak reference is atomic.
+    /// `nonisolated(unsafe)`: only `init` sets the reference, and reading a weak reference is atomic.
     @usableFromInline nonisolated(unsafe) package weak var object: (any AnyObject & Sendable)?
 
     @inlinable

@@ -1,17 +1,17 @@
-/// A limit on the messages of one kind that one pass serves before it looks at the other inputs again.
+/// A limit on the messages of one kind that a pass serves before it checks the other inputs again.
 ///
-/// The limit is 128 messages or 250 µs, whichever comes first. A pass has one budget for blocks and one for ports, which
-/// together allow at most 256 messages or 500 µs. The clock is read before the second message and then ever less often, so a
-/// single message needs no reading of the clock, and slow handlers are noticed soon.
+/// The limit is 128 messages or 250 µs, whichever comes first. A pass has one budget for blocks and one for ports, which together
+/// allow at most 256 messages or 500 µs. The clock is read before the second message and then less and less often, so a single
+/// message needs no reading of the clock, and slow handlers are detected soon.
 package struct Budget {
-    // Computed and not stored, so that a forked child cannot hang when it reads the value; see `Moment.never`.
+    // These are computed, so that a forked child cannot hang when it reads them; see `Moment.never`.
     static var messages: Int { 128 }
     static var nanoseconds: Int64 { 250_000 }
     private static var longestInterval: Int { 32 }
 
     /// The number of messages that may be served before the budget is used up or must read the clock again.
     ///
-    /// It counts down, so that most messages cost one comparison.
+    /// The number counts down, so that most messages cost one comparison.
     private var untilLook = 1
     /// The number of messages that will have been served when `untilLook` reaches 0.
     private var servedAtLook = 1
@@ -23,7 +23,7 @@ package struct Budget {
 
     package init() {}
 
-    /// True if the budget would refuse the next message, as far as is known without reading the clock.
+    /// True if the budget refuses the next message, as far as is known without reading the clock.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
     /// Returns true if one more message may be served, and counts that message.

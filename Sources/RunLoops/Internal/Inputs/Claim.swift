@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The exclusive right to receive from one port, or to serve one manual source, which at most one object holds at a time.
+/// The exclusive right to receive from one port, or to serve one manual source.
 ///
-/// A loop, a port set or an iteration can hold the claim of a port; a loop can hold that of a manual source. Several threads
-/// may try to take the claim at the same time.
+/// A loop, a port set or an iteration can hold the claim of a port; only a loop can hold the claim of a manual source. Several
+/// threads can try to take the claim at the same time.
 ///
-/// Only the holder of the claim may touch the receiver's state. Releasing the claim hands that state on to the next holder.
+/// Only the holder of the claim may touch the receiver's state. Releasing the claim publishes that state to the next holder.
 struct Claim: ~Copyable, Sendable {
     private let holder = Atomic<UInt>(0)
 
@@ -28,12 +28,12 @@ struct Claim: ~Copyable, Sendable {
         holder.load(ordering: .relaxed) == UInt(bitPattern: ObjectIdentifier(object))
     }
 
-    /// The identity of the object that holds the claim; 0 if none does.
+    /// The identity of the object that holds the claim; 0 if the claim is free.
     var holderID: UInt { holder.load(ordering: .acquiring) }
 
     /// Releases the claim, so that another object can take it.
     ///
-    /// The store is sequentially consistent, as is the load in `PortCore.isClosedInOrder`. If the thread that ends a port still
-    /// finds the claim held, the caller's next such load therefore sees that the port has ended.
+    /// The store is sequentially consistent, and so is the load in `PortCore.isClosedInOrder`. So if the thread that ends a port
+    /// finds the claim still held, the caller's next such load sees the end of the port.
     func release() { holder.store(0, ordering: .sequentiallyConsistent) }
 }

@@ -1,10 +1,10 @@
-/// An input that uses a timer of its own to learn that a date has come.
+/// An input that is called at a date by its own timer.
 ///
-/// That timer is in the same modes as the input, calls no user code, and is not counted among the timers that fire.
+/// The timer is in the same modes as the input, calls no user code, and is not counted among the fired timers.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol DatedInput: AnyObject {
-    /// Called when the date has come and the loop runs in one of the timer's modes.
+    /// Called when the date has passed and the loop runs in one of the timer's modes.
     func dateHasCome()
 
     /// Called when the timer has become invalid, because its loop has ended or the input has invalidated the timer.

@@ -1,16 +1,16 @@
-/// A source that loops serve through a descriptor that the user of the source does not see.
+/// A source that loops serve through a hidden descriptor.
 ///
-/// In a loop, a ``DescriptorSource`` stands for this source, so modes, nested runs and the loop's end work as for every other
+/// In a loop, a ``DescriptorSource`` represents this source, so modes, nested runs and the loop's end work as for every other
 /// descriptor. The two sources hold each other from the time this source is added until it leaves the loop.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol DescriptorBacked: AnyObject, CustomStringConvertible {
     var isValid: Bool { get }
 
-    /// The descriptor source that stands for this source in its loop; nil while this source is in no loop.
+    /// The descriptor source that represents this source in its loop; nil while this source is in no loop.
     var watch: DescriptorSource? { get set }
 
-    /// Makes the descriptor source that stands for this source and that holds it.
+    /// Makes the descriptor source that represents and holds this source.
     func makeWatch() -> DescriptorSource
 
     func invalidate()

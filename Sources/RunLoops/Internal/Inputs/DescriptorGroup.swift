@@ -1,12 +1,12 @@
-/// The descriptors that a library wants watched, and their state in the kernel's set.
+/// The descriptors of a library that a source watches, and their state in the kernel's set.
 ///
-/// A group makes no system calls. It gives its caller the changes to make in the set, records the kernel's answers, and
+/// A group makes no system calls. It returns the changes to make in the set to its caller, records the kernel's answers, and
 /// interprets the kernel's reports.
 ///
-/// Each descriptor has a slot. The kernel's set gets a token made of the slot and the slot's generation, which counts how often
-/// the library has stopped watching the slot's descriptor. So a report's token shows if the report is about the file that the
-/// library means now. The number alone does not: once a descriptor was closed, its number may be another file's, and the kernel
-/// continues to report a closed descriptor while a copy of it is open.
+/// Each descriptor has a slot. The token in the kernel's set consists of the slot and the slot's generation, which counts how often
+/// the library has stopped watching the slot's descriptor. So a report's token shows whether the report is about the file that the
+/// library now watches. The descriptor's number alone does not show this: after the descriptor was closed, its number can belong to
+/// another file, and the kernel continues to report the closed descriptor while a copy of it is open.
 struct DescriptorGroup {
     typealias Interest = DescriptorSource.Interest
 
@@ -19,14 +19,14 @@ struct DescriptorGroup {
         let descriptor: CInt
         let interest: Interest
         let token: UInt64
-        /// True if this change replaces one of another kind, which does not apply according to the kernel's answer.
+        /// True if this change replaces a change of another kind, which the kernel's answer has shown to be wrong.
         let isSecond: Bool
     }
 
     /// The kernel's answer to a change.
     enum Answer {
         case done
-        /// The set does not contain the file that has the number: the watched file was closed, and another file has the number.
+        /// The set does not contain the file that now has the number: the watched file was closed, and another file has its number.
         case notInSet
         case inSet
         case closed
@@ -40,15 +40,14 @@ struct DescriptorGroup {
         var descriptor: CInt
         var generation: UInt32 = 0
         var wanted: Interest = []
-        /// The interest in the kernel's set, which is empty if the set does not contain the descriptor; and the generation of
-        /// the token there.
+        /// The interest in the kernel's set, which is empty if the set does not contain the descriptor, and the generation of the
+        /// token in the set.
         var known: Interest = []
         var knownGeneration: UInt32 = 0
         var isChanged = false
-        /// The state of the wanted interest: not refused by the kernel, refused but not yet reported to the library, or refused
-        /// and reported.
+        /// The kernel's refusal of the wanted interest, if there is one, and whether the library got a report of it.
         var refusal = Refusal.none
-        /// True if the descriptor belonged to the set before this one, and has not yet been added to this one.
+        /// True if the descriptor was in the previous set, and has not been added to the present set yet.
         var isRestored = false
     }
 
@@ -57,7 +56,7 @@ struct DescriptorGroup {
     private var places: [CInt: Int] = [:]
     /// The slots with changes that have not yet been passed to the kernel.
     private var changed: [Int] = []
-    /// The slots of descriptors that the kernel has refused to watch and that were not reported to the library.
+    /// The slots of descriptors whose refusal by the kernel was not reported to the library yet.
     private var refused: [Int] = []
 
     /// The number of descriptors, including those that the library has stopped watching but that the kernel's set still
@@ -72,9 +71,9 @@ struct DescriptorGroup {
 
     // MARK: - The library's side
 
-    /// Records that a descriptor is to be watched for other events, or for none.
+    /// Records that the library wants to watch a descriptor for other events, or for no events.
     ///
-    /// - Returns: True if this is now the only change for the kernel, so that the caller must schedule passing it on.
+    /// - Returns: True if this is now the only change for the kernel, so that the caller must schedule the changes.
     mutating func setInterest(_ interest: Interest, of descriptor: CInt) -> Bool {
         let slot: Int
         if let place = places[descriptor] {
@@ -93,7 +92,7 @@ struct DescriptorGroup {
 
     // MARK: - The changes of the kernel's set
 
-    /// Removes and returns the next change to make in the kernel's set; nil if there are no more.
+    /// Removes and returns the next change to make in the kernel's set; nil if there is no further change.
     mutating func nextChange() -> Change? {
         while let slot = changed.popLast() {
             slots[slot].isChanged = false
@@ -112,9 +111,9 @@ struct DescriptorGroup {
 
     /// Records the kernel's answer to a change.
     ///
-    /// The answer to a removal does not matter, because a closed descriptor is no longer in the set.
+    /// The answer to a removal is ignored, because a closed descriptor is no longer in the set.
     ///
-    /// - Returns: A change to make instead; nil if there is none.
+    /// - Returns: A change to make instead; nil if there is no such change.
     mutating func note(_ answer: Answer, to change: Change) -> Change? {
         if change.kind == .remove { return nil }
         let slot = DescriptorGroup.slot(of: change.token)
@@ -129,7 +128,7 @@ struct DescriptorGroup {
         case (.inSet, .add) where !change.isSecond:
             return self.change(.modify, of: slot, slots[slot], isSecond: true)
         case (.closed, _) where slots[slot].isRestored:
-            // The descriptor was closed, and the library has not said so. Treat the descriptor as no longer wanted.
+            // The library has closed the descriptor without stopping to watch it, so the descriptor is no longer wanted.
             slots[slot].generation &+= 1
             slots[slot].wanted = []
             release(slot)
@@ -156,8 +155,8 @@ struct DescriptorGroup {
 
     /// True if the kernel's set contains a token, as far as is known.
     ///
-    /// A report with any other token is about a descriptor that was closed while a copy of it is open. The kernel offers no way
-    /// to remove such a descriptor from the set.
+    /// A report with any other token is about a descriptor that was closed while a copy of it was open. The kernel has no call that
+    /// removes such a descriptor from the set.
     func isKnown(_ token: UInt64) -> Bool {
         let slot = DescriptorGroup.slot(of: token)
         guard slot < slots.count else { return false }
@@ -174,8 +173,7 @@ struct DescriptorGroup {
         return (slots[slot].descriptor, slots[slot].wanted)
     }
 
-    /// Removes and returns a descriptor that the kernel has refused to watch; each is returned once, and nil if there are no
-    /// more.
+    /// Removes and returns a descriptor that the kernel has refused to watch; nil if there is no further such descriptor.
     mutating func takeRefused() -> CInt? {
         while let slot = refused.popLast() {
             if slots[slot].refusal != .untold { continue }

@@ -11,8 +11,8 @@ extension DescriptorSource {
 
     /// Records that the kernel has refused to watch the descriptor again, for example after a run in another mode.
     ///
-    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors, not here,
-    /// because the loop may be iterating over all of them.
+    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors. It does not report
+    /// the refusal here, because it can be iterating over all sources.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
         if watch.refusal != .none { return }
@@ -22,7 +22,7 @@ extension DescriptorSource {
         list.append(ready: self)
     }
 
-    /// Reports a refusal to the source's owner, once for each refusal.
+    /// Reports a refusal to the source's owner, and records the report.
     func tellRefusal(_ error: SystemError, by handlers: HandlerCaller) {
         watch.refusal = .told
         guard let onWatchRefused else {

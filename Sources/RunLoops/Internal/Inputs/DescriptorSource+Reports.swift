@@ -1,15 +1,15 @@
 internal import CLibEvent
 internal import Glibc
 
-// The kernel's reports, and the cases in which the kernel is asked again.
+// The kernel's reports, and the cases in which the loop polls the descriptor again.
 
 extension DescriptorSource {
     /// The readiness to report to the handler.
     ///
-    /// Usually this is the readiness that the kernel has reported in this pass, which costs no system call. The kernel is asked
-    /// again in three cases: the loop has polled since the report, for example in a run inside a handler; other sources of the
-    /// loop watch the descriptor, and their handlers may have read from it since; or libevent's report may stand for an error
-    /// or a hang-up.
+    /// Usually this is the readiness that the kernel has reported in this pass, which costs no system call. The loop polls the
+    /// descriptor again in three cases: the loop has polled the kernel since the report, for example in a run inside a handler;
+    /// other sources of the loop watch the descriptor, so their handlers can have read from it; or libevent's report can mean an
+    /// error or a hang-up.
     func readiness(in list: LoopDescriptors) -> Readiness {
         if watch.asks == list.poller.asks, !list.isShared(descriptor),
             let reported = Readiness(libevent: watch.events, for: interest)
@@ -17,17 +17,16 @@ extension DescriptorSource {
             return reported
         }
         let readiness = currentReadiness()
-        // Either another handler has emptied the descriptor, or the number is another file's by now. In the second case the
-        // kernel still reports the file that the source watched, because a copy of that descriptor is open.
+        // Either another handler has read all bytes, or the number now belongs to another file. In the second case the kernel still
+        // reports the file that the source watched, because a copy of the descriptor is open.
         if readiness.isEmpty && !list.stillHolds(descriptor) { endForClosedDescriptor() }
         return readiness
     }
 
-    /// Ends the program if the descriptor was closed or its number is another file's; checks at the first report and at some
-    /// later ones.
+    /// Ends the program if the descriptor was closed, or its number belongs to another file.
     ///
-    /// The kernel continues to report a closed descriptor while a copy of it is open. A check at each report would take a
-    /// system call.
+    /// The kernel continues to report a closed descriptor while a copy of it is open. The check takes a system call, so it is made
+    /// only at the first report and at some later reports.
     func checkSometimes(in list: LoopDescriptors) {
         if watch.reportsUntilCheck > 0 {
             watch.reportsUntilCheck -= 1
@@ -37,15 +36,15 @@ extension DescriptorSource {
         if !list.stillHolds(descriptor) { endForClosedDescriptor() }
     }
 
-    /// The number of reports of a descriptor between two checks that it has not been closed.
+    /// The number of reports of a descriptor between two checks.
     static var reportsBetweenChecks: Int { 31 }
 
-    /// Asks the kernel what the descriptor is ready for now.
+    /// Polls the kernel for the present readiness of the descriptor.
     private func currentReadiness() -> Readiness {
         var entry = pollfd(fd: descriptor, events: 0, revents: 0)
         if interest.contains(.read) { entry.events |= Int16(POLLIN | runloops_poll_hang_up) }
         if interest.contains(.write) { entry.events |= Int16(POLLOUT) }
-        // Safe: the kernel reads and fills our own value.
+        // Safe: the kernel reads and fills a local value.
         while unsafe poll(&entry, 1, 0) == -1 && errno == EINTR {}
         let events = CInt(entry.revents)
         if events & POLLNVAL != 0 { endForClosedDescriptor() }
@@ -59,9 +58,9 @@ extension DescriptorSource {
 }
 
 extension DescriptorSource.Readiness {
-    /// Makes the readiness that a report of libevent stands for; nil if the report is ambiguous.
+    /// Makes a readiness from a report of libevent; nil if the report is ambiguous.
     ///
-    /// libevent reports an error, and a hang-up of both directions, as reading and writing, and as nothing else.
+    /// libevent reports an error, and a hang-up of both directions, only as reading and writing.
     ///
     /// - Parameters:
     ///   - events: The report.

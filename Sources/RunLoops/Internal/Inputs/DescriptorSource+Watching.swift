@@ -24,13 +24,13 @@ extension DescriptorSource {
     struct Watch: ~Copyable {
         /// The descriptor sources of the loop that the source is in; nil while the source is in no loop.
         var list: LoopDescriptors?
-        /// The event with which libevent watches the descriptor; exists while the source is in a loop.
+        /// The event with which libevent watches the descriptor; nil while the source is in no loop.
         var event: Event?
         /// Keeps the descriptor of an epoll set in the kernel's set while other modes run; nil for all other descriptors.
         ///
-        /// This event waits for something that an epoll set never reports. When an epoll set is added to the kernel's set, the
-        /// kernel looks at each of its members, which took 264 µs with 9,000 members. To watch a set for reading again, while
-        /// it was still in the kernel's set, took 0.24 µs.
+        /// This event waits for a readiness that an epoll set never reports. When an epoll set is added to the kernel's set, the
+        /// kernel checks each of its members, which took 264 µs with 9,000 members. Watching a set for reading again, while it was
+        /// still in the kernel's set, took 0.24 µs.
         var place: Event?
         /// The interest that `event` was made for.
         var interest = Interest()
@@ -44,14 +44,13 @@ extension DescriptorSource {
         var isServing = false
         /// True if the kernel has reported the descriptor again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// The events that libevent has reported, or none if the report no longer counts; and the number of times that the
-        /// kernel had been polled by then.
+        /// The events that libevent has reported, or 0 if the report is outdated, and the number of polls of the kernel before the
+        /// report.
         var events: CInt = 0
         var asks: UInt64 = 0
-        /// The number of reports until the next check, which ends the program if the descriptor's number is another file's by
-        /// then.
+        /// The number of reports until the next check that the descriptor still refers to the same file.
         var reportsUntilCheck = 0
-        /// True if the source is to be served again once its handler has returned.
+        /// True if the source is to be served again after its handler has returned.
         var isToBeServed = false
         /// The kernel's refusal to watch the descriptor, if there was one.
         var refusal = Refusal.none
@@ -92,7 +91,7 @@ extension DescriptorSource: LoopInput {
         poller.watchCount += 1
     }
 
-    /// Makes an event that is not being watched represent the descriptor and its interest.
+    /// Sets up an unwatched event for the descriptor and its interest.
     private func prepare(_ event: inout Event, _ poller: Poller) {
         var flags = trigger == .edge ? EV_ET : 0
         if interest.contains(.read) { flags |= EV_READ | EV_CLOSED }
@@ -117,22 +116,21 @@ extension DescriptorSource: LoopInput {
         watch.place = nil
         watch.list = nil
         let wasOpen = list.remove(self)
-        // A loop that has ended no longer polls the kernel, so a descriptor that was closed before does no harm.
+        // A loop that has ended no longer polls the kernel, so a closed descriptor does no harm there.
         if !wasOpen && !loop.hasEnded { endForClosedDescriptor() }
         if loop.hasEnded { invalidate() }
     }
 
-    /// Brings the kernel's set up to date after this source has joined or left a mode.
+    /// Updates the kernel's set after this source has joined or left a mode.
     func update() {
         guard let list = watch.list, let mode = list.watchedMode else { return }
         setWanted(membership.contains(mode), in: list)
     }
 
-    /// Watches the descriptor if `wanted` is true, that is, if this source is in the mode that is watched; otherwise stops
-    /// watching.
+    /// Watches the descriptor if `wanted` is true, that is, if this source is in the watched mode; otherwise stops watching.
     func setWanted(_ wanted: Bool, in list: LoopDescriptors) {
-        // If the kernel reports a level-triggered descriptor while its handler is on the stack, watching pauses until the
-        // handler has returned: the kernel would otherwise report the descriptor endlessly.
+        // If the kernel reports a level-triggered descriptor while its handler is on the stack, watching pauses until the handler
+        // has returned. Otherwise the kernel would report the descriptor endlessly.
         setWatched(wanted && !(watch.isServing && watch.becameReadyMeanwhile && trigger == .level), in: list)
     }
 
@@ -164,7 +162,7 @@ extension DescriptorSource: LoopInput {
     func makeChange(in list: LoopDescriptors) {
         watch.isChanged = false
         if watch.interest == interest { return }
-        // Without this check, libevent would add the file that has the number now.
+        // Without this check, libevent would add the file that now has the number.
         if watch.isOn && !list.stillHolds(descriptor) { endForClosedDescriptor() }
         var next = list.takeSpareEvent()
         prepare(&next, list.poller)
@@ -184,16 +182,16 @@ extension DescriptorSource: LoopInput {
 
     /// Records that the kernel has reported the descriptor.
     ///
-    /// This is called inside libevent, so it does nothing but record.
+    /// This is called inside libevent, so it only records the report.
     ///
-    /// - Parameter events: libevent's report; 0 if it no longer counts.
+    /// - Parameter events: libevent's report; 0 to queue the source without a report.
     private func noteReady(_ events: CInt) {
         guard let list = watch.list else { return }
         if watch.isServing {
             watch.becameReadyMeanwhile = true
             return setWanted(watch.isOn, in: list)
         }
-        // Each report, even an edge-triggered one, covers all that the descriptor is ready for.
+        // Each report, even with the edge trigger, contains the complete readiness of the descriptor.
         watch.events = events
         watch.asks = list.poller.asks
         if watch.isReady { return }
@@ -203,7 +201,7 @@ extension DescriptorSource: LoopInput {
 
     /// Calls the handler, if the descriptor is still ready.
     ///
-    /// - Returns: True if the handler had anything to serve.
+    /// - Returns: True if the handler had an event to serve.
     func serve(in list: LoopDescriptors) -> Bool {
         if case .untold(let error) = watch.refusal {
             tellRefusal(error, by: list.members.handlers)
@@ -236,9 +234,9 @@ extension DescriptorSource: LoopInput {
         return handled
     }
 
-    /// Queues the source to be served, even if the kernel reports nothing.
+    /// Queues the source to be served, without a report of the kernel.
     ///
-    /// If the source's handler is on the stack, the source is queued once the handler has returned.
+    /// If the source's handler is on the stack, the source is queued after the handler has returned.
     func becomeReady() {
         guard let list = watch.list, !watch.isReady else { return }
         if watch.isServing {
@@ -249,7 +247,7 @@ extension DescriptorSource: LoopInput {
         list.append(ready: self)
     }
 
-    /// Ends the program because the source's descriptor was closed, or now stands for another file.
+    /// Ends the program because the source's descriptor was closed, or now refers to another file.
     func endForClosedDescriptor() -> Never {
         misuse(
             "RunLoop: the descriptor of the \(self) was closed; invalidate the source first, and close the descriptor then"

@@ -1,10 +1,10 @@
 /// The dates of a repeating timer, which lie on a grid defined by its first date and its interval.
 enum FireGrid {
-    /// Returns the last date on the grid that is not after `now`, or `date` itself if that is after `now`.
+    /// Returns the last date on the grid that is not after `now`, or `date` if `date` is after `now`.
     ///
     /// - Parameters:
     ///   - date: A date on the grid.
-    ///   - interval: Nanoseconds; more than zero.
+    ///   - interval: The interval in nanoseconds; more than zero.
     ///   - now: The moment to compare the dates with.
     /// - Returns: The date.
     static func latest(from date: Moment, interval: Int64, now: Moment) -> Moment {
@@ -12,12 +12,12 @@ enum FireGrid {
         return now.advanced(by: -Int64(sinceLast(date, interval, now).remainder))
     }
 
-    /// Returns the first date on the grid after `now`, and the number of dates before it that were skipped.
+    /// Returns the first date on the grid after `now`, and the number of skipped dates before that date.
     ///
     /// - Parameters:
     ///   - date: The date on the grid for which the timer has just fired.
-    ///   - interval: Nanoseconds; more than zero.
-    ///   - now: The moment at which that fire was over.
+    ///   - interval: The interval in nanoseconds; more than zero.
+    ///   - now: The moment at which the handler of that fire returned.
     /// - Returns: The next date, and the number of skipped dates.
     static func next(after date: Moment, interval: Int64, now: Moment) -> (date: Moment, missed: Int) {
         if now < date { return (date.advanced(by: interval), 0) }
@@ -25,11 +25,11 @@ enum FireGrid {
         return (now.advanced(by: interval - Int64(sinceLast)), Int(clamping: missed))
     }
 
-    /// The number of whole intervals that have passed since a date, and the time since the last of them.
+    /// The number of whole intervals that have passed since a date, and the time since the end of the last interval.
     private static func sinceLast(_ date: Moment, _ interval: Int64, _ now: Moment)
         -> (quotient: UInt64, remainder: UInt64)
     {
-        // Unsigned, because the time from the distant past until now can exceed what an `Int64` can hold.
+        // The difference is unsigned because the time from the distant past until now can exceed the range of an `Int64`.
         UInt64(bitPattern: now.nanoseconds &- date.nanoseconds).quotientAndRemainder(
             dividingBy: UInt64(interval))
     }

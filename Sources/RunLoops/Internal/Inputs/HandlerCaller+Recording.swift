@@ -1,10 +1,10 @@
-// Calls that the flight recorder sees.
+// Calls that the flight recorder records.
 
 extension HandlerCaller {
-    /// The most handlers of messages that a loop records one by one within the window.
+    /// The maximum number of handlers of messages that a loop records one by one within the window.
     ///
-    /// To record a handler takes two readings of the clock, some 40 ns in all; so a loop that is busy with short handlers loses
-    /// at most a hundredth of its time to the recorder.
+    /// Recording a handler takes two readings of the clock, some 40 ns in all. So a loop that is busy with short handlers spends at
+    /// most a hundredth of its time on the recorder.
     private static let mostInWindow = 8
     /// The length of the window, in microseconds.
     private static let window: UInt64 = 50
@@ -13,8 +13,8 @@ extension HandlerCaller {
 
     /// Calls user code, and records the call.
     ///
-    /// Handlers of messages beyond the limit of a window are not recorded until the loop looks again, in the next step that
-    /// takes messages. What they took together is seen then, and recorded as a stretch if it was long.
+    /// Handlers of messages beyond the limit of a window are not recorded one by one. In its next step that takes messages, the
+    /// loop measures their total time, and records it as one stretch if it is long.
     @inline(never)
     func callRecorded(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
@@ -28,7 +28,7 @@ extension HandlerCaller {
         let ticks = ring.ticks
         if isMessage(kind) && !Recorder.recordsEverything {
             let count = handle.counters.messages
-            // This message is counted already.
+            // `count` already includes this message.
             noteGap(ring, ticks, messages: count - 1)
             if !takePlaceInWindow(ring, ticks) {
                 notesMessages = isObserved
@@ -67,7 +67,7 @@ extension HandlerCaller {
         }
     }
 
-    /// Records the messages since the last look as one stretch, if they took long.
+    /// Records the messages since the last reading of the clock as one stretch, if they took long.
     ///
     /// - Parameters:
     ///   - ring: The thread's ring.
@@ -79,7 +79,7 @@ extension HandlerCaller {
         let unseen = messages - ring.own.messagesAtLook
         ring.own.lastLook = ticks
         ring.own.messagesAtLook = messages
-        // The first look of a thread has none before it.
+        // The first reading of a thread has no previous reading.
         if unseen > 0 && before != 0 && ticks &- before > HandlerCaller.longestGap * ring.microsecond {
             writeStretch(ring, ticks, before, unseen)
         }
@@ -91,13 +91,13 @@ extension HandlerCaller {
             RecordedEvent(
                 .stretch, end: ticks, duration: ticks &- before, place: ring.own.lastPlace, depth: ring.depth,
                 number: count))
-        // One of them was slow, so the next ones are recorded each.
+        // One of these handlers was slow, so the next handlers are recorded one by one.
         ring.own.window = 0
     }
 
     /// Counts a handler that is about to be recorded.
     ///
-    /// - Returns: False if the window has its handlers.
+    /// - Returns: False if the window has its maximum number of handlers.
     @inline(__always)
     private func takePlaceInWindow(_ ring: EventRing, _ ticks: UInt64) -> Bool {
         if ticks &- ring.own.window >= HandlerCaller.window * ring.microsecond {

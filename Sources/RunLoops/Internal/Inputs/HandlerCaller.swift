@@ -1,7 +1,7 @@
-/// The calls of user code by one loop, which are timed, watched or recorded if the program asked for that.
+/// The calls of user code by one loop, which are timed, watched or recorded if the program has asked for it.
 ///
-/// This object keeps track of whether they are. The record of a watched call belongs to the ``LoopHandle``, because other
-/// threads read it, and the ring of recorded calls to the thread.
+/// This object stores the program's choice. The record of a watched call belongs to the ``LoopHandle``, because other threads read
+/// it. The ring of recorded calls belongs to the thread.
 ///
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
@@ -11,14 +11,14 @@ final class HandlerCaller {
 
     /// True if handlers are timed, watched or recorded, as of the last ``lookAgain()``.
     var notes = false
-    /// True if the handlers of messages are.
+    /// True if handlers of messages are timed, watched or recorded.
     ///
-    /// The recorder sets it to false for the rest of a step if there are too many of them to record each.
+    /// The recorder sets this to false for the rest of a step if there are too many messages to record each handler.
     var notesMessages = false
 
     /// True while a period of busy time is counted.
     ///
-    /// The period may outlast ``notes`` until the loop waits.
+    /// The period lasts until the loop waits, even if ``notes`` becomes false before.
     private var isCountedAsBusy = false
 
     /// True if handlers are timed.
@@ -37,8 +37,8 @@ final class HandlerCaller {
 
     /// Checks whether handlers are to be timed, watched or recorded from now on.
     ///
-    /// The loop does this when a pass begins, when it wakes, and when mail arrives. It only stores: a call from here would
-    /// retain this object in every pass.
+    /// The loop calls this when a pass begins, when it wakes, and when mail arrives. The method only stores the result: a call of
+    /// another method would retain this object in every pass.
     @inline(__always)
     func lookAgain() {
         let isWanted = handle.handlers.isWanted
@@ -48,11 +48,11 @@ final class HandlerCaller {
 
     /// Begins to count the time as busy, if handlers are timed, watched or recorded.
     ///
-    /// The loop does this when a pass begins, and when it has waited.
+    /// The loop calls this when a pass begins, and after it has waited.
     @inline(__always)
     func noteBusy() { if notes { beginBusyTime() } }
 
-    /// Ends to count the time as busy, because the loop is about to wait, or the outermost run returns.
+    /// Stops counting the time as busy, because the loop is about to wait, or the outermost run returns.
     @inline(__always)
     func noteIdle() { if isCountedAsBusy { endBusyTime() } }
 
@@ -68,7 +68,7 @@ final class HandlerCaller {
         handle.counters.busyTime.end(at: Moment.now())
     }
 
-    /// Calls user code, and times, watches or records the call if that was asked for.
+    /// Calls user code, and times, watches or records the call if the program has asked for it.
     ///
     /// - Parameters:
     ///   - origin: The place where the user made the handler.
@@ -84,10 +84,10 @@ final class HandlerCaller {
     /// Calls the handler of a message.
     ///
     /// - Parameters:
-    ///   - origin: The place where the user made the handler, or has sent the message.
+    ///   - origin: The place where the user made the handler or sent the message.
     ///   - kind: The kind of the handler.
-    ///   - node: The node that the message came in.
-    ///   - waiting: The number of messages of the same port that wait, this one included.
+    ///   - node: The node that carries the message.
+    ///   - waiting: The number of messages that wait in the same port, including this message.
     ///   - handler: The handler.
     @inline(__always)
     func callForMessage(
@@ -124,7 +124,7 @@ final class HandlerCaller {
         }
     }
 
-    /// Calls user code, and times or watches the call if that was asked for.
+    /// Calls user code, and times or watches the call if the program has asked for it.
     func callWatched(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, _ handler: () -> Void
     ) {
@@ -144,8 +144,9 @@ final class HandlerCaller {
         }
     }
 
-    /// Records that a run begins; if it begins inside a handler, that handler does not count as blocking the loop during the
-    /// run.
+    /// Records that a run begins.
+    ///
+    /// If a handler makes the run, the handler does not count as blocking the loop during the run.
     func pause() -> HandlerRecord.Paused { handle.handlers.pause() }
 
     /// Records that the run has returned.

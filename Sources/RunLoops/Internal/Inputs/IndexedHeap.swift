@@ -1,9 +1,9 @@
 /// A heap of slots by date, in which a slot is found, moved and removed in O(log *n*).
 ///
-/// Each node has four children, so there are half the levels of a binary heap, and the children of a node are next to each
-/// other in memory. Keys are compared as two integers, without a closure or a reference in between.
+/// Each node has four children, so the heap has half the levels of a binary heap, and the children of a node are next to each other
+/// in memory. A comparison of keys compares two integers, and calls no closure.
 struct IndexedHeap {
-    /// The order of the heap: the date, and among equal dates the order of arrival.
+    /// The order of the heap: by date, and for equal dates by order of arrival.
     struct Key: Comparable {
         var date: Moment
         var sequence: UInt64
@@ -51,8 +51,8 @@ struct IndexedHeap {
 
     /// Appends every slot whose date is not after `now` to a list, in no particular order.
     ///
-    /// The slots are not passed to a closure one by one, because the values that a closure captures would be copied with all
-    /// their references.
+    /// The method has no closure for each slot, because the values that a closure captures would be copied with all their
+    /// references.
     func collectDue(at now: Moment, into due: inout [Int]) { visit(0, now, &due) }
 
     private func visit(_ position: Int, _ now: Moment, _ due: inout [Int]) {

@@ -5,10 +5,10 @@ extension LibrarySource {
     /// The mutable state, stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the
     /// reason.
     struct State: ~Copyable {
-        /// The kernel's set; nil once the source is invalid, and while the kernel refuses a new one.
+        /// The kernel's set; nil after the source was invalidated, and while the kernel refuses a new set.
         var set: EpollSet?
-        /// The descriptor source with which the loop watches the set, in the modes of `timer`; nil before the library source
-        /// joins its first loop, and while there is no set.
+        /// The descriptor source with which the loop watches the set, in the modes of `timer`; nil before the library source joins
+        /// its first loop, and while `set` is nil.
         var watch: DescriptorSource?
         /// The timer that keeps the deadline and the modes of the source; nil before the source joins its first loop.
         var timer: Timer?
@@ -24,7 +24,7 @@ extension LibrarySource {
         var reportsLeft = 0
 
         var deadline: ContinuousClock.Instant?
-        /// True if the deadline has come and the service has not been called since.
+        /// True if the deadline has passed and the service has not been called since.
         var isDue = false
         var deadlineHasPassed = false
         var keepsModesAlive = true
@@ -34,7 +34,7 @@ extension LibrarySource {
         var isChanged = false
         /// True if the set has reported a descriptor that was closed, or the kernel has refused a new set.
         var needsNewSet = false
-        /// The moment at which the loop tries again to make a new set; `never` if none was refused.
+        /// The moment at which the loop tries again to make a new set; `never` if no set was refused.
         var retry = Moment.never
         var pause = ExponentialBackoff.rewatching
     }
@@ -93,7 +93,7 @@ extension LibrarySource {
         withExtendedLifetime(hold) {}
     }
 
-    /// Releases everything that the source holds, because the source is invalid.
+    /// Releases all objects that the source holds, because the source is invalid.
     func takeApart() {
         let (watch, timer) = (state.value.watch, state.value.timer)
         (state.value.watch, state.value.timer) = (nil, nil)
@@ -130,7 +130,7 @@ extension LibrarySource {
 
     /// Sets the timer to the deadline or the moment of the next retry, whichever is earlier.
     ///
-    /// A deadline that has come does not count.
+    /// A deadline that has passed is ignored.
     private func keepDates(in timer: Timer) {
         var next = state.value.retry
         if let deadline = state.value.deadline, !state.value.isDue { next = min(next, Moment(deadline)) }
@@ -142,9 +142,9 @@ extension LibrarySource {
 
     // MARK: - Serving
 
-    /// Calls the service if there are reports or refusals for it, or the deadline has come.
+    /// Calls the service if there are reports or refusals, or the deadline has passed.
     ///
-    /// - Returns: False if there is nothing to serve, or the service is already on the stack.
+    /// - Returns: False if there was no reason to call the service, or the service is already on the stack.
     private func serve() -> Bool {
         if state.value.isServing { return false }
         fetch()
@@ -166,10 +166,10 @@ extension LibrarySource {
         return true
     }
 
-    /// The most reports that one call of the service can take.
+    /// The maximum number of reports that one call of the service can take.
     private static var mostReports: Int { 64 }
 
-    /// Fetches the readiness that the kernel reports now.
+    /// Fetches the present readiness from the kernel.
     private func fetch() {
         state.value.set?.report(to: &state.value.reports)
         for report in state.value.reports where !state.value.group.isKnown(report.token) {
@@ -220,8 +220,8 @@ extension LibrarySource: DatedInput {
 extension LibrarySource: KernelChanging {
     func makeChange(in list: LoopDescriptors) {
         state.value.isChanged = false
-        // The set is not renewed while the service is on the stack. The present watch knows that it is being served, so it is
-        // not reported endlessly; a new watch would be.
+        // The set is not renewed while the service is on the stack. The loop does not report the present watch while it is being
+        // served; it would report a new watch endlessly.
         if state.value.needsNewSet && state.value.retry == .never && !state.value.isServing {
             renewSet(in: list)
         }
@@ -229,7 +229,7 @@ extension LibrarySource: KernelChanging {
         if state.value.group.hasRefused { becomeReady() }
     }
 
-    /// Makes the kernel's set match what the library wants.
+    /// Makes the pending changes in the kernel's set.
     private func makeChanges() {
         guard let set = state.value.set else { return }
         while let change = state.value.group.nextChange() {
@@ -240,8 +240,8 @@ extension LibrarySource: KernelChanging {
 
     /// Closes the set, and makes a new one with all descriptors.
     ///
-    /// The old set is closed first, so that its descriptor is free for the new one. If the kernel refuses the new set all the
-    /// same, the loop tries again after a pause. No readiness is lost, because the new set reports everything that is ready.
+    /// The old set is closed first, so that its descriptor is free for the new set. If the kernel still refuses the new set, the
+    /// loop tries again after a pause. No readiness is lost, because the new set reports every ready descriptor.
     private func renewSet(in list: LoopDescriptors) {
         guard let timer = state.value.timer else { return }
         let watch = state.value.watch

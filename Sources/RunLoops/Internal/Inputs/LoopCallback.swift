@@ -1,14 +1,16 @@
-/// A handle to a handler of one loop, through which any thread can make the loop call the handler, once.
+/// A handle through which any thread can make a loop call a handler once.
 ///
-/// The handler stays with its loop, so it may hold objects that are confined to the loop's thread. Other threads hold only the
+/// The handler stays with its loop, so it can hold objects that are confined to the loop's thread. Other threads hold only the
 /// handler's identifier.
 package struct LoopCallback: Sendable {
-    /// A weak reference: when a thread has ended, its loop is destroyed, and the handler with it.
+    /// The loop.
+    ///
+    /// The reference is weak, because the loop, with its handlers, is destroyed after its thread has ended.
     private let loop: WeakReference
     private let number: Int
     private let origin: SourceLocation
 
-    /// Stores a handler with the calling thread's loop.
+    /// Stores a handler in the calling thread's loop.
     ///
     /// If the loop has ended, it releases the handler at once.
     package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
@@ -22,7 +24,7 @@ package struct LoopCallback: Sendable {
 
     /// Schedules the call of the handler on its loop.
     ///
-    /// Any thread may call this. If the loop has ended, or ends before it has called the handler, the handler is not called.
+    /// Any thread can call this. If the loop ends before it has called the handler, the handler is not called.
     package func schedule() {
         guard let loop = loop.object(as: RunLoop.self) else { return }
         let number = number
@@ -37,7 +39,7 @@ package struct LoopCallback: Sendable {
 
     /// The handlers of one loop.
     ///
-    /// Only the loop's thread may use them.
+    /// Only the loop's thread may use this object.
     private final class Handlers {
         private var handlers: [Int: () -> Void] = [:]
         private var count = 0
@@ -54,10 +56,10 @@ package struct LoopCallback: Sendable {
 
 /// The callbacks for one event, such as the end of a port.
 ///
-/// Some of their loops may be destroyed before the event.
+/// Some of the loops can be destroyed before the event.
 package struct LoopCallbacks: Sendable {
     private var callbacks: [LoopCallback] = []
-    /// The number of callbacks at which the next addition first removes those of destroyed loops.
+    /// The number of callbacks at which the next addition first removes the callbacks of destroyed loops.
     private var limit = 8
 
     package init() {}

@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// The descriptor sources of one loop.
 ///
-/// It owns the list of sources, the record of their descriptors, the retries after refusals by the kernel, and the list of
+/// This object owns the list of sources, the record of their descriptors, the retries after refusals by the kernel, and the list of
 /// ready sources that have not been served.
 ///
 /// > Thread safety: the loop's own thread only.
@@ -13,30 +13,31 @@ final class LoopDescriptors {
     /// The sources, each at its `watch.position`.
     private var sources: [DescriptorSource] = []
     private var files = WatchedDescriptors()
-    /// The retries after refusals, stored without exclusivity checks because they are read before each sleep; see
-    /// ``ExclusivityUnchecked``.
+    /// The retries after refusals.
+    ///
+    /// They are stored without exclusivity checks because they are read before each sleep; see ``ExclusivityUnchecked``.
     private let retry = ExclusivityUnchecked(WatchRetry())
 
-    /// The mode whose descriptors the kernel watches; nil if that must be determined again.
+    /// The mode whose descriptors the kernel watches; nil if the loop must update the kernel's set.
     private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
 
     /// True if the kernel watches the descriptors of the current mode, and has all changes.
     ///
-    /// Stored and not computed, because each pass reads it. The names of the two modes are compared only when one of them
+    /// The property is stored because each pass reads it. The names of the two modes are compared only when one of the modes
     /// changes.
     private(set) var isUpToDate = true
 
     /// The inputs with changes to pass to the kernel before it is next polled.
     ///
-    /// Read in each pass, so it is stored without exclusivity checks, as ``ready`` is.
+    /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let changed = ExclusivityUnchecked([any KernelChanging]())
 
-    /// A spare event that no source uses; exists while the loop has sources.
+    /// A spare event that no source uses; nil while the loop has no sources.
     private var spareEvent: Event?
 
     /// The sources that have become ready and have not been served.
     ///
-    /// Read in each pass, so it is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
+    /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let ready = ExclusivityUnchecked(Deque<DescriptorSource>())
 
     init(_ members: LoopMembers, _ poller: Poller) {
@@ -49,7 +50,7 @@ final class LoopDescriptors {
     /// Updates ``isUpToDate`` after a change of the current mode or of ``watchedMode``.
     func modeDidChange() { isUpToDate = watchedMode == members.currentMode && changed.value.isEmpty }
 
-    /// The moment at which the loop tries again to watch descriptors that the kernel has refused; `never` if there are none.
+    /// The moment at which the loop tries again to watch refused descriptors; `never` if no descriptor is refused.
     var nextRetry: Moment { retry.value.moment }
 
     /// The number of sources that are ready, in any mode.
@@ -65,7 +66,7 @@ final class LoopDescriptors {
         }
     }
 
-    /// Makes the kernel watch the descriptors of the current mode, and only those, for the events that their sources want.
+    /// Makes the kernel watch exactly the descriptors of the current mode, with the interests of their sources.
     ///
     /// Between two waits in one mode, this only reads ``isUpToDate``, unless there are changes or the kernel has refused a
     /// descriptor.
@@ -83,8 +84,7 @@ final class LoopDescriptors {
         if retry.value.endLook() { watchedMode = nil }
     }
 
-    /// Makes the next ``watch()`` look at all sources, because the common modes have changed or the kernel has refused a
-    /// descriptor.
+    /// Makes the next ``watch()`` check all sources, because the common modes have changed or the kernel has refused a descriptor.
     func lookAgain() { watchedMode = nil }
 
     /// Calls the handlers of the descriptors that were ready when the step began.
@@ -107,14 +107,15 @@ final class LoopDescriptors {
                 // end of the list, where that run finds it.
                 ready.value.append(source)
             } else {
-                // The source was removed meanwhile. Mark it as no longer in the list, in case it is added to the loop again.
+                // The source was removed in the meantime. It is no longer in the list, which matters if it is added to the loop
+                // again.
                 source.watch.isReady = false
             }
         }
         return handled
     }
 
-    /// Forgets the ready sources, because the loop has ended.
+    /// Clears the list of ready sources, because the loop has ended.
     func end() { ready.value.removeAll() }
 
     /// Closes the descriptors that the loop has opened for its sources.
@@ -130,7 +131,7 @@ final class LoopDescriptors {
     /// - Parameters:
     ///   - source: The source.
     ///   - startWatching: Makes the kernel watch the source.
-    /// - Throws: `SystemError` if the kernel refuses. The source has then not been added.
+    /// - Throws: `SystemError` if the kernel refuses. The source is not added then.
     func append(
         _ source: DescriptorSource, startWatching: () throws(SystemError) -> Void
     ) throws(SystemError) {
@@ -174,7 +175,7 @@ final class LoopDescriptors {
         source.update()
     }
 
-    /// True if a descriptor still stands for the file that it stood for when its source joined.
+    /// True if a descriptor still refers to the same file as when its source joined.
     func stillHolds(_ descriptor: CInt) -> Bool { files.holds(descriptor) }
 
     /// Records that an input has a change that has not yet been passed to the kernel.
@@ -183,10 +184,10 @@ final class LoopDescriptors {
         isUpToDate = false
     }
 
-    /// Forgets the change of an input that leaves the loop.
+    /// Removes the change of an input that leaves the loop.
     func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
 
-    /// Takes the spare event, for a source that gives another one back.
+    /// Takes the spare event, for a source that returns another event.
     func takeSpareEvent() -> Event {
         guard let event = spareEvent.take() else {
             preconditionFailure("a loop with a source has a spare event")
@@ -194,7 +195,7 @@ final class LoopDescriptors {
         return event
     }
 
-    /// Keeps an event that a source has given back, as the spare one.
+    /// Stores an event that a source has returned as the spare event.
     func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
 
     /// True if several sources of the loop watch a descriptor.
@@ -203,15 +204,15 @@ final class LoopDescriptors {
     /// Appends a source to the list of ready sources.
     func append(ready source: DescriptorSource) { ready.value.append(source) }
 
-    /// Returns true if the current look at all sources retries those that the kernel has refused; otherwise records that one is
-    /// left out.
+    /// Returns true if the current check of all sources retries refused sources; otherwise records that a refused source is
+    /// skipped.
     func retriesNow() -> Bool {
         if retry.value.isDue { return true }
         retry.value.leaveOut()
         return false
     }
 
-    /// Records that the kernel has refused to watch a descriptor, so that each pass looks at all sources again.
+    /// Records that the kernel has refused to watch a descriptor, so that each pass checks all sources again.
     func wasRefused() {
         retry.value.wasRefused()
         lookAgain()
