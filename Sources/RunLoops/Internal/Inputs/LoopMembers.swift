@@ -1,7 +1,7 @@
 /// The inputs of one loop, and the modes that they are in.
 ///
-/// `LoopMembers` owns the list of inputs and the table of modes, and keeps track of the running mode. Once the loop has ended,
-/// it refuses new inputs. The parts that serve inputs of one kind, such as ``LoopTimers``, get the running mode from it.
+/// This object owns the list of inputs and the table of modes, and keeps track of the running mode. After the loop has ended, it
+/// refuses new inputs. The parts that serve inputs of one kind, such as ``LoopTimers``, get the running mode from this object.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopMembers {
@@ -13,13 +13,13 @@ final class LoopMembers {
 
     /// The modes that hold an input, and the common modes.
     ///
-    /// Stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the reason.
+    /// The table is stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the reason.
     private let table = ExclusivityUnchecked(ModeTable())
 
     /// The mode of the innermost run; nil between runs.
     private(set) var currentMode: RunLoop.Mode?
 
-    /// True if the current mode is one of the common ones.
+    /// True if the current mode is a common mode.
     private(set) var modeIsCommon = false
 
     /// True if the current mode holds an input that can become ready.
@@ -27,7 +27,9 @@ final class LoopMembers {
     /// Each pass reads this twice, so the property is computed without comparing the names of modes.
     var modeIsAlive: Bool { @inline(__always) get { modes.runningIsAlive } }
 
-    /// True once the thread is ending, after which nothing can be added.
+    /// True after the thread has begun to end.
+    ///
+    /// The loop then accepts no inputs.
     private(set) var hasEnded = false
 
     init(_ handle: LoopHandle, _ handlers: HandlerCaller) {
@@ -42,11 +44,12 @@ final class LoopMembers {
         @inline(__always) _read { yield table.value }
     }
 
-    /// Makes another mode the current one, or none.
+    /// Changes the current mode, to nil between runs.
     ///
     /// - Returns: True if the current mode has changed.
     func run(in mode: RunLoop.Mode?) -> Bool {
-        // Done even when an outer run's mode becomes current again, because that mode may have become common meanwhile.
+        // This is necessary even when an outer run's mode becomes current again, because an inner run can have made that mode
+        // common.
         table.value.run(in: mode)
         modeIsCommon = mode.map { modes.isCommon($0) } ?? false
         if currentMode == mode { return false }
@@ -64,14 +67,14 @@ final class LoopMembers {
         return true
     }
 
-    /// Keeps a mode alive permanently, as an input in it would.
+    /// Keeps a mode alive permanently, like an input in the mode.
     func keepAlive(_ mode: RunLoop.Mode) { table.value.countInput(in: mode, by: 1) }
 
     // MARK: - Inputs
 
     /// Adds an input to a mode, or to the common modes.
     ///
-    /// - Returns: False if nothing changed, because the input is already in the mode or the thread is ending.
+    /// - Returns: False if the input is already in the mode, or the thread is ending.
     @discardableResult
     func add(_ input: any LoopInput, to mode: RunLoop.Mode) -> Bool {
         if hasEnded { return false }
@@ -95,7 +98,7 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Updates the counts of live inputs in an input's modes, after the input has begun or ceased to keep its modes alive.
+    /// Updates the counts of live inputs in an input's modes, after a change of the input's `keepsModeAlive`.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {
@@ -135,7 +138,7 @@ final class LoopMembers {
 
     // MARK: - Thread
 
-    /// Ends the program unless the calling thread is the loop's.
+    /// Ends the program unless the calling thread is the loop's thread.
     func requireCurrent(_ member: StaticString) -> LoopMembers {
         Fork.check(member)
         if RunLoop.existing?.handle !== handle {

@@ -1,20 +1,22 @@
 /// The observers of one loop.
 ///
-/// It owns the list of observers. At each moment of the pass, it calls the observers of the current mode that want that moment.
+/// This object owns the list of observers. At each moment of the pass, it calls the observers of the current mode that observe that
+/// moment.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopObservers {
     let members: LoopMembers
-    /// The observers, stored without exclusivity checks because each pass reads them several times; see
-    /// ``ExclusivityUnchecked``.
+    /// The observers.
+    ///
+    /// They are stored without exclusivity checks because each pass reads them several times; see ``ExclusivityUnchecked``.
     private let list = ExclusivityUnchecked(ObserverList())
 
     init(_ members: LoopMembers) { self.members = members }
 
-    /// The moments that at least one observer wants, in any mode.
+    /// The moments that at least one observer observes, in any mode.
     var activities: RunLoop.Activity { list.value.activities }
 
-    /// Calls the observers of the current mode that want this moment of the pass.
+    /// Calls the observers of the current mode that observe a moment of the pass.
     @inline(__always)
     func notify(_ activity: RunLoop.Activity) {
         if !list.value.activities.isDisjoint(with: activity) { notifyWanted(activity) }
@@ -22,8 +24,8 @@ final class LoopObservers {
 
     private func notifyWanted(_ activity: RunLoop.Activity) {
         guard let mode = members.currentMode else { return }
-        // The loop iterates over the list as it is now. If an observer is added meanwhile, even one that was removed before,
-        // the loop calls it only from the next moment on.
+        // The loop iterates over a copy of the list. If a handler adds an observer, even an observer that was removed before, the
+        // loop calls that observer only from the next moment on.
         for entry in list.value.inOrder() {
             guard let observer = entry.observer, observer.addition == entry.number else { continue }
             if observer.activities.contains(activity) && observer.membership.contains(mode) {

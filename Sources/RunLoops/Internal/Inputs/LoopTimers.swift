@@ -1,21 +1,24 @@
 /// The timers of one loop that wait for their dates.
 ///
-/// It owns the planned fires, and the list of timers that came due while the loop ran in a mode that they are not in.
+/// This object owns the planned fires, and the list of overdue timers: they became due while the loop ran in a mode that they are
+/// not in.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopTimers {
     private struct Plan {
         var queue = TimerQueue<Timer>()
-        /// The list of the fires that are due in one pass; empty between passes, but with its capacity kept.
+        /// The list of the fires that are due in one pass; empty between passes, but it keeps its capacity.
         var due: [TimerQueue<Timer>.Fire] = []
         /// True if a fire was planned since the last ``takeNews()``.
         var hasNews = false
     }
 
-    /// The planned fires, stored without exclusivity checks because each pass reads them; see ``ExclusivityUnchecked``.
+    /// The planned fires.
+    ///
+    /// They are stored without exclusivity checks because each pass reads them; see ``ExclusivityUnchecked``.
     private let plan = ExclusivityUnchecked(Plan())
 
-    /// Timers that came due while the loop ran in a mode that they are not in, in no particular order.
+    /// The overdue timers, in no particular order.
     private(set) var overdue: [Timer] = []
 
     /// True if no fire is planned.
@@ -24,18 +27,17 @@ final class LoopTimers {
     /// The number of planned fires.
     var count: Int { plan.value.queue.count }
 
-    /// The latest moment at which the loop may wake without any timer firing later than its tolerance allows; `never` if no
-    /// fire is planned.
+    /// The latest moment at which the loop can wake without exceeding any timer's tolerance; `never` if no fire is planned.
     var nextWake: Moment {
         @inline(__always) get { isEmpty ? .never : plan.value.queue.nextWake ?? .never }
     }
 
     // MARK: - The pass's side
 
-    /// Returns true if a fire was planned since the last call, so that the pass's reading of the clock may be too old for it.
+    /// Returns true if a fire was planned since the last call.
     ///
-    /// The pass reads the clock when it polls the kernel. A handler that runs later may plan a fire for a date that is after
-    /// that reading but has already passed.
+    /// The pass reads the clock when it polls the kernel. A handler that runs later can plan a fire for a date that is after that
+    /// reading but has already passed, so the pass must read the clock again.
     @inline(__always)
     func takeNews() -> Bool {
         if !plan.value.hasNews { return false }
@@ -52,12 +54,12 @@ final class LoopTimers {
     func fire(at now: Moment, in members: LoopMembers) { if !isEmpty { fireDue(at: now, in: members) } }
 
     private func fireDue(at now: Moment, in members: LoopMembers) {
-        // The list is taken out of `plan`, because a run inside a handler makes a list of its own.
+        // The list is taken out of `plan`, because a run inside a handler makes its own list.
         var due: [TimerQueue<Timer>.Fire] = []
         swap(&due, &plan.value.due)
         plan.value.queue.collectDue(at: now, into: &due)
         for fire in due {
-            // An earlier fire in this list may have cancelled or postponed this one, which is then stale.
+            // If the handler of an earlier fire in this list has cancelled or postponed this fire, this fire is stale.
             guard let mode = members.currentMode, let timer = plan.value.queue.remove(fire) else { continue }
             if timer.membership.contains(mode) {
                 timer.fireAsPlanned(in: members)
@@ -73,12 +75,12 @@ final class LoopTimers {
     /// Plans the overdue timers again, because another mode runs or the common modes have changed.
     func modesDidChange() { while let timer = overdue.last { timer.plan() } }
 
-    /// Forgets the overdue timers, because the loop has ended.
+    /// Clears the list of overdue timers, because the loop has ended.
     func end() { overdue = [] }
 
     // MARK: - The timer's side
 
-    /// Returns a number that orders a new timer after all earlier ones.
+    /// Returns a number that orders a new timer after all earlier timers.
     func makeSequence() -> UInt64 { plan.value.queue.makeSequence() }
 
     /// Plans a fire of a timer.

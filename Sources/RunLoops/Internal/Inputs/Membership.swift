@@ -44,7 +44,7 @@ protocol LoopInput: AnyObject {
 
     /// True if the input is in a mode.
     ///
-    /// A requirement of the protocol, so that a call on an input of any type does not copy the membership and count its
+    /// This is a requirement of the protocol, so that a call on an input of any type does not copy the membership and count its
     /// references.
     func isIn(_ mode: RunLoop.Mode) -> Bool
 

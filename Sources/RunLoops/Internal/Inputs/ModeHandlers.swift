@@ -1,20 +1,19 @@
 /// A handler that is called in one mode, or in all common modes.
 package protocol ModeHandler {
-    /// The mode that the handler was given for; ``RunLoop/Mode/common`` for all common modes.
+    /// The mode that the handler was added for; ``RunLoop/Mode/common`` for all common modes.
     var mode: RunLoop.Mode { get }
 }
 
-/// The handlers of an input, which may have a different handler in each mode.
+/// The handlers of an input, which can have a different handler in each mode.
 ///
-/// This is a value for use by one thread. A removed handler is returned to the caller, which releases it once the caller's
-/// state is consistent: the objects that a handler holds may be the user's, and while they are destroyed they may call into the
-/// input again.
+/// This is a value for use by one thread. A removed handler is returned to the caller, which releases the handler when the caller's
+/// state is consistent: a handler can hold objects of the user, whose destruction can call into the input again.
 ///
-/// Not copyable, because a copy for each message would retain the lists.
+/// The type is not copyable, because a copy for each message would retain the lists.
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
-    /// The modes that have a handler of their own.
+    /// The modes that have their own handler.
     private var modes = ModeList()
-    /// The handlers of those modes, each at its mode's place.
+    /// The handlers of `modes`, each at its mode's place.
     private var single: [Handler] = []
     private var common: Handler?
 
@@ -30,7 +29,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
         }
     }
 
-    /// Removes the handler of a mode, or those of all common modes.
+    /// Removes the handler of a mode, or the handlers of all common modes.
     ///
     /// - Parameters:
     ///   - mode: The mode, or ``RunLoop/Mode/common``.
@@ -55,7 +54,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
         return single.swapRemove(at: place)
     }
 
-    /// The handler to call in a mode: the mode's own if it has one, otherwise the common one.
+    /// Returns the handler to call in a mode: the mode's own handler if it has one, otherwise the common handler.
     @inline(__always)
     package func handler(for mode: RunLoop.Mode) -> Handler? {
         modes.place(of: mode).map { single[$0] } ?? common

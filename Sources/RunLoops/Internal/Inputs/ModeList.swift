@@ -1,14 +1,14 @@
 /// A set of modes, each at a place in a list.
 ///
-/// When a mode is removed, the last mode takes its place, so a caller can keep something for each mode in a parallel list. A
-/// short list is searched, which is faster than hashing a name; a long one is hashed.
+/// When a mode is removed, the last mode takes its place, so a caller can keep a value for each mode in a parallel list. A short
+/// list is searched, which is faster than hashing a name; a long list is hashed.
 struct ModeList {
     /// The modes, in no particular order.
     private(set) var modes: [RunLoop.Mode]
     /// The place of each mode; nil while the list is short.
     private var places: [RunLoop.Mode: Int]?
 
-    // Computed and not stored, so that a forked child cannot hang when it reads the value; see `Moment.never`.
+    // The value is computed, so that a forked child cannot hang when it reads the value; see `Moment.never`.
     private static var mostSearched: Int { 8 }
 
     /// Makes a list of at most one mode.
@@ -45,8 +45,8 @@ struct ModeList {
         let removed = modes.swapRemove(at: place)
         places?[removed] = nil
         if place < modes.count { places?[modes[place]] = place }
-        // This limit is well below the one at which the dictionary is made, so that adding and removing one mode repeatedly
-        // does not make the dictionary each time.
+        // This limit is well below the limit at which the dictionary is made, so that adding and removing one mode repeatedly does
+        // not make the dictionary each time.
         if modes.count <= ModeList.mostSearched / 2 { places = nil }
     }
 }

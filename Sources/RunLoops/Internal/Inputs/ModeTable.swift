@@ -1,9 +1,9 @@
 /// The modes of a loop that are common, that hold an input, or that are running.
 ///
-/// A mode that is not in the table is empty and not common, so the table drops a mode that has become both, unless the mode is
+/// A mode that is not in the table is empty and not common. So the table drops an empty mode that is not common, unless the mode is
 /// running. Blocks, observers and the runs on the stack store the names of their modes themselves.
 ///
-/// Not copyable, because a copy would retain three arrays each time that a pass reads something.
+/// The type is not copyable, because a copy would retain three arrays at each access of a pass.
 struct ModeTable: ~Copyable {
     private struct Entry {
         var isCommon = false
@@ -15,9 +15,9 @@ struct ModeTable: ~Copyable {
     /// The entries of the modes in `list`, each at its mode's place.
     private var entries = [Entry(isCommon: true)]
 
-    /// The place of the innermost run's mode; between runs, that of the default mode.
+    /// The place of the innermost run's mode; between runs, the place of the default mode.
     ///
-    /// A pass asks about this mode only, so it needs no search.
+    /// A pass reads only this mode, so it needs no search.
     private var running = 0
 
     /// The common modes, in the order in which they became common.
@@ -26,7 +26,7 @@ struct ModeTable: ~Copyable {
     /// The number of modes in the table.
     var count: Int { list.count }
 
-    /// Records that another mode runs, or none.
+    /// Records that another mode runs, or that no run is under way.
     mutating func run(in mode: RunLoop.Mode?) {
         let before = running
         running = knownPlace(of: mode ?? .default)

@@ -1,16 +1,16 @@
 /// The observers of a loop, in the order in which they are called.
 ///
-/// That order is by ``RunLoop/Observer/order``; observers of equal order are called in the order in which they were added.
+/// The list is sorted by ``RunLoop/Observer/order``; observers of equal order are called in the order in which they were added.
 ///
-/// Adding and removing cost O(log *n*) each, averaged over many calls. In addition, each moment of the pass in which a handler
-/// changes the list costs one copy of it.
+/// Adding and removing cost O(log *n*) each, averaged over many calls. In addition, the list is copied once for each moment of the
+/// pass in which a handler changes the list.
 struct ObserverList {
     /// One addition of an observer.
     struct Entry {
         fileprivate let order: Int
-        /// Identifies the addition; each addition has a greater number than the one before.
+        /// The number of the addition; it is greater than the numbers of all earlier additions.
         let number: UInt64
-        /// Nil once the observer has been removed.
+        /// The observer; nil after it was removed.
         fileprivate(set) var observer: RunLoop.Observer?
 
         fileprivate static func < (left: Entry, right: Entry) -> Bool {
@@ -18,16 +18,17 @@ struct ObserverList {
         }
     }
 
-    /// The sorted entries first, then those that were added since and belong further in front, in the order of their numbers.
+    /// The sorted entries, followed by the entries that were added since the last sort and belong further in front, in the order of
+    /// their numbers.
     ///
-    /// A removed observer leaves a gap: an entry without an observer, which keeps its place.
+    /// A removed observer leaves a gap: an entry without an observer.
     private var entries: [Entry] = []
     /// The number of sorted entries at the front.
     private var sortedCount = 0
     private var gaps = 0
     private var additions: UInt64 = 0
 
-    /// The number of observers that want each moment, indexed by the moment's bit.
+    /// The number of observers of each moment, indexed by the moment's bit.
     private var wanting = InlineArray<8, Int>(repeating: 0)
     /// The moments that at least one observer wants, in any mode.
     private(set) var activities = RunLoop.Activity()
@@ -51,9 +52,9 @@ struct ObserverList {
     /// Removes an observer.
     ///
     /// - Parameters:
-    ///   - observer: The observer. The caller holds a reference to it, because the objects that its handler holds may be the
-    ///     user's.
-    ///   - number: The number of its addition.
+    ///   - observer: The observer. The caller holds a reference to it, because destroying the objects that its handler holds can
+    ///     run user code.
+    ///   - number: The number of the addition.
     mutating func remove(_ observer: RunLoop.Observer, _ number: UInt64) {
         let removed = Entry(order: observer.order, number: number, observer: nil)
         var place = firstPlace(in: 0..<sortedCount) { !($0 < removed) }
@@ -69,9 +70,9 @@ struct ObserverList {
         count(observer.activities, by: -1)
     }
 
-    /// The observers in the order in which they are called.
+    /// Returns the observers in the order in which they are called.
     ///
-    /// This is the list as it is now. If an observer is added or removed while a caller iterates over it, another copy changes.
+    /// If an observer is added or removed while the caller iterates over the result, the result does not change.
     mutating func inOrder() -> [Entry] {
         if sortedCount < entries.count { sort() }
         return entries
@@ -84,7 +85,9 @@ struct ObserverList {
         gaps = 0
     }
 
-    /// The first place in a range at which a condition holds, if it also holds at all later places.
+    /// Returns the first place in a range at which a condition is true.
+    ///
+    /// The condition must be true at all later places, too.
     private func firstPlace(in places: Range<Int>, where holds: (Entry) -> Bool) -> Int {
         var (low, high) = (places.lowerBound, places.upperBound)
         while low < high {

@@ -23,7 +23,7 @@ extension PortCore {
         isolation: isolated (any Actor)?
     ) async throws(PortSendError<Message>) {
         if Message.self == Void.self { return try post(contentsOf: messages, before: deadline) }
-        // The collection is iterated once, and never asked for its count, for the reason given in `post(contentsOf:before:)`.
+        // The collection is iterated once, and its count is never read, for the reason in `post(contentsOf:before:)`.
         var rest = messages.makeIterator()
         var room = 0
         while room == 0 {
@@ -42,7 +42,7 @@ extension PortCore {
 
     /// Queues one message, and suspends the task until there is room for it or the deadline passes.
     ///
-    /// - Returns: Nil once the message is queued; otherwise the reason that it was not. In that case the caller still owns the
+    /// - Returns: Nil once the message is queued; otherwise the reason for the refusal. In that case the caller still owns the
     ///   node.
     @usableFromInline
     func sendAwaiting(
@@ -103,8 +103,8 @@ extension PortCore {
         ) {
             if joinLine(sender) { queue.lookForRoomAgain() } else { outcome.decide(.closed) }
         }
-        // The wait queue decides, not `wake`: another thread may have queued the messages since the task was cancelled or its
-        // deadline passed.
+        // The wait queue decides the outcome, not `wake`: another thread can have queued the messages since the task was cancelled
+        // or its deadline passed.
         switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: return nil
         case .closed: return .invalid
@@ -119,7 +119,7 @@ extension PortCore {
         }
     }
 
-    /// Makes a loop call a handler once a message could be sent without waiting, or once the port has ended.
+    /// Makes a loop call a handler when a message can be sent without waiting, or when the port has ended.
     func onRoom(_ callback: LoopCallback) {
         Fork.check("Port.onRoom")
         // Without a limit there is always room.

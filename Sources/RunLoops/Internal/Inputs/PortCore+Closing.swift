@@ -5,7 +5,7 @@ internal import Synchronization
 extension PortCore {
     /// Ends the port, destroys all queued messages, and refuses every later message.
     ///
-    /// Any thread may call this. Calling it twice is harmless.
+    /// Any thread can call this. A second call does nothing.
     func close() {
         racePoint(.portCloses)
         if !markClosed() { return }
@@ -19,22 +19,22 @@ extension PortCore {
             if let signal { _ = ReadyNode.takeRetained(signal) }
             if let input = unsafe receiver.state.value.input { input.membership.loop?.remove(input) }
         } else if let signal = signal ?? bell.nudge() {
-            // The receiver sleeps on this signal, or is about to. Once woken, it finds that the port is closed, and releases
-            // the port. The bell is nudged and not rung, because a receiver that is just arming the bell would take a ring for
-            // a signal.
+            // The receiver sleeps on this signal, or is about to sleep. When it wakes, it finds that the port is closed, and
+            // releases the port. The bell is nudged instead of rung, because a receiver that is arming the bell at this moment
+            // would take a ring for a signal.
             ReadyNode.send(signal)
         }
-        // A loop or a set that is serving the port at this moment checks by itself that the port is closed.
+        // A loop or a set that is serving the port at this moment checks whether the port is closed.
         destroyWhatIsLeft()
         endRights()
     }
 
     /// Destroys the messages in the backlog, if the port has ended and no object holds the claim.
     ///
-    /// Called by the thread that ends the port, and by the thread that has just released the claim. If both do so at the same
-    /// moment, the later one sees the other's change.
+    /// The thread that ends the port calls this, and the thread that has just released the claim. If both threads call it at the
+    /// same moment, the later call sees the change of the earlier thread.
     func destroyWhatIsLeft() {
-        // The claim is taken only if it is free, because several threads may come here for the same port.
+        // The claim is taken only if it is free, because several threads can call this for the same port.
         guard isClosedInOrder, receiver.claim.takeIfFree(for: self) else { return }
         destroyBacklog()
         receiver.claim.release()
@@ -42,7 +42,7 @@ extension PortCore {
 
     /// Destroys the messages in the backlog of a closed port.
     ///
-    /// Only for the holder of the claim.
+    /// Only the holder of the claim may call this.
     func destroyBacklog() { destroyAll(unsafe receiver.state.value.backlog.removeAll()) }
 
     func destroyAll(_ list: NodeList) {

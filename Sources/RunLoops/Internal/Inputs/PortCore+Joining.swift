@@ -23,13 +23,13 @@ extension PortCore {
         joined.add(deliver, for: mode)
         loop.add(joined, to: mode)
         joined.arm(in: loop)
-        // Another thread may have closed the port since the first check, and found no loop to signal.
+        // Another thread can have closed the port since the first check, and found no loop to signal.
         if isClosed { loop.members.remove(joined) }
     }
 
     /// Removes the port from a mode.
     ///
-    /// Its messages stay in the port.
+    /// The port keeps its messages.
     func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
         guard receiver.claim.isHeld(by: loop.handle), let input = unsafe receiver.state.value.input else {
             return

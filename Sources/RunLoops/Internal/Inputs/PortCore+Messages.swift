@@ -1,6 +1,6 @@
-// The typed half of sending, for ports and rights alike.
+// The typed part of sending, for ports and rights.
 //
-// This half is inlined into its callers, so that it is compiled for the type of the message.
+// These functions are inlined into their callers, so that they are compiled for the type of the message.
 
 extension PortCore {
     @inlinable @inline(__always)
@@ -35,8 +35,8 @@ extension PortCore {
     func post<Message: Sendable>(
         contentsOf messages: some Collection<Message>, before deadline: ContinuousClock.Instant?
     ) throws(PortSendError<Message>) {
-        // The collection is iterated once, and never asked for its count. It may report one count and yield another number of
-        // elements; room that was taken for messages that do not exist would be lost for good.
+        // The collection is iterated once, and its count is never read. A collection can report a wrong count, and room that was
+        // taken for messages that do not exist would be lost for good.
         var rest = messages.makeIterator()
         if Message.self == Void.self {
             guard let first = rest.next() else { return }
@@ -49,7 +49,7 @@ extension PortCore {
             room = most
             var newest: Node?
             while let node = Node.packing(&rest, within: &room) {
-                // Linked newest to oldest, as the nodes in the mailbox are.
+                // The nodes are linked newest to oldest, like the nodes in the mailbox.
                 node.next = newest
                 newest = node
             }

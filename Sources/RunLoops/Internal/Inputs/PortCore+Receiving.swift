@@ -12,7 +12,7 @@ extension PortCore {
     /// The number of nodes in the backlog.
     var backlogCount: Int { unsafe receiver.state.value.backlog.count }
 
-    /// The node with the oldest message or notice; nil if there is none, or the port has ended.
+    /// The node with the oldest message or notice; nil if there is no message or notice, or the port has ended.
     var next: Node? { isClosed ? nil : unsafe receiver.state.value.backlog.first }
 
     /// Takes the oldest message or notice out of ``next``.
@@ -28,9 +28,9 @@ extension PortCore {
         return taken
     }
 
-    /// Takes the oldest message or notice, in a node of its own.
+    /// Takes the oldest message or notice, in a separate node.
     ///
-    /// This is for a receiver that lets other threads take the next message before it has used the current one.
+    /// This is for a receiver that allows other threads to take the next message before it has used the current message.
     func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)

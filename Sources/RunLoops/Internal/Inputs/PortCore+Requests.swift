@@ -1,4 +1,4 @@
-// Requests: messages that are answered, for ports and rights alike.
+// Requests, which are messages with answers, for ports and rights.
 
 extension PortCore {
     /// Sends a message with a right to reply, and blocks until the outcome is decided.
@@ -9,7 +9,7 @@ extension PortCore {
         let end = try beginRequest(before: deadline)
         if isReceivedHere { throw .wouldDeadlock(.port(self.origin)) }
         let reply = OneShot<Result<Answer, RequestError>>()
-        // Made before the wait begins, because the closure that makes the message is the user's and may itself wait.
+        // The message is made before the wait begins, because the user's closure that makes it can itself wait.
         let node = makeRequest(message, ReplyRight(reply, self, origin))
         let wait = ThreadWait(
             RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin,
@@ -73,16 +73,16 @@ extension PortCore {
 
     /// Queues a message, or puts its sender in the wait queue.
     ///
-    /// Never blocks.
+    /// The call never blocks. ¶
     ///
     /// - Parameters:
     ///   - node: The node with the message. If the port refuses the message, the node is destroyed.
     ///   - end: Called if the port has ended, or ends while the sender is in the wait queue.
-    /// - Returns: The sender in the wait queue, for ``withdraw(_:)``; nil if there is none.
+    /// - Returns: The sender in the wait queue, for ``withdraw(_:)``; nil if the message was queued or refused.
     private func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
         if isSignalPort {
-            // A signal carries no message. Either the requester's code has used the right to reply already, or the destruction
-            // of the right decides the outcome.
+            // A signal carries no message. Either the requester's code has used the right to reply already, or destroying the right
+            // decides the outcome.
             if ring() != nil { end() }
             destroyUnsent(node)
             return nil
@@ -113,7 +113,7 @@ extension PortCore {
 
     /// Removes a sender from the wait queue.
     ///
-    /// If its message was not queued, destroys the message.
+    /// If the sender's message was not queued, it is destroyed.
     private func withdraw(_ sender: WaitingSenders.Sender) {
         switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: break

@@ -25,7 +25,7 @@ extension PortCore {
 
     /// Queues the message of a send-once right, beyond the limit.
     ///
-    /// - Returns: Nil once the message is queued; otherwise the reason that it was not. In that case the caller still owns the
+    /// - Returns: Nil once the message is queued; otherwise the reason for the refusal. In that case the caller still owns the
     ///   node.
     @usableFromInline
     func sendOnce(_ node: Node) -> Refusal? {
@@ -76,8 +76,7 @@ extension PortCore {
         guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle),
             let input = unsafe receiver.state.value.input
         else {
-            // No handler is needed: a port that has ended leaves its loop by itself, as does every port of a loop that has
-            // ended.
+            // The handler is not needed, because a port that has ended leaves its loop, and a loop that has ended has no ports.
             if isClosed || RunLoop.existing?.hasEnded == true { return }
             misuse(
                 "Port.onNoSenders: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"
@@ -85,7 +84,8 @@ extension PortCore {
         }
         let replaced = input.noSenders
         input.noSenders = handler
-        // Released after the assignment, because the destruction of the handler's captures may call this function again.
+        // The old handler is released after the assignment, because destroying the objects that it holds can call this function
+        // again.
         withExtendedLifetime(replaced) {}
         perform(rightsRecord.withLock { $0.rights.requestNotice() })
     }

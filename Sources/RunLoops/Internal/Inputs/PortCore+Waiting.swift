@@ -27,8 +27,7 @@ extension PortCore {
     ///
     /// If the deadline has passed, or if the calling thread is the receiver, the sender tries once and does not block.
     ///
-    /// - Returns: Nil once the chain is queued; otherwise the reason that it was not. In that case the caller still owns the
-    ///   nodes.
+    /// - Returns: Nil once the chain is queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
     @inline(never)
     func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
         let gate = ThreadGate()
@@ -41,7 +40,8 @@ extension PortCore {
             if mayWait && !isReceiver { return .inLine }
             defer { queue.storeCount(of: line) }
             if line.leave(sender) != nil { return .sent }
-            // Check again: if the port has closed since, the chain was not queued for that reason, and not for lack of room.
+            // Check again: if the port has closed since the first check, the chain was not queued because of that, and not for lack
+            // of room.
             if isClosed { return .refused(.invalid) }
             return .refused(mayWait ? .wouldDeadlock : .timedOut)
         }
@@ -65,8 +65,7 @@ extension PortCore {
 
     /// Joins the wait queue, and leaves it again if there is no room for the chain at once.
     ///
-    /// - Returns: Nil once the chain is queued; otherwise the reason that it was not. In that case the caller still owns the
-    ///   nodes.
+    /// - Returns: Nil once the chain is queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
     func sendOnceInLine(_ chain: Mailbox.Chain) -> Refusal? {
         waitForRoom(chain, Moment(.distantPast))
     }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The part of a port that does not depend on the type of its messages.
 ///
-/// Senders push onto the mailbox of ``queue``. The receiver moves all nodes from the mailbox to the backlog of ``receiver`` at
-/// once, and hands out their messages one by one. When the port is empty, the receiver arms the mailbox with its ``ReadyNode``,
+/// Senders push nodes onto the mailbox of ``queue``. The receiver moves all nodes from the mailbox to the backlog of ``receiver``
+/// at once, and hands out their messages one by one. When the port is empty, the receiver arms the mailbox with its ``ReadyNode``,
 /// the signal. The next sender gets the signal and sends it.
 @usableFromInline
 final class PortCore: Sendable {
@@ -17,7 +17,7 @@ final class PortCore: Sendable {
     let isSignalPort: Bool
 
     private let closedFlag = Atomic<Bool>(false)
-    /// The number of replies that came after their requester had given up.
+    /// The number of replies that arrived after their requester had stopped waiting.
     private let lateReplies = Atomic<Int>(0)
     let rightsRecord = Guarded(RightsRecord())
     let receiver = PortReceiver()
@@ -50,7 +50,7 @@ final class PortCore: Sendable {
 
     // MARK: - State
 
-    /// True once the port has ended.
+    /// True after the port has ended.
     var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
 
     /// The value of ``isClosed``, loaded in one total order with the changes of the claim.
@@ -73,7 +73,7 @@ final class PortCore: Sendable {
 
     // MARK: - Sending
 
-    /// The reason that a message was not sent.
+    /// The reason for which a message was not sent.
     @usableFromInline
     enum Refusal: Sendable {
         case timedOut
@@ -91,11 +91,11 @@ final class PortCore: Sendable {
 
     /// Queues one message, and blocks until there is room for it.
     ///
-    /// - Returns: Nil once the message is queued; otherwise the reason that it was not. In that case the caller still owns the
+    /// - Returns: Nil once the message is queued; otherwise the reason for the refusal. In that case the caller still owns the
     ///   node.
     @usableFromInline
     func send(_ node: Node) -> Refusal? {
-        // Separate from the function with a deadline, because passing on an instant costs more than all the rest.
+        // This is separate from the function with a deadline, because passing an instant costs more than the rest of the call.
         send(Mailbox.Chain(node)) { .never }
     }
 
@@ -122,7 +122,7 @@ final class PortCore: Sendable {
         }
     }
 
-    /// Tells the flight recorder of messages that are about to be sent, and ends the program in a forked child.
+    /// Records messages that are about to be sent in the flight recorder, and ends the program in a forked child.
     @inline(__always)
     func noteSend(_ chain: Mailbox.Chain) {
         if Recorder.mayRecord { noteRecordedSend(chain) }

@@ -1,5 +1,5 @@
-// The mutable state of a port's place in a loop. It is accessed for each message, so it is stored without the exclusivity
-// checks of class properties; see ``ExclusivityUnchecked`` for the reason.
+// The mutable state of a port's place in a loop. Each message accesses it, so it is stored without the exclusivity checks of class
+// properties; see ``ExclusivityUnchecked`` for the reason.
 
 extension PortInput {
     struct State: ~Copyable {
@@ -13,7 +13,7 @@ extension PortInput {
 
     /// A handler with its mode.
     ///
-    /// A type of its own, because a function in a tuple or an optional is wrapped once more each time it is taken out.
+    /// This is a separate type, because a function in a tuple or an optional is wrapped once more each time it is taken out.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (Node.Slot) -> Void
@@ -27,7 +27,7 @@ extension PortInput {
     // The properties that each message accesses have getters instead of `_read`, because in unoptimized code an accessor that
     // yields a value that was yielded to it allocates memory.
 
-    /// The signal that announces messages; nil once the port has left the loop.
+    /// The signal that announces messages; nil after the port has left the loop.
     var signal: ReadyNode? {
         @inline(__always) get { state.value.signal }
         @inline(__always) _modify { yield &state.value.signal }
@@ -47,7 +47,7 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.hasBeenArmed }
     }
 
-    /// The handler that is called once the last send right is released.
+    /// The handler that is called when the last send right has been released.
     var noSenders: (() -> Void)? {
         @inline(__always) _read { yield state.value.noSenders }
         @inline(__always) _modify { yield &state.value.noSenders }

@@ -1,6 +1,6 @@
 /// A port's place in one loop, with its handlers.
 ///
-/// Only the loop's thread may use it.
+/// Only the loop's thread may use this.
 final class PortInput: SignalledInput {
     let core: PortCore
     /// The port itself, which the input retains while the port is in a loop.
@@ -17,14 +17,14 @@ final class PortInput: SignalledInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
-    /// Stores a handler for a mode, or for the common modes, unless there is one already.
+    /// Stores a handler for a mode, or for the common modes, unless there is already a handler for it.
     func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
         handlers.add(Handler(mode: mode, deliver: deliver))
     }
 
     /// Removes the handlers for a mode.
     ///
-    /// - Returns: The removed handlers, for the caller to release once the state is consistent.
+    /// - Returns: The removed handlers, which the caller releases when its state is consistent.
     func removeHandlers(for mode: RunLoop.Mode, in loop: LoopMembers) -> [Handler] {
         hasLeftAMode = true
         return handlers.remove(for: mode, whereCommon: loop.modes.common)
@@ -60,7 +60,7 @@ final class PortInput: SignalledInput {
         loop.beginServing(signal)
         defer { loop.endServing() }
         if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
-        // A nested run may serve this port too, and must not hide from the outer run that the port has left a mode.
+        // A nested run can serve this port, too, and must not hide from the outer run that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
         defer { if hadLeftAMode { hasLeftAMode = true } }
@@ -71,15 +71,15 @@ final class PortInput: SignalledInput {
         _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
-        // Armed before the call, so that a ring during the call is not lost.
+        // The bell is armed before the call, so that a ring during the call is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
             loop.handle.counters.portMessages.add()
             loop.handlers.call(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
-        // Only notices are left, because a port of signals has no other mail. A notice that arrives from here on nudges the
-        // bell again.
+        // The remaining mail contains only notices, because a port of signals has no other mail. A notice that arrives from here on
+        // nudges the bell again.
         var rest = self.signal != nil ? core.takeMail() : 0
         while rest > 0, self.signal != nil {
             rest -= 1
@@ -128,8 +128,8 @@ final class PortInput: SignalledInput {
         _ = core.takeMail()
         var calledHandler = false
         var releaser = NodeReleaser()
-        // A handler may run the loop, which goes on serving this port. If the handler removes the port from a mode, the
-        // remaining messages wait for the next pass, because this mode may have another handler by then.
+        // A handler can run the loop, which continues to serve this port. If the handler removes the port from a mode, the
+        // remaining messages wait for the next pass, because this mode can then have another handler.
         while !hasLeftAMode, let node = core.next, budget.spend() {
             let taken = core.take(from: node)
             if !taken.takesRoom {
@@ -143,8 +143,8 @@ final class PortInput: SignalledInput {
             ) {
                 deliver(taken.slot)
             }
-            // Unless this message is the node's last one, a run inside the handler may have taken the others, and released the
-            // node.
+            // If this message is not the last message in its node, a run inside the handler can have taken the other messages and
+            // released the node.
             if taken.isLast { releaser.release(node) }
         }
         if core.isClosed { loop.members.remove(self) }
@@ -165,7 +165,7 @@ final class PortInput: SignalledInput {
         unsafe core.receiver.state.value.input = nil
         core.receiver.claim.release()
         core.destroyWhatIsLeft()
-        // The handler may hold the last reference to objects of the user, so it is released once the state is consistent.
+        // The handler can hold the last reference to objects of the user, so it is released when the state is consistent.
         withExtendedLifetime(askedForNoSenders) {}
     }
 }

@@ -1,60 +1,61 @@
 internal import CThreads
 internal import Synchronization
 
-// The room of a port with a limit, the senders that wait for room, and the handshake that keeps them from sleeping while there
-// is room. The senders wait in a queue of their own, the wait queue; the code calls it the line.
+// The room of a port with a limit, the senders that wait for room, and the handshake that keeps them from sleeping while there is
+// room. The senders wait in the wait queue, which the code calls the line.
 //
-// The mailbox's word carries the room that is left. A push takes room from the word in the same exchange that queues the
-// message. The receiver only counts the messages that it hands out, in `handedOut`. A sender that finds too little room in the
-// word brings the word up to date: under the lock of the wait queue, it stores `roomReturned` and adds to the word the room of
-// the messages that were handed out since the last time. Under that lock,
+// The mailbox's word carries the room that is left. A push takes room from the word in the same exchange that queues the message.
+// The receiver only counts the messages that it hands out, in `handedOut`. A sender that finds too little room in the word brings
+// the word up to date: under the lock of the wait queue, it stores `roomReturned` and adds to the word the room of the messages
+// that were handed out since the last time. Under that lock, the following equation is true:
 //
 //     room in the word + messages queued or in the backlog + handedOut - roomReturned = limit
 //
-// so a sender is refused only if the port is full at that moment, or other senders wait in front of it. Without the lock, the
-// word's room may be too low but never too high, so a full port never accepts a message.
+// So a sender is refused only if the port is full at that moment, or other senders wait in front. Without the lock, the word's room
+// can be too low but never too high, so a full port never accepts a message.
 //
 // The receiver stores `handedOut`, then loads `waitingCount`. A sender stores `waitingCount`, then loads `handedOut`. If
 // neither side's store and load are reordered, at least one side sees the other's store, so no sender sleeps while there is
 // room.
 //
-// The receiver takes its two steps for every message; a sender takes them only before it sleeps. So the fences are unequal: the
-// receiver's is light, and the sender's is a heavy one that orders the steps of both threads.
+// The receiver takes its two steps for every message, but a sender takes its two steps only before it sleeps. So the fences are
+// unequal: the receiver has a light fence, and the sender has a heavy fence that orders the steps of both threads.
 
 /// The queue of a port: the mailbox that senders push onto, its room, and the senders that wait for room.
 ///
-/// > Thread safety: only the receiver's thread may call ``didHandOut()`` and the mailbox's operations for the receiver; any
-/// > thread may call the rest.
+/// > Thread safety: only the receiver's thread may call ``didHandOut()`` and the mailbox's operations for the receiver; any thread
+/// > may call all other members.
 struct PortQueue: ~Copyable, Sendable {
     /// The mailbox that senders push onto.
     ///
-    /// Its word carries the room that is left. That number may be too low, by the number of messages handed out since a sender
-    /// last brought it up to date. In return, a sender need not read the counter that the receiver writes for each message.
+    /// Its word carries the room that is left. That number can be too low by the number of messages handed out since a sender last
+    /// updated it. In return, a sender need not read the counter that the receiver writes for each message.
     let mailbox: Mailbox
 
     /// The number of messages handed out whose room has been returned to the mailbox's word.
     ///
-    /// Written under the lock of `waitingSenders`.
+    /// It is written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
 
-    /// Keeps what senders write off the cache lines that all sides read for each message; it fills two lines, because
-    /// processors fetch them in pairs.
+    /// Separates the words that senders write from the cache lines that all threads read for each message.
+    ///
+    /// The padding fills two lines, because processors fetch lines in pairs.
     private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
 
     /// The number of senders in the wait queue.
     ///
-    /// Written under the lock of `waitingSenders`.
+    /// It is written under the lock of `waitingSenders`.
     let waitingCount = Atomic<Int>(0)
 
-    /// The most messages that may be queued or in the backlog; 0 for no limit.
+    /// The maximum number of messages that are queued or in the backlog; 0 for no limit.
     let limit: UInt64
 
-    /// Keeps what the receiver writes off the cache lines that all sides read.
+    /// Separates the words that the receiver writes from the cache lines that all threads read.
     private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
 
     /// The number of messages that were handed out.
     ///
-    /// Only the receiver writes it.
+    /// Only the receiver writes this.
     private let handedOut = Atomic<UInt64>(0)
 
     /// The wait queue.
@@ -99,7 +100,7 @@ struct PortQueue: ~Copyable, Sendable {
         let word = mailbox.current
         let handedOut = handedOut.load(ordering: .relaxed)
         if limit == 0 { return Int((word.sequence &- handedOut) & Mailbox.Word.roomMask) }
-        // Read while other threads go on, so the parts may not belong together.
+        // Other threads change these values between the loads, so the result can be out of range.
         let returned = roomReturned.load(ordering: .relaxed)
         let count = Int64(limit) - Int64(word.room) - Int64(bitPattern: handedOut &- returned)
         return Int(min(max(count, 0), Int64(limit)))
@@ -110,7 +111,8 @@ struct PortQueue: ~Copyable, Sendable {
     /// - Returns: False if the receiver has handed out no message since then.
     @inline(never)
     private func bringRoomUpToDate() -> Bool {
-        // Without the lock this is a guess. If it is wrong, the sender joins the wait queue and checks again under the lock.
+        // Without the lock this comparison can be wrong. In that case the sender joins the wait queue and checks again under the
+        // lock.
         racePoint(.roomLooks)
         if handedOut.load(ordering: .acquiring) == roomReturned.load(ordering: .relaxed) { return false }
         waitingSenders.withLock { _ in _ = bringRoomUpToDateLocked() }
@@ -132,9 +134,9 @@ struct PortQueue: ~Copyable, Sendable {
     func didHandOut() {
         racePoint(.handsOut)
         handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
-        // The store must come before the load. A sender stores `waitingCount` and then loads `handedOut`, with a heavy fence in
-        // between that orders the steps of this thread as well. If the load came first here, the sender could sleep while there
-        // is room.
+        // The store must come before the load. A sender stores `waitingCount` and then loads `handedOut`, and the heavy fence
+        // between these two steps orders the steps of this thread as well. If the load came first here, the sender could sleep
+        // while there is room.
         runloops_light_fence()
         racePoint(.waitingLooks)
         if waitingCount.load(ordering: .relaxed) > 0 { serveLine() }
@@ -167,7 +169,7 @@ struct PortQueue: ~Copyable, Sendable {
 
     /// Removes a sender from the wait queue, and serves the senders behind it.
     ///
-    /// Room that was too small for the batch in front may be enough for theirs.
+    /// Room that was too small for the batch of that sender can be enough for the senders behind it.
     ///
     /// - Parameter leave: Removes the sender.
     /// - Returns: The result of `leave`.
@@ -239,7 +241,7 @@ struct PortQueue: ~Copyable, Sendable {
 }
 
 extension PortQueue {
-    /// The work to finish once the lock of the wait queue has been released.
+    /// The work to finish after the lock of the wait queue was released.
     struct Pump {
         /// The signals that the pushes have returned and that must all be sent.
         ///

@@ -1,9 +1,9 @@
-/// A task's iteration over the messages of a port; the iteration holds the port's claim, as a loop or a set does.
+/// A task's iteration over the messages of a port.
 ///
-/// The mailbox or the bell is armed only when there is nothing to receive. From then on, the armed word or a sender owns the
-/// signal's node, until a sender has woken the task or the iteration disarms.
+/// Like a loop or a set, the iteration holds the port's claim. The mailbox or the bell is armed only when the port is empty. From
+/// then on, the armed word or a sender owns the signal's node, until a sender has woken the task or the iteration disarms.
 ///
-/// Not thread-safe: the task that iterates makes its calls one after the other. Any thread may release the last reference.
+/// The type is not thread-safe: the iterating task makes its calls one after the other. Any thread may release the last reference.
 @usableFromInline
 final class PortReception {
     /// The port itself, which the iteration retains.
@@ -11,7 +11,7 @@ final class PortReception {
     private let core: PortCore
     private let bell = TaskBell()
 
-    /// The signal that the empty port is armed with; nil once the iteration has ended.
+    /// The signal that the empty port is armed with; nil after the iteration has ended.
     private var signal: ReadyNode?
     /// True from the arming until a sender has woken the task.
     private var isArmed = false
@@ -53,8 +53,8 @@ final class PortReception {
                 continue
             }
             if core.isSignalPort {
-                // Armed before the element is returned, so that a ring in the meantime is not lost. The only other mail of such
-                // a port is notices, which stay in the mailbox.
+                // The bell is armed before the element is returned, so that a ring in the meantime is not lost. The only other mail
+                // of such a port is notices, which stay in the mailbox.
                 isArmed = true
                 if core.bell.arm(with: signal.retainedNode()) { return Node.Slot(signal.node) }
                 continue
@@ -72,7 +72,7 @@ final class PortReception {
         while let node = core.next {
             let taken = core.take(from: node)
             if node.mark == .noSenders {
-                // No handler waits for the notice here. The next call of `onNoSenders` asks for one again.
+                // No handler waits for the notice here. The next call of `onNoSenders` requests a new notice.
                 _ = core.noSendersNoticeArrives(isWanted: false)
                 node.freeStandalone()
                 continue
@@ -83,7 +83,7 @@ final class PortReception {
         return nil
     }
 
-    /// Releases the node of the message, if the message was the last one in it.
+    /// Releases the node of the message, if the message was the last message in the node.
     @usableFromInline
     func finishTaking() {
         guard let taken else { return }
@@ -108,7 +108,7 @@ final class PortReception {
 final class TaskBell: SignalReceiver {
     private enum State: Sendable {
         case quiet
-        /// The bell was rung, and no task has waited since.
+        /// The bell was rung, and no task has waited since then.
         case rung
         /// A task waits.
         case awaited(OneShot<Bool>)

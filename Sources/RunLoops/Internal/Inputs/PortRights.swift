@@ -5,9 +5,9 @@
 struct PortRights: Sendable {
     /// The state of the notice that the last send right was released.
     private enum Notice {
-        /// The receiver has not asked for a notice.
+        /// The receiver has not requested a notice.
         case notRequested
-        /// The receiver has asked for a notice, and none is due yet.
+        /// The receiver has requested a notice, which is not due yet.
         case requested
         /// A notice is in the port's queue.
         ///
@@ -17,12 +17,12 @@ struct PortRights: Sendable {
         case ended
     }
 
-    /// An action that the caller must perform once it holds no lock.
+    /// An action that the caller must perform after it has released its locks.
     enum Action {
         case nothing
-        /// Queues a notice in the port, behind everything that the rights have sent.
+        /// Queues a notice in the port, behind all messages that the rights have sent.
         case queueNotice
-        /// Calls the receiver's handler, because a notice has arrived that is still true.
+        /// Calls the receiver's handler, because a notice has arrived that is not stale.
         case callHandler
     }
 
@@ -36,7 +36,7 @@ struct PortRights: Sendable {
     /// The number of send-once rights that are neither used nor destroyed.
     private(set) var sendOnceRights = 0
 
-    /// The number of send rights that were ever made.
+    /// The total number of send rights that have been made.
     ///
     /// A notice is about one value of this number. If the number has grown when the notice arrives, the notice is stale.
     private var made = 0
@@ -71,7 +71,7 @@ struct PortRights: Sendable {
 
     // MARK: - The receiver
 
-    /// Asks for a notice.
+    /// Requests a notice.
     ///
     /// If no send right is left, and no notice has reported that, a notice is due at once.
     mutating func requestNotice() -> Action {
@@ -87,12 +87,12 @@ struct PortRights: Sendable {
     mutating func cancelNotice() {
         switch notice {
         case .requested: notice = .notRequested
-        // The notice in the queue still arrives. It is then ignored.
+        // A queued notice still arrives, and is ignored then.
         case .notRequested, .queued, .ended: break
         }
     }
 
-    /// Records that the notice has come to the head of the queue.
+    /// Records that the notice has reached the head of the queue.
     ///
     /// - Parameter isWanted: True if the receiver now has a handler for the notice.
     /// - Returns: The action that the caller must perform.
@@ -105,7 +105,8 @@ struct PortRights: Sendable {
             }
             notice = .requested
             if madeThen != made {
-                // Rights were made since. If they were released too, everything that they sent comes before the next notice.
+                // Rights have been made since then. If these rights were released, too, all their messages arrive before the next
+                // notice.
                 return queueIfDue()
             }
             reportedMade = made
@@ -118,7 +119,7 @@ struct PortRights: Sendable {
     /// Ends the notices, because the port has ended.
     mutating func end() { notice = .ended }
 
-    /// True once the port has ended and sends no more notices.
+    /// True after the port has ended, when it sends no more notices.
     var hasEnded: Bool {
         switch notice {
         case .ended: true

@@ -9,25 +9,25 @@ final class PortSetCore: Sendable {
 
     /// The ready members, and the gates of the waiting threads.
     ///
-    /// Guarded by a leaf lock, which senders take as well.
+    /// The state is guarded by a leaf lock, which senders take as well.
     private let line = Guarded(Line())
 
     /// The lock that a thread holds while it acts as the receiver of members: while it takes out a message, adds a member or
     /// removes one.
     ///
-    /// It is not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes
-    /// the senders. To send, a thread never needs this lock, only that of `line`. No user code runs under this lock.
+    /// This is not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes the
+    /// senders. A sender never takes this lock, only the lock of `line`. No user code runs under this lock.
     private let receiving = Guarded(())
 
-    /// The identifier of the thread that received last; 0 if none has.
+    /// The identifier of the thread that received last; 0 if no thread has received.
     private let server = Atomic<UInt>(0)
 
     /// The state guarded by the lock of `line`, which also guards `isReady` and `isDetached` of the members.
     private struct Line: @unchecked Sendable {
         var members: [ObjectIdentifier: Member] = [:]
-        /// The members with something to receive, in the order in which they are served.
+        /// The members with messages or an end to receive, in the order in which they are served.
         var ready = Deque<Member>()
-        /// The gates of the waiting threads; the first to come is the first to be woken.
+        /// The gates of the waiting threads, which are woken first come, first served.
         var waiting = Deque<ThreadGate>()
 
         mutating func append(_ member: Member) {
@@ -90,7 +90,7 @@ final class PortSetCore: Sendable {
     ///
     /// Called under the lock of `receiving`.
     ///
-    /// - Returns: The gates of threads to wake, because there is no member left to wait for.
+    /// - Returns: The gates of the threads to wake if no member is left.
     private func detach(_ member: Member) -> Deque<ThreadGate> {
         let released: Deque<ThreadGate> = line.withLock { line in
             line.members.removeValue(forKey: ObjectIdentifier(member.core))
@@ -105,7 +105,7 @@ final class PortSetCore: Sendable {
         return released
     }
 
-    /// Finishes the removal of a member, once no lock is held.
+    /// Finishes the removal of a member, after all locks were released.
     private func didDetach(_ member: Member, _ released: Deque<ThreadGate>) {
         member.core.destroyWhatIsLeft()
         for gate in released { gate.open() }
@@ -113,7 +113,7 @@ final class PortSetCore: Sendable {
 
     // MARK: - Receiving
 
-    /// Queues a member that has something to receive or has ended, and wakes a thread.
+    /// Queues a member that has messages or has ended, and wakes a thread.
     func becameReady(_ member: Member) {
         let gate = line.withLock { line in
             line.append(member)
@@ -122,7 +122,7 @@ final class PortSetCore: Sendable {
         gate?.open()
     }
 
-    /// The result of one try to take a message.
+    /// The result of one attempt to take a message.
     private enum Finding {
         case message(Member, Member.Taken)
         case ended(Member, Deque<ThreadGate>)
@@ -163,8 +163,8 @@ final class PortSetCore: Sendable {
             if isEmpty { throw .noMembers }
             if !mayWait { throw .timedOut }
             if gate.wait(until: deadline) { continue }
-            // The thread that made a member ready may have chosen this thread to wake at the same moment. Check once more,
-            // because no other thread was woken for that message.
+            // At the same moment, the thread that made a member ready can have chosen this thread to wake. Check once more, because
+            // no other thread was woken for that message.
             line.withLock { $0.waiting.removeAll { $0 === gate } }
             mayWait = false
         }
@@ -178,9 +178,9 @@ final class PortSetCore: Sendable {
             while true {
                 let member: Member? = line.withLock { line in
                     guard let member = line.ready.popFirst() else { return nil }
-                    // Cleared before the member is armed, because from then on a sender may queue the member again.
+                    // The flag is cleared before the member is armed, because from then on a sender can queue the member again.
                     member.isReady = false
-                    // Another thread may take the message of the next ready member.
+                    // Another thread can take the message of the next ready member.
                     if !line.ready.isEmpty && next == nil { next = line.waiting.popFirst() }
                     return member
                 }

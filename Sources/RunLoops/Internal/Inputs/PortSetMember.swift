@@ -1,4 +1,4 @@
-/// A port's place in a set, independent of the type that its messages are received as.
+/// A port's place in a set, independent of the type of the elements.
 ///
 /// `@unchecked Sendable`: the comment on each mutable property says which of the set's two locks guards it.
 @usableFromInline
@@ -12,15 +12,15 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
 
     /// True while the member is in the set's queue of ready members.
     ///
-    /// Guarded by the lock of that queue.
+    /// This is guarded by the lock of that queue.
     var isReady = false
-    /// True before the member joins the set, and after it has left.
+    /// True before the member joins the set, and after it has left the set.
     ///
-    /// Guarded by the lock of the set's queue of ready members.
+    /// This is guarded by the lock of the set's queue of ready members.
     var isDetached = true
     /// The signal that the empty port is armed with; nil while the port is not in the set.
     ///
-    /// Guarded by the lock of `receiving`.
+    /// This is guarded by the lock of `receiving`.
     private var signal: ReadyNode?
 
     init(_ port: any AnyObject & Sendable, _ core: PortCore, reportsEnd: Bool, _ set: PortSetCore) {
@@ -37,7 +37,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     enum Taken {
         /// A signal.
         ///
-        /// Its node carries nothing, and does not belong to the receiver.
+        /// Its node carries no message, and does not belong to the receiver.
         case signal(Node)
         case message(Node)
         case beyondLimit(Node)
@@ -46,10 +46,10 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
 
 /// A member with the function that turns its messages into elements.
 ///
-/// A subclass, so that the rest of the code is not generic.
+/// This is a subclass, so that the rest of the code is not generic.
 @usableFromInline
 final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable {
-    /// The element that is received once the port has ended; nil for none.
+    /// The element that is received after the port has ended; nil for no element.
     let end: Element?
     private let element: @Sendable (Node) -> Element
 
@@ -76,14 +76,14 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
     }
 }
 
-// The operations of a port's receiver. Called under the lock of `receiving`.
+// The operations of a port's receiver. They are called under the lock of `receiving`.
 extension PortSetMember {
     /// Prepares the member to receive, by making the signal.
     func begin() { signal = ReadyNode(to: self) }
 
     /// Arms the mailbox or the bell.
     ///
-    /// - Returns: False if there is a message already or the port has ended, so that no sender will signal.
+    /// - Returns: False if there is already a message, or the port has ended, so that no sender will signal.
     func arm() -> Bool {
         guard let signal else { return false }
         if core.isSignalPort {
@@ -99,12 +99,12 @@ extension PortSetMember {
 
     /// Takes one message out, and arms the mailbox or the bell again.
     ///
-    /// - Returns: The message, if there was one; and true if there is already more to receive, so that no sender will signal.
+    /// - Returns: The message, if there was a message; and true if there is already more to receive, so that no sender will signal.
     func take() -> (taken: Taken?, hasMore: Bool) {
         guard let signal else { return (nil, false) }
         if core.isSignalPort {
-            // Armed before the signal is used, so that a ring in the meantime is not lost. The only other mail of such a port
-            // is notices, which stay in the mailbox.
+            // The bell is armed before the signal is used, so that a ring in the meantime is not lost. The only other mail of such
+            // a port is notices, which stay in the mailbox.
             let wasRung = core.bell.arm(with: signal.retainedNode())
             return (wasRung ? .signal(signal.node) : nil, core.isClosed)
         }
@@ -130,7 +130,7 @@ extension PortSetMember {
 
     /// Discards a notice.
     ///
-    /// A port in a set has no handler for the notice. The next call of `onNoSenders` asks for one again.
+    /// A port in a set has no handler for the notice. The next call of `onNoSenders` requests a new notice.
     private func dropNotice(_ node: Node) {
         _ = core.noSendersNoticeArrives(isWanted: false)
         node.freeStandalone()

@@ -1,6 +1,6 @@
 /// The inputs of one loop that other threads make ready: manual sources, and ports.
 ///
-/// It owns the queues in which ready inputs wait to be served, and the stack of ports whose handlers are being called.
+/// This object owns the queues in which ready inputs wait to be served, and the stack of ports whose handlers are being called.
 ///
 /// > Thread safety: the loop's own thread only.
 final class ReadyInputs {
@@ -11,8 +11,7 @@ final class ReadyInputs {
 
     /// The ports whose handlers are on the stack, outermost first.
     ///
-    /// Changed for each port that is served, so it is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the
-    /// reason.
+    /// The stack is stored without exclusivity checks because each served port changes it; see ``ExclusivityUnchecked``.
     private let serving = ExclusivityUnchecked<[ReadyNode]>([])
 
     init(_ members: LoopMembers) { self.members = members }
@@ -24,7 +23,7 @@ final class ReadyInputs {
 
     /// Queues a signalled input to be served.
     func becameReady(_ signal: ReadyNode) {
-        // The input may have left the loop since.
+        // The input can have left the loop since the signal was sent.
         if signal.input == nil { return }
         switch signal.step {
         case .manualSources: manualSources.append(signal)
@@ -62,8 +61,8 @@ final class ReadyInputs {
 
     /// Serves the inputs of one step, each once, as far as the step's budget allows.
     ///
-    /// The inputs that it does not reach stay in front. If they were moved to the back unserved, an input that always has more
-    /// would keep them from ever being reached.
+    /// Inputs beyond the budget stay in front. If they were moved to the back unserved, an input that always has more messages
+    /// could starve them.
     private func serve(_ queue: ReadyQueue) -> Bool {
         var budget = Budget()
         var handled = false
@@ -85,7 +84,7 @@ final class ReadyInputs {
         ports.modeDidChange()
     }
 
-    /// Forgets the queued inputs, because the loop has ended.
+    /// Clears the queues, because the loop has ended.
     func end() {
         manualSources.removeAll()
         ports.removeAll()
@@ -96,13 +95,13 @@ final class ReadyInputs {
     /// Adds an input to a mode, or to the common modes.
     func add(_ input: any SignalledInput, to mode: RunLoop.Mode) {
         let isNew = input.membership.loop == nil
-        // The input may have been set aside because it was not in this mode.
+        // The input can have been set aside because it was not in this mode.
         if members.add(input, to: mode) && !isNew { modesDidChange() }
     }
 
     /// Records that a port's handlers are about to be called.
     func beginServing(_ signal: ReadyNode) { serving.value.append(signal) }
 
-    /// Records that the innermost port was served.
+    /// Records that the handlers of the innermost port have returned.
     func endServing() { serving.value.removeLast() }
 }

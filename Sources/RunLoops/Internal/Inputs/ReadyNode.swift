@@ -1,13 +1,13 @@
 /// The signal of an input that other threads make ready: a port or a manual source in a loop, or a port in a set.
 ///
-/// The signal's node is part of it and is sent to the loop each time the input becomes ready, so sending allocates nothing. The
-/// holder of the node may send it, and holds one reference to the signal. The holder is first the word that is armed with the
-/// node, then the sender that replaced that word, then the loop's mailbox. There is only one such reference at a time, so the
-/// node is never in two lists.
+/// The signal owns its node, which is sent to the loop each time the input becomes ready, so sending allocates nothing. The holder
+/// of the node can send it, and holds one reference to the signal. The holder is first the word that is armed with the node, then
+/// the sender that replaced that word, then the loop's mailbox. There is only one such reference at a time, so the node is never in
+/// two lists.
 ///
-/// `@unchecked Sendable`: other threads touch only the constants; if the destination is a loop, they touch only the node,
-/// because the signal's cache line belongs to the loop. For a port in a set, the properties and functions marked as the loop's
-/// thread's belong to the thread that has the node, or that is about to arm with it.
+/// `@unchecked Sendable`: other threads touch only the constants; if the destination is a loop, they touch only the node, because
+/// the signal's cache line belongs to the loop. For a port in a set, the members that only the loop's thread may use belong to the
+/// thread that has the node, or is about to arm with the node.
 final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination
@@ -24,28 +24,28 @@ final class ReadyNode: @unchecked Sendable {
     @safe
     private struct Link: BitwiseCopyable {
         let signal: Unmanaged<ReadyNode>
-        /// Nil if the receiver is not a loop.
+        /// The handle of the loop; nil if the receiver is not a loop.
         let handle: Unmanaged<LoopHandle>?
     }
 
     /// The step of the pass that serves the input; nil if the receiver is not a loop.
     let step: SignalledStep?
 
-    /// The input that becomes ready; nil once it has left the loop.
+    /// The input that becomes ready; nil after it has left the loop.
     ///
-    /// Only the loop's thread may use it.
+    /// Only the loop's thread may use this.
     var input: (any SignalledInput)?
     /// True if the signal is queued to be served.
     ///
-    /// Only the loop's thread may use it.
+    /// Only the loop's thread may use this.
     var isQueued = false
-    /// True if another thread may send the node.
+    /// True if another thread can send the node.
     ///
-    /// The node will then arrive at the loop, and until it does, the input must be neither served nor armed. Otherwise a run
-    /// inside a handler could find a message that a sender has queued but not yet announced, and could arm with a node that is
-    /// on its way.
+    /// While this is true, the input must be neither served nor armed; it becomes false when the node arrives at the loop.
+    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced, and could arm with a
+    /// node that is being sent.
     ///
-    /// Only the loop's thread may use it.
+    /// Only the loop's thread may use this.
     private(set) var isOut = false
 
     convenience init(handle: LoopHandle, input: any SignalledInput) {
@@ -90,7 +90,7 @@ final class ReadyNode: @unchecked Sendable {
     ///
     /// Only the loop's thread may call this.
     static func takeRetained(_ node: Node) -> ReadyNode {
-        // Safe: the node is that of a signal, and comes with the reference of `retainedNode`.
+        // Safe: the node belongs to a signal, and is accompanied by the reference of `retainedNode`.
         let signal = unsafe node.peek(Link.self).signal.takeRetainedValue()
         signal.isOut = false
         return signal
@@ -98,13 +98,13 @@ final class ReadyNode: @unchecked Sendable {
 
     /// Sends the node to its loop, or notifies its set or task.
     ///
-    /// Any thread may call this. The caller hands over the reference that accompanies the node.
+    /// Any thread can call this. The call takes over the reference that accompanies the node.
     static func send(_ node: Node) {
         racePoint(.sendsSignal)
         let link = node.peek(Link.self)
-        // Retained, because the loop may release the signal as soon as the node is sent.
+        // The handle is retained, because the loop can release the signal as soon as the node is sent.
         if let handle = unsafe link.handle?.takeUnretainedValue() {
-            // If the loop has ended, the input knows that, and no run waits for this signal.
+            // If the loop has ended, its inputs have left it, and no run waits for this signal.
             if !handle.send(Mailbox.Chain(node)) { unsafe link.signal.release() }
             return
         }

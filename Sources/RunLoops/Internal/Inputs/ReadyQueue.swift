@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// Signalled inputs that wait to be served, first come, first served.
 ///
-/// Inputs that are not in the running mode are set aside until the mode changes, as blocks are.
+/// Like blocks, inputs that are not in the running mode are set aside until the mode changes.
 final class ReadyQueue {
     private let lines = ExclusivityUnchecked(Lines())
 
@@ -32,7 +32,7 @@ final class ReadyQueue {
     func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
-            // Read once, because each reading counts the references, which takes some 50 instructions.
+            // The property is read once, because each reading counts references, which takes some 50 instructions.
             let input = signal.input
             if let input, !input.isIn(mode) {
                 lines.value.setAside.append(signal)

@@ -1,6 +1,6 @@
 /// An input that is served because another thread has made it ready.
 protocol SignalledInput: LoopInput {
-    /// The place in a pass at which the input is served, which never changes.
+    /// The step of a pass that serves the input, which never changes.
     var step: SignalledStep { get }
 
     /// Serves the messages or signals that have arrived, as far as the budget allows.
@@ -30,7 +30,7 @@ enum SignalledStep {
     case ports
 }
 
-/// A source that is signalled by hand, as the inspector sees it.
+/// A manual source, for the inspector.
 protocol ManuallySignalledInput: SignalledInput {
     /// The place where the source was made.
     var origin: SourceLocation { get }

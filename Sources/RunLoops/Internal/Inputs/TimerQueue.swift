@@ -1,12 +1,12 @@
 /// The planned fires of a loop's timers, independent of any clock, thread or closure.
 ///
-/// A timer fires at its date or later. A timer with a tolerance may fire later by at most that much, so that several timers can
-/// share one wake-up. Timers that are due together fire in the order of their dates; those with equal dates fire in the order
-/// in which they were added.
+/// A timer fires at its date or later. A timer with a tolerance may be late by at most its tolerance, so that several timers can
+/// share one wake-up. Timers that are due together fire in the order of their dates; timers with equal dates fire in the order in
+/// which they were added.
 struct TimerQueue<Payload> {
     /// One planned fire.
     ///
-    /// A fire is stale as soon as its timer was removed or was given another date.
+    /// A fire is stale after its timer was removed or got another date.
     struct Fire: Hashable {
         fileprivate let slot: Int
         fileprivate let stamp: UInt64
@@ -22,13 +22,13 @@ struct TimerQueue<Payload> {
     private var freeSlots: [Int] = []
     /// Timers without a tolerance, by date.
     private var exact = IndexedHeap()
-    /// Timers with a tolerance, by the date from which they may fire; the next heap holds them by the date at which they must
-    /// fire.
+    /// Timers with a tolerance, by the earliest date at which they may fire; `lenientLatest` contains them by the date at which
+    /// they must fire.
     private var lenient = IndexedHeap()
     private var lenientLatest = IndexedHeap()
     private var nextSequence: UInt64 = 0
     private var nextStamp: UInt64 = 0
-    /// Used only inside ``collectDue(at:into:)``.
+    /// A buffer of ``collectDue(at:into:)``.
     private var dueSlots: [Int] = []
 
     /// The number of planned fires.
@@ -36,10 +36,9 @@ struct TimerQueue<Payload> {
 
     var isEmpty: Bool { exact.isEmpty && lenient.isEmpty }
 
-    /// The latest moment at which the loop may wake without any timer firing later than its tolerance allows; nil if no fire is
-    /// planned.
+    /// The latest moment at which the loop can wake without exceeding any timer's tolerance; nil if no fire is planned.
     ///
-    /// Inlined, because a call would copy the whole queue, twice in each pass.
+    /// The property is inlined, because a call would copy the whole queue, twice in each pass.
     var nextWake: Moment? {
         @inline(__always) get {
             switch (exact.first?.date, lenientLatest.first?.date) {
@@ -50,7 +49,7 @@ struct TimerQueue<Payload> {
         }
     }
 
-    /// Returns a number that orders a new timer after all earlier ones.
+    /// Returns a number that orders a new timer after all earlier timers.
     mutating func makeSequence() -> UInt64 {
         defer { nextSequence += 1 }
         return nextSequence
@@ -61,7 +60,7 @@ struct TimerQueue<Payload> {
     /// - Parameters:
     ///   - payload: The timer.
     ///   - date: The earliest moment at which the timer may fire.
-    ///   - tolerance: The number of nanoseconds after `date` that are still in time.
+    ///   - tolerance: The number of nanoseconds after `date` at which the fire is still in time.
     ///   - sequence: The timer's number, from ``makeSequence()``.
     /// - Returns: The fire, with which ``remove(_:)`` can remove it.
     mutating func add(_ payload: Payload, date: Moment, tolerance: Int64 = 0, sequence: UInt64) -> Fire {
@@ -98,9 +97,9 @@ struct TimerQueue<Payload> {
         return payload
     }
 
-    /// Appends the fires that are due to a list, in the order in which they are to happen.
+    /// Appends the due fires to a list, in the order in which the timers fire.
     ///
-    /// The fires stay planned. Remove each with ``remove(_:)`` when its turn comes, and skip it if it is stale.
+    /// The fires stay planned. Remove each fire with ``remove(_:)`` just before its handler is called, and skip it if it is stale.
     ///
     /// - Parameters:
     ///   - now: The current moment.
@@ -111,7 +110,7 @@ struct TimerQueue<Payload> {
         dueSlots.removeAll(keepingCapacity: true)
         exact.collectDue(at: now, into: &dueSlots)
         lenient.collectDue(at: now, into: &dueSlots)
-        // Usually there is only one.
+        // Usually only one fire is due.
         if dueSlots.count > 1 { dueSlots.sort { [slots] in slots[$0].key < slots[$1].key } }
         for slot in dueSlots { due.append(Fire(slot: slot, stamp: slots[slot].stamp)) }
         // Releases the memory that a burst has taken.

@@ -1,15 +1,15 @@
-/// The wait queue of a full port: the senders that wait for room, in the order in which they came.
+/// The wait queue of a full port: the senders that wait for room, first come, first served.
 ///
 /// Each operation takes constant time and allocates nothing.
 struct WaitingSenders {
-    /// A waiting thread or task, with the messages that it wants to send; or a handler that is called when there is room.
+    /// A waiting thread or task, with its unsent messages; or a handler that is called when there is room.
     ///
     /// `@unchecked Sendable`: the lock of the wait queue guards `state`; the links belong to the ``List`` that the sender is
     /// in.
     final class Sender: @unchecked Sendable {
         /// The messages to send; nil for a handler, which takes no room.
         let chain: Mailbox.Chain?
-        /// Called without a lock, once another thread has removed the sender from the wait queue.
+        /// Called without a lock, after another thread has removed the sender from the wait queue.
         let notify: @Sendable (Outcome) -> Void
 
         fileprivate var state = State.outside
@@ -31,7 +31,7 @@ struct WaitingSenders {
         case takenOut(Outcome)
     }
 
-    /// The reason that another thread has removed a sender from the wait queue.
+    /// The reason for which another thread has removed a sender from the wait queue.
     enum Outcome {
         case sent
         case closed
@@ -77,7 +77,7 @@ struct WaitingSenders {
         }
     }
 
-    /// Removes a sender that must not wait any longer.
+    /// Removes a sender whose wait is refused.
     ///
     /// - Returns: False if the sender was not in the wait queue.
     mutating func refuse(_ sender: Sender) -> Bool {
@@ -89,8 +89,8 @@ struct WaitingSenders {
 
     /// Removes a sender that stops waiting.
     ///
-    /// - Returns: The reason that another thread had already removed the sender. Nil if no other thread had; in that case the
-    ///   sender still owns its messages.
+    /// - Returns: The reason for which another thread has already removed the sender; nil if no other thread has removed it. After
+    ///   nil, the sender still owns its messages.
     mutating func leave(_ sender: Sender) -> Outcome? {
         switch sender.state {
         case .takenOut(let outcome): return outcome

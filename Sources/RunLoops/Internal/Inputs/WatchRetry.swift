@@ -1,21 +1,21 @@
 /// The retries of one loop for descriptors that the kernel has refused to watch.
 ///
-/// While there are such descriptors, each pass looks at all descriptors, and retries the refused ones once the pause is over.
+/// While there are such descriptors, each pass checks all descriptors, and retries the refused descriptors when the pause is over.
 struct WatchRetry {
     private var pause = ExponentialBackoff.rewatching
 
     /// The moment at which the next retry is due; `never` if no descriptor was refused.
     ///
-    /// A sleep of the loop ends at that moment at the latest.
+    /// The loop does not sleep beyond that moment.
     private(set) var moment = Moment.never
 
-    /// True if the current look at all descriptors retries the refused ones.
+    /// True if the current check of all descriptors retries the refused descriptors.
     private(set) var isDue = false
 
-    /// True if that look has found descriptors that stay unwatched.
+    /// True if that check has found descriptors that stay unwatched.
     private var foundSome = false
 
-    /// Begins a look at all descriptors of the loop.
+    /// Begins a check of all descriptors of the loop.
     mutating func beginLook() {
         foundSome = false
         isDue = moment == .never || Moment.now() >= moment
@@ -31,9 +31,9 @@ struct WatchRetry {
         if moment == .never { moment = Moment.now().advanced(by: pause.begin().nanosecondsRoundedUp) }
     }
 
-    /// Ends the look at all descriptors.
+    /// Ends the check of all descriptors.
     ///
-    /// - Returns: True if some of them stay unwatched.
+    /// - Returns: True if some descriptors stay unwatched.
     mutating func endLook() -> Bool {
         isDue = false
         if !foundSome {

@@ -2,29 +2,32 @@ internal import Glibc
 
 /// The descriptors that the sources of one loop watch, each with its trigger and its original open file.
 ///
-/// The original file is the one that the number stood for when the descriptor's first source joined the loop. Once a descriptor
-/// is closed, its number stands for another file as soon as it is given out again, and the file itself does not show the
-/// change: files of the kinds that are neither sockets nor pipes may share one inode, and a terminal that is opened again has
-/// its old inode. The kernel's epoll sets identify an entry by number and file together. So an epoll set that no thread waits
-/// for serves as the record: it has no entry for a number that was closed or that stands for another file by now.
+/// The original file is the file that the number referred to when the descriptor's first source joined the loop. After a descriptor
+/// was closed, the kernel can reuse its number for another file. The inode does not show this change: files that are neither
+/// sockets nor pipes can share one inode, and a terminal that is opened again has its old inode. The kernel's epoll sets identify
+/// an entry by number and file together. So an epoll set that no thread waits for serves as the record: it has no entry for a
+/// number that was closed or that now refers to another file.
 ///
 /// > Thread safety: the loop's own thread only.
 struct WatchedDescriptors {
     private struct Entry {
-        /// The trigger of all sources that watch the descriptor, because the kernel keeps only one per descriptor and loop.
+        /// The trigger of all sources that watch the descriptor.
+        ///
+        /// The kernel keeps only one trigger for each descriptor and loop.
         let trigger: DescriptorSource.Trigger
         var sources: Int
     }
 
     private var entries: [CInt: Entry] = [:]
 
-    /// The number of descriptors that more than one source watches; usually 0, in which case ``isShared(_:)`` needs no look-up.
+    /// The number of descriptors that more than one source watches.
+    ///
+    /// It is usually 0, and then ``isShared(_:)`` needs no look-up.
     private var shared = 0
 
-    /// An epoll set that contains each descriptor from when its first source joins the loop until its last one leaves, in any
-    /// mode.
+    /// An epoll set that contains each descriptor while at least one of its sources is in the loop, in any mode.
     ///
-    /// It is made with the loop's first source.
+    /// The set is made for the loop's first source.
     private var files: EpollSet?
 
     /// The answer to a source that wants to watch a descriptor.
@@ -32,15 +35,15 @@ struct WatchedDescriptors {
         case admitted
         /// Other sources of the loop watch the descriptor with another trigger.
         case otherTrigger
-        /// Other sources of the loop watch a file that had the descriptor's number before.
+        /// Other sources of the loop watch a file that had the same number before.
         case otherFile
     }
 
     /// Counts one more source of a descriptor, if the source is admitted.
     ///
     /// - Returns: The answer.
-    /// - Throws: `SystemError` if epoll refuses the descriptor. This check comes before libevent gets the descriptor, because
-    ///   libevent would write a warning of its own.
+    /// - Throws: `SystemError` if epoll refuses the descriptor. This check is made before libevent gets the descriptor, because
+    ///   libevent would report its own warning.
     mutating func join(
         _ descriptor: CInt, _ trigger: DescriptorSource.Trigger
     ) throws(SystemError) -> Admission {
@@ -51,8 +54,8 @@ struct WatchedDescriptors {
         do throws(SystemError) { try files.add(descriptor, [], token: 0) } catch {
             switch error.code {
             case EEXIST: break
-            // The other sources watched a file that epoll accepts, so their descriptor was closed, or its number is another
-            // file's now.
+            // The other sources watched a file that epoll accepts, so their descriptor was closed, or its number now refers to
+            // another file.
             case EBADF, EPERM: if known != nil { return .otherFile } else { throw error }
             default: throw error
             }
@@ -71,14 +74,14 @@ struct WatchedDescriptors {
     /// True if more than one source watches a descriptor.
     func isShared(_ descriptor: CInt) -> Bool { shared > 0 && (entries[descriptor]?.sources ?? 0) > 1 }
 
-    /// True if a descriptor's number still stands for the file that it stood for when its first source joined.
+    /// True if a descriptor's number still refers to the same file as when its first source joined.
     func holds(_ descriptor: CInt) -> Bool {
         guard let files else { return false }
         do throws(SystemError) { try files.change(descriptor, [], token: 0) } catch { return false }
         return true
     }
 
-    /// Counts one source of a descriptor less.
+    /// Removes one source of a descriptor from the count.
     ///
     /// - Returns: False if the descriptor had already been closed.
     mutating func leave(_ descriptor: CInt) -> Bool {

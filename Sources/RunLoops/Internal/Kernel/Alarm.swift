@@ -3,14 +3,14 @@ internal import Glibc
 
 /// The end of a loop's sleep at a moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
 ///
-/// The kernel's timer is set only when necessary: to a moment earlier than the one it is set to, or to the next moment once
-/// that one has passed. A moment that moves later is not passed on: one surplus wake-up costs less than a system call for every
-/// timer that is cancelled in time.
+/// The kernel's timer is set only when necessary: to an earlier moment, or to the next moment after the set moment has passed. The
+/// timer is not moved to a later moment, because one surplus wake-up costs less than a system call for every timer that is
+/// cancelled in time.
 package struct Alarm: ~Copyable {
     /// The descriptor of the timer; -1 once the alarm has ended.
     package private(set) var descriptor: CInt
 
-    /// The moment that the kernel is set to; `never` if it has passed, or none was set.
+    /// The moment that the kernel's timer is set to; `never` if it has passed, or no moment was set.
     private var armed = Moment.never
 
     package init() throws(SystemError) {
@@ -29,7 +29,7 @@ package struct Alarm: ~Copyable {
 
     /// Makes sure that a sleep ends no later than a moment.
     ///
-    /// - Returns: True if it took a system call.
+    /// - Returns: True if the call made a system call.
     package mutating func set(_ moment: Moment) -> Bool {
         if moment >= armed { return false }
         armed = moment
@@ -40,7 +40,7 @@ package struct Alarm: ~Copyable {
         setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
         // Safe: the kernel only reads our own value.
         if unsafe timerfd_settime(descriptor, CInt(TFD_TIMER_ABSTIME), &setting, nil) != 0 {
-            // An absolute time for our own timerfd is always accepted.
+            // The kernel always accepts an absolute time for a timerfd.
             fatalError("RunLoop: the descriptor that times a loop was closed by other code (errno \(errno))")
         }
         return true

@@ -2,10 +2,10 @@ internal import CThreads
 
 /// A signal that the process has given to one source, and the descriptors from which its arrivals are read.
 ///
-/// A signal reaches the source in one of two ways. If any thread accepts the signal, the handler runs there, and writes the
-/// signal to a pipe. If all threads block it, no handler ever runs, and the kernel keeps it until a signalfd reads it. So the
-/// signal is not lost, whichever threads block it, and the mask of no thread has to be changed: neither of one that runs
-/// already, nor the mask that other programs inherit.
+/// A signal reaches the source in one of two ways. If any thread accepts the signal, the signal handler runs there, and writes the
+/// signal to a pipe. If all threads block the signal, no signal handler runs, and the kernel keeps the signal until a signalfd
+/// reads it. So the signal is not lost, whichever threads block it. No thread's signal mask changes, nor the mask that other
+/// programs inherit.
 ///
 /// `@safe`: the descriptors belong to this value from `init` to `deinit`.
 @safe
@@ -13,15 +13,15 @@ struct CaughtSignal: ~Copyable {
     private let number: CInt
     private let descriptors: runloops_signal_descriptors
 
-    /// The source location at which the source of each caught signal was created.
+    /// The place where the source of each caught signal was made.
     private static let owners = ForkSafe<[CInt: SourceLocation]>([:])
 
-    /// Takes a signal.
+    /// Takes over a signal. ¶
     ///
     /// - Parameters:
     ///   - number: The number of the signal.
     ///   - origin: The place where the source is made.
-    /// - Throws: `SignalSourceError` if the signal cannot be taken; the call then changes nothing.
+    /// - Throws: `SignalSourceError` if the signal cannot be taken over; the call then changes nothing.
     init(_ number: CInt, for origin: SourceLocation) throws(SignalSourceError) {
         let owner = CaughtSignal.owners.withLock { owners in
             if let owner = owners[number] { return owner as SourceLocation? }
@@ -29,7 +29,7 @@ struct CaughtSignal: ~Copyable {
             return nil
         }
         if let owner { throw .taken(signal: number, madeAt: owner.description) }
-        // If the thread were cancelled from here on, the signal would stay taken.
+        // If the thread were cancelled from here on, the source would own the signal for good.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         let opened: runloops_signal_descriptors
@@ -51,11 +51,11 @@ struct CaughtSignal: ~Copyable {
     }
 
     deinit {
-        // If the thread were cancelled in here, the signal would stay taken.
+        // If the thread were cancelled in here, the source would own the signal for good.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
-        // The order matters: a handler must not write to a descriptor number that is in use again, and a new owner must not
-        // start before the end of the old one.
+        // The order matters: a signal handler must not write to a descriptor number that is in use again, and a new owner must not
+        // start before the old owner has ended.
         runloops_signal_stop(number)
         CaughtSignal.close(descriptors)
         CaughtSignal.giveUp(number)

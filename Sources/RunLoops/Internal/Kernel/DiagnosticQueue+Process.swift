@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension DiagnosticQueue {
-    /// The most lines that the process's queue holds.
+    /// The maximum number of lines that the process's queue holds.
     static let processCapacity = 256
 
     /// The queue of the process.
@@ -18,7 +18,7 @@ extension DiagnosticQueue {
 
     /// Reports a line, without blocking.
     ///
-    /// In a forked child it does nothing, because the writing thread exists only in the parent.
+    /// In a forked child the call does nothing, because the writing thread exists only in the parent.
     static func report(_ line: String, _ details: [String: String] = [:]) {
         if !Fork.isChild { process.append(DiagnosticReport(line, details)) }
     }

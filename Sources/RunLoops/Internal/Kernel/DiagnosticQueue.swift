@@ -1,7 +1,7 @@
 internal import CThreads
 internal import DequeModule
 
-/// One line for an operator, and its details under names of their own, for logs with separate fields.
+/// One line for an operator, and its details by name, for structured logs.
 package struct DiagnosticReport: Sendable {
     package let line: String
     package let details: [String: String]
@@ -33,7 +33,7 @@ final class DiagnosticQueue: Sendable {
         var hasThread = false
         /// The identifier of the thread while it runs; 0 otherwise.
         var thread: UInt = 0
-        /// The gates to open once the thread has nothing more to write.
+        /// The gates to open when no line is left.
         var drained: [ThreadGate] = []
     }
 
@@ -45,7 +45,7 @@ final class DiagnosticQueue: Sendable {
     var handler: Handler? {
         get { state.withLock { $0.handler } }
         set {
-            // The previous handler is destroyed outside the lock, because its captures are the program's.
+            // The previous handler is destroyed outside the lock, because that can run code of the program.
             let previous = state.withLock { state in
                 defer { state.handler = newValue }
                 return state.handler
@@ -99,7 +99,7 @@ final class DiagnosticQueue: Sendable {
         return true
     }
 
-    /// Writes lines until none is waiting.
+    /// Writes lines until no line is waiting.
     private func run() {
         state.withLock { $0.thread = UInt(runloops_thread_number()) }
         while let (report, handler) = takeNext() {
@@ -109,7 +109,7 @@ final class DiagnosticQueue: Sendable {
 
     /// Removes the next report from the queue.
     ///
-    /// - Returns: The report and its handler; nil if there is none, and the thread ends.
+    /// - Returns: The report and its handler; nil if there is no report, and the thread ends.
     private func takeNext() -> (report: DiagnosticReport, handler: Handler?)? {
         var drained: [ThreadGate] = []
         let next: (DiagnosticReport, Handler?)? = state.withLock { state in

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A set of watched descriptors behind one descriptor that a loop watches.
 ///
-/// The loop is not involved in changes of the set. So any thread may change it, and a change of the loop's mode costs the same
+/// The loop is not involved in changes of the set. So any thread can change the set, and a change of the loop's mode costs the same
 /// for any number of descriptors.
 ///
 /// > Thread safety: any thread.
@@ -12,7 +12,7 @@ package final class EpollSet: Sendable {
     /// The descriptor of the set, readable while a descriptor in the set is ready.
     package let descriptor: CInt
 
-    /// The readiness that a descriptor is watched for, or that is reported for it.
+    /// The readiness that a descriptor is watched for, or that a report contains.
     package struct Interest: OptionSet, Sendable {
         package let rawValue: UInt32
 
@@ -22,9 +22,9 @@ package final class EpollSet: Sendable {
         package static let reading = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         /// No more data will ever arrive.
         package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
-        /// Both directions are closed; always reported, whatever the interest.
+        /// Both directions are closed; always reported, with any interest.
         package static let closed = Interest(rawValue: EPOLLHUP.rawValue)
-        /// The socket has an error; always reported, whatever the interest.
+        /// The socket has an error; always reported, with any interest.
         package static let error = Interest(rawValue: EPOLLERR.rawValue)
         /// The end of the stream and errors, each reported once.
         package static let hangUpOnce = Interest(rawValue: EPOLLRDHUP.rawValue | EPOLLET.rawValue)
@@ -83,7 +83,7 @@ package final class EpollSet: Sendable {
 
     /// Appends a report for each descriptor that is ready now, without waiting.
     ///
-    /// No descriptor is reported twice before all others were reported.
+    /// No descriptor is reported twice before all other ready descriptors were reported.
     package func report(to reports: inout Deque<Report>) {
         // Safe: the kernel fills at most as many events as the buffer holds.
         unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in

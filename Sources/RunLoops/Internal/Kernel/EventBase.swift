@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A libevent base on epoll, without libevent's locks and timers.
 ///
-/// `@safe`: the pointer is libevent's own, from `init` to `end` or `deinit`, and never leaves the types of this file.
+/// `@safe`: the pointer is valid from `init` to `end` or `deinit`, and never leaves the types of this file.
 @safe
 struct EventBase: ~Copyable {
     /// The base; nil once it has ended.
@@ -22,7 +22,7 @@ struct EventBase: ~Copyable {
             throw SystemError(call: "event_config_new", code: ENOMEM)
         }
         defer { unsafe event_config_free(config) }
-        // Without locks, because one thread uses the base; without cached times, because no timer of libevent is used.
+        // The base has no locks, because one thread uses it, and no cached times, because no timer of libevent is used.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue))
         // Environment variables do not choose the backend.
@@ -40,25 +40,27 @@ struct EventBase: ~Copyable {
 
     deinit { if let pointer = unsafe pointer { unsafe event_base_free(pointer) } }
 
-    /// Closes the base's descriptors, after its last event was freed.
+    /// Closes the base's descriptors.
+    ///
+    /// All events of the base must have been freed before.
     mutating func end() {
         guard let ended = unsafe pointer else { return }
         unsafe pointer = nil
         unsafe event_base_free(ended)
     }
 
-    /// Finds which descriptors are ready, and calls the callbacks of their events.
+    /// Finds the ready descriptors, and calls the callbacks of their events.
     ///
-    /// Never inlined and never renamed: in a profile, the time below this symbol is idle time.
+    /// The method is never inlined, and keeps its name, because in a profile the time below this symbol is idle time.
     ///
     /// - Parameter blocking: True to sleep until a descriptor is ready.
     @inline(never)
     func wait(blocking: Bool) {
-        // `EVLOOP_ONCE` in both cases: without it libevent polls again until no descriptor is ready, which for a
-        // level-triggered descriptor with unread data is never.
+        // Both cases need `EVLOOP_ONCE`. Without it libevent polls again until no descriptor is ready, which never happens while a
+        // level-triggered descriptor has unread data.
         let flags = blocking ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK
         guard let pointer = unsafe pointer else { preconditionFailure("a loop that has ended does not wait") }
-        // Safe: the base is ours, used by one thread, and not inside one of its own callbacks.
+        // Safe: only this thread uses the base, and not inside a callback of the base.
         let result = unsafe event_base_loop(pointer, flags)
         if result < 0 {
             fatalError(
@@ -68,13 +70,13 @@ struct EventBase: ~Copyable {
     }
 }
 
-/// One descriptor of an event base, which the base may or may not be watching.
+/// One descriptor of an event base, watched or not watched.
 ///
-/// `@safe`: the event is ours from `init` to `deinit`; the owner keeps the base and the context for longer.
+/// `@safe`: the pointer is valid from `init` to `deinit`; the owner keeps the base and the context for longer.
 @safe
 struct Event: ~Copyable {
     private let pointer: OpaquePointer
-    /// The interest of the event, as libevent knows it.
+    /// The interest of the event in libevent's terms.
     private var interest: Int16 = 0
 
     /// Creates an event without a descriptor.
@@ -98,7 +100,7 @@ struct Event: ~Copyable {
 
     /// Assigns a descriptor to an event that is not watched.
     ///
-    /// The callback gets everything that the kernel reports; `runloops_watch_event` explains why.
+    /// The callback gets all readiness that the kernel reports; `runloops_watch_event` explains the reason.
     mutating func assign(
         _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
         callback: event_callback_fn

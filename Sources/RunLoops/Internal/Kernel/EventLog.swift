@@ -2,11 +2,11 @@ internal import CLibEvent
 
 /// The warnings of libevent.
 ///
-/// By default libevent would write them to standard error itself, on the loop's thread, and block while there is no room.
+/// By default libevent writes its warnings to standard error, on the loop's thread, and blocks while there is no room.
 enum EventLog {
-    /// Has libevent's warnings reported like those of the package.
+    /// Reports libevent's warnings like the package's reports.
     ///
-    /// Only once, because the callback belongs to the whole process.
+    /// This happens only once, because the callback belongs to the whole process.
     static func takeOver() { _ = isTaken }
 
     private static let isTaken: Bool = {

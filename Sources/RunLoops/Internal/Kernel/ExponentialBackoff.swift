@@ -16,7 +16,7 @@ package struct ExponentialBackoff: Hashable, Sendable {
         return next
     }
 
-    /// Starts again with the shortest pause, because a try has succeeded or is likely to.
+    /// Starts again with the shortest pause, because a try has succeeded or is likely to succeed.
     package mutating func reset() { next = shortest }
 
     /// The pause between two tries to watch descriptors that the kernel has refused to watch.

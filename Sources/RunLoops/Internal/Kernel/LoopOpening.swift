@@ -4,26 +4,28 @@ internal import Synchronization
 
 /// The opening of a loop's descriptors, by one thread at a time.
 ///
-/// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough
-/// descriptors are free, and no thread opens the descriptors of another loop between the check and the base. Other code of the
-/// process may still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call in the
-/// middle, and making the loop fails with an error, as if the kernel had refused.
+/// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough descriptors
+/// are free, and no thread opens the descriptors of another loop between the check and the base. Other code of the process can
+/// still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call, and making the loop fails
+/// with the same error as after a refusal by the kernel.
 ///
-/// This leaks an epoll set and some memory of libevent's, because only libevent knows the descriptor number of the set. Each
-/// leak doubles the number of descriptors that must be free beyond those that are needed, until the check always fails. So the
-/// number of leaks in the life of a process is at most the number of bits of its descriptor limit, plus two.
+/// This leaks an epoll set and some memory of libevent's, because only libevent knows the descriptor number of the set. Each leak
+/// doubles the number of additional descriptors that must be free, until the check always fails. So the number of leaks in the life
+/// of a process is at most the number of bits of its descriptor limit, plus two.
 ///
 /// > Thread safety: any thread.
 enum LoopOpening {
     private static let lock = Guarded(())
 
-    /// The number of descriptors that must be free beyond those that are needed; changed under the lock only.
+    /// The number of additional descriptors that must be free.
+    ///
+    /// It is changed under the lock only.
     private static let margin = Atomic(0)
 
-    /// Opens descriptors of a loop, while no other thread opens those of another loop.
+    /// Opens descriptors of a loop, while no other thread opens descriptors of another loop.
     ///
-    /// - Parameter body: Opens the descriptors. It makes system calls under the lock, because the result of the check for free
-    ///   descriptors holds only while the lock is held. It calls no handler and takes no other lock.
+    /// - Parameter body: Opens the descriptors. It makes system calls under the lock, because the check for free descriptors is
+    ///   valid only while the lock is held. It calls no handler and takes no other lock.
     /// - Returns: The result of the body.
     /// - Throws: The error of the body.
     static func serialize<Result>(
@@ -37,7 +39,7 @@ enum LoopOpening {
 
     /// Throws if this many descriptors, and the margin, cannot be opened now.
     ///
-    /// Called under the lock only.
+    /// The caller holds the lock.
     static func requireDescriptors(_ count: Int) throws(SystemError) {
         var opened: [CInt] = []
         defer { for descriptor in opened { close(descriptor) } }
@@ -48,7 +50,7 @@ enum LoopOpening {
 
     /// Records that a call of libevent was abandoned.
     ///
-    /// Called under the lock only.
+    /// The caller holds the lock.
     static func lostDescriptor() {
         margin.store(max(1, 2 * margin.load(ordering: .relaxed)), ordering: .relaxed)
     }

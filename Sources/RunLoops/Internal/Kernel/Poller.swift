@@ -3,13 +3,15 @@ internal import CLibEvent
 
 /// The sleep of a loop, until a sender writes, the loop's alarm fires, or a descriptor is ready.
 ///
-/// The callbacks of libevent only record which descriptors are ready. Handlers run after ``wait(until:)`` or ``poll()`` has
-/// returned. So a handler may wait again, and no user code ever runs inside libevent.
+/// The callbacks of libevent only record the ready descriptors. Handlers run after ``wait(until:)`` or ``poll()`` has returned. So
+/// a handler can wait again, and no user code ever runs inside libevent.
 final class Poller {
     // Properties are destroyed in this order, so an event is freed before its base.
     private var wakeupEvent: Event?
     private var alarmEvent: Event?
-    /// The base, stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
+    /// The base.
+    ///
+    /// It is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
     private let ownBase: ExclusivityUnchecked<EventBase>
     /// The alarm, which is set before each sleep.
     ///
@@ -18,23 +20,22 @@ final class Poller {
 
     /// True while the thread is in the kernel.
     ///
-    /// At the thread's end, true if the thread was cancelled in the kernel.
-    ///
-    /// In that case libevent's call has not returned, so libevent cannot be called again.
+    /// If this is true at the thread's end, the thread was cancelled in the kernel. libevent's call has not returned then, so
+    /// libevent cannot be called again.
     private(set) var isInKernel = false
 
-    /// The number of times that the kernel was polled.
+    /// The number of polls of the kernel.
     ///
-    /// A report is up to date if this number has not changed since.
+    /// A report is up to date if this number has not changed since the report.
     private(set) var asks: UInt64 = 0
 
     /// The number of descriptors of sources in the kernel's set.
     var watchCount = 0
 
-    /// Creates the kernel's objects; if that fails, leaves none open.
+    /// Creates the kernel's objects, or closes all of them if an object cannot be created.
     ///
     /// - Parameter wakeup: The descriptor that senders write to. It outlives the poller.
-    /// - Throws: `SystemError` if the kernel refuses one of them.
+    /// - Throws: `SystemError` if the kernel refuses an object.
     init(wakeup: CInt) throws(SystemError) {
         alarm = ExclusivityUnchecked(try Alarm())
         ownBase = ExclusivityUnchecked(try EventBase())
@@ -56,10 +57,10 @@ final class Poller {
     /// The base that events are made for.
     var base: EventBase { @inline(__always) _read { yield ownBase.value } }
 
-    /// Closes the kernel's objects, after all events of others were freed.
+    /// Closes the kernel's objects.
     ///
-    /// Called at the end of the thread, and not by `deinit`: if a handler ends the thread, or the thread is cancelled, the
-    /// references on its stack are never released.
+    /// All events of sources must have been freed before. The loop calls this at the end of the thread, instead of `deinit`: if a
+    /// handler ends the thread, or the thread is cancelled, the references on its stack are never released.
     func end() {
         wakeupEvent = nil
         alarmEvent = nil
@@ -69,22 +70,22 @@ final class Poller {
 
     /// Sleeps until a descriptor is ready, or at the latest until a moment.
     ///
-    /// - Returns: The number of system calls that it took.
+    /// - Returns: The number of system calls that the call made.
     func wait(until moment: Moment) -> Int {
         let calls = alarm.value.set(moment) ? 2 : 1
         askKernel(blocking: true)
         return calls
     }
 
-    /// Records which descriptors are ready, with one system call and without sleeping.
+    /// Records the ready descriptors, with one system call and without sleeping.
     func poll() { askKernel(blocking: false) }
 
     /// Sets the alarm, so that ``findDescriptor(wakeup:)`` becomes readable no later than a moment.
     ///
-    /// - Returns: The number of system calls that it took.
+    /// - Returns: The number of system calls that the call made.
     func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }
 
-    /// Finds the descriptor that is readable while ``poll()`` has something to report.
+    /// Finds the descriptor that is readable while ``poll()`` has a report.
     ///
     /// - Parameter wakeup: The descriptor that the poller was made with.
     /// - Returns: The descriptor, which the poller closes at its end.

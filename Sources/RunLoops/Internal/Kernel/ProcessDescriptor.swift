@@ -3,14 +3,14 @@ internal import Glibc
 
 /// A descriptor of one process.
 ///
-/// The process number alone would not do: once the process has been waited for, the number may belong to another one.
+/// The process ID is not sufficient: after a wait for the process, the ID can belong to another process.
 struct ProcessDescriptor: ~Copyable {
-    /// A pidfd: readable once the process has ended.
+    /// A pidfd, which is readable after the process has ended.
     let descriptor: CInt
     private let isChild: Bool
 
     init(_ processID: CInt) throws(SystemError) {
-        // The kernel sets close-on-exec by itself.
+        // The kernel sets close-on-exec for each pidfd.
         let opened = try systemCall("pidfd_open") { runloops_pidfd_open(processID) }
         descriptor = opened
         switch ProcessDescriptor.wait(for: opened, WEXITED | WNOHANG | CInt(WNOWAIT)) {
@@ -21,7 +21,7 @@ struct ProcessDescriptor: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Takes the status of a process that has ended, so that the kernel forgets the process.
+    /// Takes the status of a process that has ended, so that the kernel removes the process.
     ///
     /// - Returns: Nil if the process has not ended for its parent: an attached debugger gets the status first.
     func takeEnding() -> ProcessSource.Ending? {

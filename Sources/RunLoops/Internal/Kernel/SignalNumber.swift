@@ -7,7 +7,7 @@ struct SignalNumber: CustomStringConvertible {
 
     init(_ number: CInt) { self.number = number }
 
-    /// The reason why there can be no source for the signal; nil if there can.
+    /// The reason for which there is no source for the signal; nil if a source is possible.
     var refusal: String? {
         switch number {
         case SIGKILL, SIGSTOP: "\(self) cannot be handled by any program; choose another signal"
@@ -19,7 +19,7 @@ struct SignalNumber: CustomStringConvertible {
         }
     }
 
-    /// The names of the standard signals, by number from 1 on: those of Linux on x86 and ARM.
+    /// The names of the standard signals of Linux on x86 and ARM, by number from 1 on.
     private static let names = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
         "ALRM",
@@ -32,7 +32,7 @@ struct SignalNumber: CustomStringConvertible {
     private static let firstRealTime = runloops_first_real_time_signal()
     private static let lastRealTime = runloops_last_real_time_signal()
 
-    /// The name that programmers know, such as `SIGTERM`.
+    /// The usual name, such as `SIGTERM`.
     var description: String {
         switch number {
         case 1..<SignalNumber.afterStandard: "SIG\(SignalNumber.names[Int(number) - 1])"

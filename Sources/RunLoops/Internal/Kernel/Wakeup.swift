@@ -2,12 +2,12 @@ internal import CLibEvent
 internal import Glibc
 internal import Synchronization
 
-/// The end of a loop's sleep by any thread: an eventfd that is written, and read only if it is full.
+/// An eventfd with which any thread ends a loop's sleep.
 ///
-/// The loop polls ``descriptor`` edge-triggered: every write is an edge of its own, and the kernel keeps an edge from before
-/// the poll, so nothing has to be read back. The descriptor is closed when the loop's thread ends, or with this value if there
-/// was no such thread. A sender counts itself before it writes, and the end waits for the counted senders. So no sender writes
-/// to a descriptor number that is in use again for another file.
+/// The loop polls ``descriptor`` edge-triggered: every write is a separate edge, and the kernel keeps an edge from before the poll,
+/// so the eventfd is read only if it is full. The descriptor is closed when the loop's thread ends, or with this value if there was
+/// no such thread. A sender counts itself before it writes, and ``end()`` waits for the counted senders. So no sender writes to a
+/// descriptor number that is in use again for another file.
 ///
 /// > Thread safety: any thread.
 struct Wakeup: ~Copyable, Sendable {
@@ -19,7 +19,7 @@ struct Wakeup: ~Copyable, Sendable {
     /// The mark that is set when the loop's thread ends; after that no sender writes.
     private static let ended: UInt = 1 << 63
 
-    /// A gate that is open once no sender is about to write and none will write again.
+    /// A gate that is opened when no sender is about to write, and no sender will write again.
     private let allHaveWritten = ThreadGate()
 
     init() throws(SystemError) {
@@ -28,11 +28,11 @@ struct Wakeup: ~Copyable, Sendable {
 
     deinit { if senders.load(ordering: .acquiring) & Wakeup.ended == 0 { close(descriptor) } }
 
-    /// Closes the descriptor once the last counted sender has written.
+    /// Closes the descriptor after the last counted sender has written.
     ///
-    /// Called once, by the thread that ends the loop.
+    /// The thread that ends the loop calls this once.
     func end() {
-        // One word holds the mark and the count, so a sender that is not counted here finds the mark.
+        // One word contains the mark and the count, so a sender that is not counted here finds the mark.
         if senders.bitwiseOr(Wakeup.ended, ordering: .acquiringAndReleasing).oldValue != 0 {
             allHaveWritten.wait()
         }
@@ -41,27 +41,27 @@ struct Wakeup: ~Copyable, Sendable {
 
     /// Ends the loop's current or next sleep.
     ///
-    /// Does nothing if the loop has ended.
+    /// If the loop has ended, the call does nothing.
     ///
     /// - Parameter beforeWriting: Called by a test after the sender has counted itself and before it writes.
     func signal(beforeWriting: () -> Void = {}) {
-        // The write is a point at which a cancelled thread would end. This sender has taken the loop's arming already, so no
-        // other sender would wake the loop.
+        // A cancelled thread would end in the write. This sender has already disarmed the loop's mailbox, so no other sender would
+        // wake the loop.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         if senders.add(1, ordering: .acquiring).oldValue & Wakeup.ended == 0 {
             beforeWriting()
             writeAnyhow()
         }
-        // Releasing, so that the write comes before the close.
+        // The subtraction is releasing, so that the write comes before the close.
         if senders.subtract(1, ordering: .releasing).newValue == Wakeup.ended { allHaveWritten.open() }
     }
 
     private func writeAnyhow() {
         if write() { return }
         if errno == EAGAIN {
-            // The counter is full, after 2⁶⁴ − 1 writes or because of other code. Once this sender or another one has emptied
-            // it, it accepts the next write, which is an edge again.
+            // The counter is full, after 2⁶⁴ − 1 writes or because of other code. After this sender or another sender has emptied
+            // the counter, it accepts the next write, which is an edge again.
             var count: eventfd_t = 0
             // Safe: the kernel fills our own value.
             _ = unsafe eventfd_read(descriptor, &count)
