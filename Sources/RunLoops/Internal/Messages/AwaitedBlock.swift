@@ -1,4 +1,4 @@
-/// A block that a thread or task waits for, from the time it is given until its result is taken.
+/// A block that a thread or task waits for, until its result is taken.
 ///
 /// The loop's thread claims the decision of the result when it starts the block, so a block that has started cannot be
 /// cancelled.
@@ -7,11 +7,11 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
 
     /// Runs the block, unless it was cancelled.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may call this.
     ///
     /// - Parameters:
-    ///   - stack: The waits on the stack of the loop that runs the block. If the loop's thread ends in the middle of the block,
-    ///     this stack ends its waits.
+    ///   - stack: The waits on the stack of the loop that runs the block. If the loop's thread ends during the block, this stack
+    ///     ends the waits.
     ///   - block: The block.
     func run(on stack: WaitStack? = nil, _ block: () throws -> Result) {
         if !result.claim() { return }
@@ -28,15 +28,15 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     @discardableResult
     func cancel(_ error: any Error) -> Bool { result.decide(.failure(error)) }
 
-    /// True if the result is decided, so that the waiter need not wait.
+    /// True if the result is decided, so that no wait is necessary.
     var isDecided: Bool { result.isDecided }
 
     func threadHasEnded() { result.settle(.failure(PerformError.loopEnded)) }
 
     /// Blocks the thread until the block has returned, or was cancelled.
     ///
-    /// - Parameter deadline: The time at which the block is cancelled, unless it has started. A block that has started is waited
-    ///   for.
+    /// - Parameter deadline: The time at which the block is cancelled, unless it has started. If the block has started, the call
+    ///   waits for its end. ¶
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
     func outcome(before deadline: Moment) throws -> Result {
@@ -49,8 +49,8 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// - Parameters:
     ///   - deadline: The time at which the block is cancelled, unless it has started.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Gives the block to the loop. Called once, after the task has begun to wait; not called if the task was
-    ///     cancelled before that.
+    ///   - begin: Posts the block to the loop. It is called once, after the task has begun to wait, but not if the task was
+    ///     cancelled before.
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
     func outcome(
@@ -63,7 +63,9 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
         ).get()
     }
 
-    /// Ends the wait with `loopEnded` if the posted block, which alone holds this object, is destroyed without having run.
+    /// Ends the wait with `loopEnded` if the posted block is destroyed without having run.
+    ///
+    /// Only the posted block holds this object.
     final class Ticket: Sendable {
         let wait: AwaitedBlock
         init(_ wait: AwaitedBlock) { self.wait = wait }

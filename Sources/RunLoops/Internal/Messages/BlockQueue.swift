@@ -1,6 +1,6 @@
-/// A block on its way to a loop, with its modes and the place where it was given.
+/// A block that is sent to a loop, with its modes and its place in the source.
 ///
-/// It fits into a node.
+/// The struct fits into a node.
 struct BlockMessage {
     let body: () -> Void
     /// The modes in which the block may run; nil for the common modes, empty for every mode.
@@ -18,17 +18,17 @@ struct BlockQueue {
 
     /// True while an actor's job is on the stack.
     ///
-    /// While it is true, no other job of an actor may run, because actors rely on that. A run inside the job sets other jobs
+    /// No other job of an actor may run inside this job, because actors rely on that. A run inside the job sets the other jobs
     /// aside.
     private var isInsideJob = false
     /// True if a job was set aside because an actor's job is on the stack.
     private var holdsJobsBack = false
 
-    /// The number of blocks that were ever examined.
+    /// The total number of examined blocks.
     ///
-    /// The end of a sweep is a value of this count, which nested sweeps advance, too. If three blocks are in line, a sweep ends
-    /// at 3. If the first block runs the loop, and that run serves the other two, the count is at 3, and blocks that have
-    /// arrived meanwhile are left to the next sweep.
+    /// The end of a sweep is a value of this count, which nested sweeps advance, too. If three blocks wait, a sweep ends at 3. If
+    /// the first block runs the loop, and that run serves the other two blocks, the count is 3, and the next sweep serves blocks
+    /// that have arrived in the meantime.
     private(set) var examined = 0
 
     var isEmpty: Bool { queued.isEmpty }
@@ -41,10 +41,10 @@ struct BlockQueue {
     /// Removes and returns the node with the next block for a mode.
     ///
     /// - Parameters:
-    ///   - mode: The mode. Read only if a block names its modes, because copying a name costs some 50 instructions.
+    ///   - mode: The mode. It is read only if a block names its modes, because copying a name costs some 50 instructions.
     ///   - isCommon: True if the mode is common.
     ///   - end: The count at which the sweep ends.
-    /// - Returns: The node; nil if there is none before `end`.
+    /// - Returns: The node; nil if there is no such node before `end`.
     @inline(__always)
     mutating func next(
         in mode: @autoclosure () -> RunLoop.Mode?, isCommon: Bool, before end: Int
@@ -60,7 +60,7 @@ struct BlockQueue {
 
     /// Returns the node with the next job, for any mode.
     ///
-    /// Called when the loop ends. The blocks before the job are set aside.
+    /// The loop calls this when it ends. The blocks before the job are set aside.
     mutating func nextJob() -> Node? {
         while let node = queued.popFirst() {
             examined += 1
@@ -84,7 +84,7 @@ struct BlockQueue {
 
     /// True if a block waits for this mode.
     ///
-    /// Examines the blocks that have not been set aside.
+    /// This examines the blocks that have not been set aside.
     func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         var node = queued.first
         while let candidate = node {

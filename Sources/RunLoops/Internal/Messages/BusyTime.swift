@@ -2,16 +2,17 @@ internal import Synchronization
 
 /// The time for which a loop has been busy: in a run, and not waiting.
 ///
-/// The loop's thread writes it, with plain stores and only while it is measured. Any thread reads it.
+/// The loop's thread writes the time, with plain stores, and only while it is measured. Any thread can read it.
 struct BusyTime: ~Copyable, Sendable {
-    /// Twice the nanoseconds; while the loop is busy, twice the nanoseconds less the moment at which it became so, plus 1.
+    /// The nanoseconds, shifted left by one bit.
     ///
-    /// One word, so that a reader never sees a period counted twice or not at all.
+    /// While the loop is busy, the moment at which it became busy is subtracted from the nanoseconds, and bit 0 is set. This is one
+    /// word, so that a reader never sees a period counted twice or not at all.
     private let word = Atomic<Int64>(0)
     /// The moment at which the loop became busy, or 0.
     private let beginning = Atomic<Int64>(0)
 
-    /// Begins a period, unless one is going on.
+    /// Begins a period, unless a period is under way.
     func begin(at now: @autoclosure () -> Moment) {
         let before = word.load(ordering: .relaxed)
         if before & 1 == 1 { return }
@@ -20,7 +21,7 @@ struct BusyTime: ~Copyable, Sendable {
         word.store((before >> 1 &- now.nanoseconds) << 1 | 1, ordering: .relaxed)
     }
 
-    /// Ends the period that is going on, if there is one.
+    /// Ends the period that is under way, if there is one.
     func end(at now: @autoclosure () -> Moment) {
         let before = word.load(ordering: .relaxed)
         if before & 1 == 0 { return }
@@ -28,7 +29,7 @@ struct BusyTime: ~Copyable, Sendable {
         word.store((before >> 1 &+ now().nanoseconds) << 1, ordering: .relaxed)
     }
 
-    /// The nanoseconds until a moment, the period that is going on included.
+    /// The nanoseconds until a moment, including the period that is under way.
     func nanoseconds(at now: Moment) -> Int64 {
         let word = word.load(ordering: .relaxed)
         return word & 1 == 0 ? word >> 1 : max(0, word >> 1 &+ now.nanoseconds)

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The counts of a loop.
 ///
-/// Only the loop's own thread writes them, with plain stores. Any thread reads them.
+/// Only the loop's own thread writes the counts, with plain stores. Any thread can read them.
 struct Counters: ~Copyable, Sendable {
     let passes = Counter()
     let wakeUps = Counter()
@@ -14,7 +14,7 @@ struct Counters: ~Copyable, Sendable {
     let timerFires = Counter()
     /// Nodes that the loop has taken out of its mailbox.
     let takenNodes = Counter()
-    /// Blocks, parcels and jobs that the loop has put in line; the next counter counts those of them that have been run.
+    /// Blocks, parcels and jobs that the loop has put in line; `blocks` counts how many of these have run.
     let takenBlocks = Counter()
     let blocks = Counter()
     let busyTime = BusyTime()
@@ -25,13 +25,13 @@ extension Counters {
     var messages: Int { portMessages.value &+ blocks.value }
 }
 
-/// The handler that took longest, and where it was made.
+/// The handler with the longest call, and the place where it was made.
 struct LongestHandler {
     let nanoseconds: Int64
     let origin: SourceLocation
 }
 
-/// A number that one thread counts up and others may read.
+/// A number that one thread increases and any thread can read.
 package struct Counter: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
 
@@ -39,6 +39,6 @@ package struct Counter: ~Copyable, Sendable {
 
     package var value: Int { count.load(ordering: .relaxed) }
 
-    /// Adds without a locked instruction: there is one writer.
+    /// Adds a number, without a locked instruction, because there is only one writer.
     package func add(_ number: Int = 1) { count.store(value &+ number, ordering: .relaxed) }
 }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// A mailbox that holds no messages, only the fact that it was rung: any number of rings are one signal.
+/// A mailbox without messages: any number of rings are one signal.
 ///
-/// Like ``Mailbox``, it is one word that carries the receiver's sleep state, too. A ring of an armed bell gives the caller the
-/// node that the bell was armed with, and so the duty to signal the receiver. Any other ring costs one exchange.
+/// Like ``Mailbox``, the bell is one word that also carries the receiver's sleep state. A ring of an armed bell returns the node
+/// that the bell was armed with to the caller, which must then signal the receiver. Any other ring costs one exchange.
 ///
-/// > Thread safety: ``ring()`` and ``nudge()`` from any thread; the rest from the receiver's thread only.
+/// > Thread safety: ``ring()`` and ``nudge()`` from any thread; all other members from the receiver's thread only.
 struct Doorbell: ~Copyable, Sendable {
     private static let quiet: UInt = 0
     private static let rung: UInt = 1
@@ -19,13 +19,13 @@ struct Doorbell: ~Copyable, Sendable {
     ///
     /// - Returns: The node that the bell was armed with, which the caller now owns; nil if the bell was not armed.
     func ring() -> Node? {
-        // Written even if the bell was rung already. A load alone would be cheaper, and wrong: the receiver that answers this
-        // ring might then not see the caller's earlier stores.
+        // The word is written even if the bell was rung already. A load alone would be cheaper, but wrong: the receiver that
+        // answers this ring could then miss the caller's earlier stores.
         racePoint(.rings)
         return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
-    /// Makes the receiver check for work, as a ring does, without ringing.
+    /// Makes the receiver check for work, without ringing the bell.
     ///
     /// - Returns: The node that the bell was armed with, which the caller now owns; nil if the bell was not armed.
     func nudge() -> Node? {
@@ -33,8 +33,8 @@ struct Doorbell: ~Copyable, Sendable {
         var seen = word.load(ordering: .relaxed)
         while true {
             racePoint(.nudgeExchanges)
-            // A ring stays a ring, because the receiver that answers it looks as well. It is written again for the reason given
-            // in `ring`.
+            // A ring stays a ring, because the receiver that answers the ring checks for work as well. The ring is written again
+            // for the reason in `ring`.
             let desired = seen == Doorbell.rung ? Doorbell.rung : Doorbell.nudged
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen, desired: desired,
@@ -46,7 +46,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// True if the bell was nudged or rung since it was last armed.
     ///
-    /// Both are read in one load: between two loads, a nudge could become a ring, and neither would be seen.
+    /// Both states are read in one load: between two loads, a nudge could become a ring, and both loads would miss it.
     var isNudgedOrRung: Bool {
         racePoint(.bellLooks)
         let seen = word.load(ordering: .acquiring)
@@ -56,9 +56,9 @@ struct Doorbell: ~Copyable, Sendable {
     /// True if the bell was rung since it was last armed.
     var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
-    /// Answers a ring, or arms a quiet bell, whose next ring then returns the node.
+    /// Answers a ring, if there is one, and arms the bell, whose next ring then returns the node.
     ///
-    /// After that, the receiver sees all stores that senders made before they rang.
+    /// After the call, the receiver sees all stores that senders made before they rang.
     ///
     /// - Returns: True if there was a ring to answer.
     @discardableResult
@@ -72,7 +72,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// Arms the bell unless it was rung or nudged.
     ///
-    /// - Returns: False if it was rung or nudged.
+    /// - Returns: False if the bell was rung or nudged.
     func armUnlessRung(with node: Node) -> Bool {
         let armed = unsafe UInt(bitPattern: node.address) | Doorbell.armedBit
         racePoint(.bellArmsUnlessRung)

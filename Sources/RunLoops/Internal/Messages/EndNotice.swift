@@ -1,9 +1,9 @@
 /// The end of a thread, and the threads and tasks that wait for it.
 final class EndNotice: Sendable {
-    /// The waits; nil once the thread has ended.
+    /// The waits; nil after the thread has ended.
     private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])
 
-    /// Ends all waits, and from then on every new wait at once.
+    /// Ends all waits, and makes every later wait end at once.
     func post() {
         let waiting = waits.withLock { waits in
             defer { waits = nil }
@@ -12,7 +12,7 @@ final class EndNotice: Sendable {
         for wait in (waiting ?? [:]).values { wait.decide(true) }
     }
 
-    /// Blocks the calling thread until the other one has ended.
+    /// Blocks the calling thread until the other thread has ended.
     ///
     /// - Returns: False if the deadline passed first.
     func wait(until deadline: Moment) -> Bool {

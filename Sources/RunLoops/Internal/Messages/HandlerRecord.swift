@@ -1,26 +1,26 @@
 internal import Synchronization
 
-/// A record of the handler that a loop is calling, from which another thread can tell that a handler does not return.
+/// A record of the handler that a loop is calling, from which another thread can detect a handler that does not return.
 ///
-/// The loop's thread writes it, with plain stores and only while a watchdog watches. Any thread reads it. The loop does not
-/// read the clock for it: a watchdog looks twice.
+/// The loop's thread writes the record, with plain stores, and only while a watchdog watches. Any thread can read it. The loop does
+/// not read the clock for the record, because a watchdog measures the time between two readings of the record.
 struct HandlerRecord: ~Copyable, Sendable {
-    /// The interest in handlers: bit 0 is set while they are timed, bit 32 while a flight recorder records, and the bits in
-    /// between are the number of watchdogs.
+    /// The interest in handlers: bit 0 is set while handlers are timed, bit 32 while a flight recorder records, and the bits
+    /// between these are the number of watchdogs.
     private let interest = Atomic<Int>(0)
 
-    /// The bits of the ``Call`` that is going on, or 0.
+    /// The bits of the ``Call`` that is under way, or 0.
     ///
-    /// The bits contain the call's number, so they differ from those of every other call. The loop stores the other members
-    /// before this one, and only while this one is 0. So if a reader reads the other members and then finds this one unchanged,
-    /// all that it has read belongs to one call.
+    /// The bits contain the call's number, so they differ from the bits of every other call. The loop stores the other members
+    /// before this word, and only while this word is 0. So if a reader reads the other members and then finds this word unchanged,
+    /// all members that it has read belong to one call.
     private let call = Atomic<UInt64>(0)
     /// The first byte of the name of the file in which the handler was made, or 0.
     private let file = Atomic<UInt>(0)
-    /// The date of the next timer, as the loop knew it when the call began.
+    /// The date of the next timer at the beginning of the call.
     private let nextTimer = Atomic<Int64>(Moment.never.nanoseconds)
 
-    /// The number of calls that were recorded; for the loop's thread only.
+    /// The number of recorded calls; for the loop's thread only.
     private let count = Counter()
 
     // MARK: - Interest
@@ -63,7 +63,7 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     /// Records a call that is about to begin.
     ///
-    /// - Returns: False if no watchdog watches, or if the call is part of one that is already recorded.
+    /// - Returns: False if no watchdog watches, or if the call is part of a call that is already recorded.
     func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
         write(kind, origin.line, origin.address, nextTimer)
@@ -81,7 +81,7 @@ struct HandlerRecord: ~Copyable, Sendable {
         return paused
     }
 
-    /// Records the call again after that run, with its time starting from zero.
+    /// Records the call again after the run inside it, with its time starting from zero.
     func resume(_ paused: Paused, nextTimer: Moment) {
         if paused.call.bits == 0 { return }
         write(paused.call.kind, paused.call.line, paused.file, nextTimer)
@@ -89,7 +89,8 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     private func write(_ kind: RunLoop.HandlerKind, _ line: UInt32, _ file: UInt, _ nextTimer: Moment) {
         count.add()
-        // Both stores come after the 0 and before the call: otherwise the reader's second load of the call would prove nothing.
+        // Both stores come after the store of 0 and before the store of the call. Otherwise the reader's second load of the call
+        // would prove nothing.
         self.file.store(file, ordering: .releasing)
         self.nextTimer.store(nextTimer.nanoseconds, ordering: .releasing)
         call.store(Call(kind, line, number: count.value).bits, ordering: .releasing)
@@ -97,10 +98,10 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     // MARK: - Reading
 
-    /// Reads the call that is going on.
+    /// Reads the call that is under way.
     ///
     /// - Parameter midway: A closure of a test, called between the two loads of the call.
-    /// - Returns: Nil if no call is going on, or another one has just begun.
+    /// - Returns: Nil if no call is under way, or another call has just begun.
     func look(midway: () -> Void = {}) -> Look? {
         let call = Call(bits: call.load(ordering: .acquiring))
         if call.bits == 0 { return nil }
@@ -113,7 +114,7 @@ struct HandlerRecord: ~Copyable, Sendable {
 }
 
 extension HandlerRecord {
-    /// A call, in one word: 32 bits of its number, 24 of the line, 8 of the kind.
+    /// A call, in one word: 32 bits for its number, 24 for the line, 8 for the kind.
     struct Call: Hashable, Sendable {
         let bits: UInt64
 
@@ -134,13 +135,13 @@ extension HandlerRecord {
         }
     }
 
-    /// A call that is interrupted by a run inside it.
+    /// A call that was paused for a run inside it.
     struct Paused {
         fileprivate let call: Call
         fileprivate let file: UInt
     }
 
-    /// A call as another thread sees it.
+    /// A call as another thread reads it.
     struct Look: Hashable, Sendable {
         let call: Call
         fileprivate let file: UInt
@@ -152,7 +153,7 @@ extension HandlerRecord {
             self.nextTimer = nextTimer
         }
 
-        /// The source location where the handler was created.
+        /// The place where the handler was made.
         var madeAt: String {
             guard let name = unsafe UnsafePointer<CChar>(bitPattern: file) else { return "an unknown place" }
             // Safe: the name is that of a static string, which ends with a zero and is never freed.

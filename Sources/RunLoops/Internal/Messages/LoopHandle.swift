@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The part of a loop that every thread may access: the mailbox, and the descriptor that wakes the loop.
 ///
-/// It outlives the loop's thread for as long as any reference to it exists, and so does the memory that senders access.
+/// The handle, with the memory that senders access, can outlive the loop's thread: it exists as long as there is a reference to it.
 final class LoopHandle: Sendable {
     /// The mailbox that senders push onto.
     ///
@@ -15,22 +15,22 @@ final class LoopHandle: Sendable {
     /// The number of wake-up writes by senders.
     let kernelWrites = Atomic<Int>(0)
 
-    /// The measurement of a wake-up: 1 if the loop asks for one, then the moment of the sender's write; otherwise 0.
+    /// The measurement of a wake-up: 1 if the loop requests a measurement, then the moment of the sender's write; otherwise 0.
     let wakeStamp = Atomic<Int64>(0)
 
     /// The descriptor that wakes the loop, placed here because senders read it.
     let wakeup: Wakeup
 
-    /// Padding that keeps the loop's own data off the cache lines that senders write.
+    /// Separates the loop's own data from the cache lines that senders write.
     ///
-    /// It takes two lines, because processors fetch lines in pairs.
+    /// The padding fills two lines, because processors fetch lines in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     let counters = Counters()
     let processorTime = ProcessorTime()
     let handlers = HandlerRecord()
 
-    /// The longest call of a handler; nil unless a program has asked for it.
+    /// The longest call of a handler; nil unless the program has asked for it.
     ///
     /// The loop takes the lock only when it times a handler.
     let longestHandler = Guarded<LongestHandler?>(nil)
@@ -50,7 +50,7 @@ final class LoopHandle: Sendable {
     }
 
     deinit {
-        // Safe: no thread can push any more, and the loop has closed the mailbox or never used it.
+        // Safe: no thread can still push, and the loop has closed the mailbox or never used it.
         unsafe requestNode.address.deallocate()
     }
 
@@ -108,8 +108,8 @@ extension LoopHandle {
         Fork.check("RunLoop")
         racePoint(.requestMarks)
         let before = requests.bitwiseOr(request.rawValue, ordering: .acquiringAndReleasing).oldValue
-        // The first request since the loop last took them sends the node. The loop clears the requests only after it has taken
-        // the node out, so the node is never in the mailbox twice.
+        // The first request after the loop has taken the previous requests sends the node. The loop clears the requests only after
+        // it has taken the node out, so the node is never in the mailbox twice.
         if before == 0 { _ = send(Mailbox.Chain(requestNode)) }
     }
 

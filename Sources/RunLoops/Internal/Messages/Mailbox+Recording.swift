@@ -1,14 +1,14 @@
-// The flight recorder's record of messages that are sent.
+// The flight recorder's record of sent messages.
 
 extension Mailbox {
-    /// The shortest time between two stamps of one sender, in microseconds; stamps at shorter times would not be worth their
-    /// cost.
+    /// The minimum time between two stamps of one sender, in microseconds, which limits the cost of stamps.
     private static let stampInterval: UInt64 = 10
 
     /// Stamps the oldest of the messages that are about to be sent, and records that they are sent.
     ///
-    /// The receiver takes the oldest message of several first, so its wait is the one that matters. A sender stamps a message
-    /// that may wake the receiver, a message that is the first that the receiver takes next, and each 64th message.
+    /// The receiver takes the oldest of several messages first, so the recorder measures the wait of this message. A sender stamps
+    /// a message that can wake the receiver, a message that the receiver takes first when it next takes its mail, and each 64th
+    /// message.
     ///
     /// - Parameters:
     ///   - chain: The messages.
@@ -41,7 +41,7 @@ extension Mailbox {
 }
 
 extension Mailbox.Chain {
-    /// The place of the handler of the oldest message, if the chain is on its way to a loop's mailbox.
+    /// The place of the handler of the oldest message, if the chain is for a loop's mailbox.
     var place: SourceLocation? {
         switch oldest.kind {
         case .block, .blockInModes: oldest.withBlock { $0.origin }
@@ -51,7 +51,7 @@ extension Mailbox.Chain {
         }
     }
 
-    /// Removes the stamps that the nodes have had in earlier uses.
+    /// Removes stamps from earlier uses of the nodes.
     @inline(__always)
     fileprivate func clearStamps() {
         var node = newest

@@ -8,7 +8,7 @@ extension Mailbox {
     /// | 62 | armed |
     /// | 63 | closed |
     ///
-    /// If all pushes disregard room, as in a loop's mailbox, the room wraps around, and only its changes mean something.
+    /// If all pushes ignore the room, as in a loop's mailbox, the room wraps around, and only its changes have a meaning.
     struct Word: Equatable {
         let bits: UInt64
 
@@ -26,8 +26,8 @@ extension Mailbox {
 
         /// The newest node; in an armed word, the node that the mailbox is armed with.
         var node: Node? {
-            // Safe: this was the address of a node when it was stored. If the word has changed since, the exchange that would
-            // give the caller the node fails.
+            // Safe: this was the address of a node when it was stored. If the word has changed since then, the exchange that would
+            // pass the node to the caller fails.
             unsafe UnsafeMutableRawPointer(bitPattern: UInt(bits & Word.addressMask) << Word.addressShift)
                 .map { unsafe Node($0) }
         }
@@ -35,7 +35,7 @@ extension Mailbox {
         /// The room that is left, modulo 2²⁰.
         var room: UInt64 { bits >> Word.roomShift & Word.roomMask }
 
-        /// The number of nodes ever pushed onto a mailbox that began without room, modulo 2²⁰.
+        /// The total number of nodes pushed onto a mailbox that began without room, modulo 2²⁰.
         var sequence: UInt64 { (0 &- room) & Word.roomMask }
 
         func pushing(_ chain: Chain) -> Word {
@@ -49,8 +49,8 @@ extension Mailbox {
         }
 
         func adding(room count: UInt64) -> Word {
-            // Without a carry into the flags: the room that is left and the room that is given back together never exceed the
-            // limit.
+            // There is no carry into the flags, because the room that is left and the room that is returned together never exceed
+            // the limit.
             Word(bits: bits &+ count << Word.roomShift)
         }
 

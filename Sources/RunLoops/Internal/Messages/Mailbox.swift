@@ -1,25 +1,25 @@
 internal import CLibEvent
 internal import Synchronization
 
-/// The one word through which all other threads reach a loop or a port.
+/// The single word through which all other threads send to a loop or a port.
 ///
-/// The word is the head of a stack of nodes, newest first, and it carries the receiver's sleep state: an armed mailbox is
-/// empty, and its receiver will not look again until it is signalled. A push and the arming change this same word, so one comes
-/// before the other: either the arming finds a node and fails, or the push finds the word armed and its sender signals. No
-/// wake-up is lost, and no second flag or fence is needed.
+/// The word is the head of a stack of nodes, newest first. It also carries the receiver's sleep state: an armed mailbox is empty,
+/// and its receiver does not check it again until it is signalled. A push and the arming change the same word, so one of the two
+/// comes first: either the arming finds a node and fails, or the push finds the word armed and its sender signals. No wake-up is
+/// lost, and no second flag or fence is needed.
 ///
-/// The word also carries the room that is left. A push takes its room in the exchange that queues its nodes, so a sender's
-/// check and its push are one atomic operation: if the exchange succeeds, the room that the sender saw is the room that there
-/// is, however long the sender was stalled in between and however often the word has changed meanwhile. Only ``addRoom(_:)``
-/// gives room back.
+/// The word also carries the room that is left. A push takes its room in the exchange that queues its nodes, so a sender's check
+/// and its push are one atomic operation. If the exchange succeeds, the room that the sender saw is the present room, however long
+/// the sender was stalled and however often the word has changed in the meantime. Only ``addRoom(_:)`` returns room.
 ///
 /// > Thread safety: ``push(_:)``, ``pushIfRoom(_:)``, ``tryPush(_:onto:)``, ``addRoom(_:)`` and ``close()`` from any thread;
 /// > ``take()``, ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
 struct Mailbox: ~Copyable, Sendable {
-    /// Changed by compare-and-exchange, and once by the exchange that closes it.
+    /// The word.
     ///
-    /// A push releases its nodes to the take that acquires them. The exchanges of other pushes in between continue that
-    /// release.
+    /// It is changed by compare-and-exchange, and once by the exchange that closes the mailbox.
+    ///
+    /// A push releases its nodes to the take that acquires them. The exchanges of other pushes in between continue that release.
     private let word: Atomic<UInt64>
 
     /// Creates an empty mailbox.
@@ -51,18 +51,18 @@ struct Mailbox: ~Copyable, Sendable {
         case raced
     }
 
-    /// The word as it is now.
+    /// The present word.
     ///
-    /// The value may be outdated at once; only a successful push onto it confirms it.
+    /// The value can be outdated at once; only a successful push onto it confirms it.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
-    /// The word as it is now, loaded so that stores released by earlier pushes are seen.
+    /// Loads the present word, so that the caller sees the stores that earlier pushes have released.
     func acquireCurrent() -> Word { Word(bits: word.load(ordering: .acquiring)) }
 
-    /// Adds nodes, newest on top, if the word is still the one that the caller saw.
+    /// Adds nodes, newest on top, if the word is still the word that the caller loaded.
     ///
-    /// If the word has changed and changed back, no harm is done: the nodes are queued onto the word as it is, and only the
-    /// word decides which receiver is signalled and how much room is left.
+    /// A word that has changed and changed back does no harm: the nodes are queued onto the present word, and only the word decides
+    /// which receiver is signalled and how much room is left.
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
         chain.oldest.link(to: seen.isArmed ? nil : seen.node)
@@ -71,14 +71,14 @@ struct Mailbox: ~Copyable, Sendable {
             expected: seen.bits, desired: seen.pushing(chain).bits,
             successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
         guard exchanged else {
-            // The link is removed again, because the sender of nodes that are refused follows the links to their end.
+            // The link is removed again, because the sender of refused nodes follows the links to their end.
             chain.oldest.link(to: nil)
             return .raced
         }
         return seen.isArmed ? .queuedToArmed(signal: seen.node) : .queued
     }
 
-    /// Adds nodes, newest on top, whatever room is left.
+    /// Adds nodes, newest on top, without regard to room.
     @inline(__always)
     func push(_ chain: Chain) -> Push {
         while true {
@@ -102,7 +102,7 @@ struct Mailbox: ~Copyable, Sendable {
         }
     }
 
-    /// Gives back room that a push has taken.
+    /// Returns room that a push has taken.
     ///
     /// A closed mailbox does not change.
     func addRoom(_ count: UInt64) {
@@ -134,9 +134,9 @@ struct Mailbox: ~Copyable, Sendable {
         return NodeList()
     }
 
-    /// Arms the mailbox; the receiver does not look into it again until it is signalled.
+    /// Arms the mailbox, which the receiver then does not check again until it is signalled.
     ///
-    /// - Parameter signal: The node that is handed to the sender that must signal. That sender then owns the node.
+    /// - Parameter signal: The node that is passed to the sender that must signal. That sender then owns the node.
     /// - Returns: False if a node is already queued or the mailbox is closed; the call then changes nothing.
     func arm(with signal: Node? = nil) -> Bool {
         racePoint(.armLooks)
@@ -147,7 +147,7 @@ struct Mailbox: ~Copyable, Sendable {
                 expected: seen.bits, desired: seen.armed(with: signal).bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
             if exchanged { return true }
-            // Repeated if only the room has changed, because the receiver takes a failure for mail.
+            // The exchange is repeated if only the room has changed, because the receiver takes a failure for mail.
             seen = Word(bits: original)
         }
         return false
@@ -186,9 +186,9 @@ struct Mailbox: ~Copyable, Sendable {
         var rest = newest
         var slab: Slab?
         while let node = rest {
-            // The nodes are in the sender's cache, and each is found through the one before: waiting for one cache line after
-            // the other would take most of the time. A sender fills its slab from front to back, so the older nodes mostly come
-            // first in memory. Beyond the slab, the prefetch is useless and harmless.
+            // The nodes are in the sender's cache, and each node is found through the previous node, so waiting for one cache line
+            // after the other would take most of the time. A sender fills its slab from front to back, so the older nodes usually
+            // come first in memory. Beyond the slab, the prefetch has no effect.
             let ahead = 8
             unsafe runloops_prefetch(node.address - ahead * Node.stride)
             let nodes = Slab(containing: unsafe UInt(bitPattern: node.address))
@@ -223,7 +223,7 @@ extension Mailbox {
             count = 0
         }
 
-        /// Creates a chain of nodes that are linked already, starting with the newest one.
+        /// Creates a chain of nodes that are linked already, starting with the newest node.
         init(newest: Node, count: Int) {
             self.newest = newest
             self.count = count

@@ -7,7 +7,7 @@ extension Node {
         }
     }
 
-    /// Takes the job out, and gives the node back.
+    /// Takes the job out, and releases the node.
     func takeJob(_ releaser: inout NodeReleaser) -> LoopJob {
         let job = LoopJob(job: move(UnownedJob.self), isPreferred: kind == .preferredJob)
         releaser.release(self)
@@ -24,7 +24,7 @@ extension Node {
     }
 }
 
-/// A job that its loop is about to run, or to hand on, once.
+/// A job that its loop is about to run or to pass on, once.
 struct LoopJob {
     let job: UnownedJob
     /// True if the job belongs to a task that prefers the loop, false if it belongs to an actor on the loop.

@@ -1,11 +1,11 @@
 /// Several messages of one type in one node.
 ///
-/// Messages travel between processors as cache lines, and the number of cache lines makes up most of the cost of a message
-/// between two busy threads. So messages that are sent together share nodes, each of which holds as many as fit. The receiver
-/// takes them out one by one, oldest first. The thread that takes the last one owns the node.
+/// Messages travel between processors as cache lines, and most of the cost of a message between two busy threads is the number of
+/// cache lines. So messages that are sent together share nodes, each of which contains as many messages as fit. The receiver takes
+/// the messages out one by one, oldest first. The thread that takes the last message owns the node.
 ///
-/// A pack has a mark of its own. The two bytes behind the mark hold the number of messages that were put in, and the number
-/// that were taken out. When the last one is taken, the node is marked as an ordinary one again, as the nodes of a slab are.
+/// A pack has its own mark. The two bytes behind the mark contain the number of messages that were put in, and the number that were
+/// taken out. When the last message is taken, the node gets the ordinary mark again, which all nodes of a slab have initially.
 extension Node {
     /// The place of a message.
     @usableFromInline
@@ -27,13 +27,13 @@ extension Node {
     /// A message or notice that was taken out of a node.
     struct Taken {
         let slot: Slot
-        /// True if nothing else is in the node.
+        /// True if the node is empty now.
         ///
-        /// Then the node belongs to the thread that has taken this.
+        /// In that case the node belongs to the thread that has taken the message or notice.
         let isLast: Bool
         /// True if this is a message that takes room.
         ///
-        /// Then the node belongs to a slab.
+        /// In that case the node belongs to a slab.
         let takesRoom: Bool
     }
 
@@ -46,12 +46,12 @@ extension Node {
         holdsInline(type) ? max(1, payloadCapacity / MemoryLayout<Message>.stride) : 1
     }
 
-    /// Puts the next messages into a node of the calling thread: as many as fit and have room.
+    /// Puts the next messages into a node of the calling thread, as many as fit and have room.
     ///
     /// - Parameters:
-    ///   - messages: The messages. Those that are not put in are left.
+    ///   - messages: The messages. The call consumes the messages that it puts in.
     ///   - room: The number of messages that have room. It is reduced by the number of messages put in.
-    /// - Returns: The node, or nil if there is no room, or no message left.
+    /// - Returns: The node; nil if there is no room, or no message is left.
     @inlinable @inline(__always)
     static func packing<Message>(
         _ messages: inout some IteratorProtocol<Message>, within room: inout Int
@@ -80,7 +80,7 @@ extension Node {
     @usableFromInline
     func becomePack(of count: Int) {
         setMark(.pack)
-        // Safe: the two bytes belong to packs, and to the node's owner.
+        // Safe: only packs use the two bytes, and only the node's owner accesses them.
         unsafe address.storeBytes(of: UInt8(count), toByteOffset: Node.sentOffset, as: UInt8.self)
         unsafe address.storeBytes(of: 0, toByteOffset: Node.takenOffset, as: UInt8.self)
     }
@@ -90,7 +90,7 @@ extension Node {
     func takeSlot() -> Taken {
         let mark = mark
         if mark != .pack { return Taken(slot: Slot(self), isLast: true, takesRoom: mark == .ordinary) }
-        // Safe: `becomePack` has written both bytes, and only one thread at a time takes out.
+        // Safe: `becomePack` has written both bytes, and only one thread at a time takes messages out.
         let index = unsafe byte(Node.takenOffset)
         let isLast = unsafe index &+ 1 == byte(Node.sentOffset)
         if isLast {

@@ -1,14 +1,13 @@
-/// Nodes with memory of their own, instead of a place in a slab, for the messages and notices that a port queues beyond its
-/// limit.
+/// Nodes with their own memory, instead of a place in a slab, for the messages and notices that a port queues beyond its limit.
 ///
-/// The mailbox does not count them, so they take no room. The receiver recognizes them by a mark that no node of a slab has. So
-/// senders of single messages need not write a mark.
+/// The mailbox does not count them, so they take no room. They have a mark that no node of a slab has, so that senders of single
+/// messages need not write a mark.
 extension Node {
     /// The kind of a node in a port's queue.
     enum Mark: UInt8 {
         /// A message that takes room.
         ///
-        /// Every node of a slab has this mark at first.
+        /// Every node of a slab has this mark initially.
         case ordinary
         /// Several messages that take room, in a node of a slab.
         case pack
@@ -33,18 +32,20 @@ extension Node {
 
     /// Frees a node of ``makeStandalone(_:)``, after its message was taken out.
     func freeStandalone() {
-        // Safe: the caller owns the node, which has memory of its own.
+        // Safe: the caller owns the node, which has its own memory.
         unsafe address.deallocate()
     }
 
-    /// Turns a wide node into two ordinary ones again: its contents have overwritten the mark of the second one.
+    /// Turns a wide node into two ordinary nodes again.
+    ///
+    /// Its contents have overwritten the mark of the second node.
     func split() {
         // Safe: the second half of a wide node begins one stride behind the first.
         unsafe Node(address + Node.stride).clearSecondWord()
     }
 
     var mark: Mark {
-        // Safe: slabs and `makeStandalone` mark their nodes, and nothing but marks is written to this byte.
+        // Safe: slabs and `makeStandalone` mark their nodes, and only marks are written to this byte.
         unsafe address.load(fromByteOffset: Node.markOffset, as: Mark.self)
     }
 
@@ -60,7 +61,7 @@ extension Node {
 
     /// Marks a node that no other thread has.
     func setMark(_ mark: Mark) {
-        // Safe: the byte belongs to the mark, and it is trivial to overwrite.
+        // Safe: only the mark uses the byte, and a mark is trivial.
         unsafe address.storeBytes(of: mark, toByteOffset: Node.markOffset, as: Mark.self)
     }
 }

@@ -1,19 +1,18 @@
-/// One message on its way to a loop: 64 bytes of raw memory, alone on its cache line.
+/// A message that is sent to a loop: 64 bytes of raw memory, alone on its cache line.
 ///
-/// The first word links it to the next node, the second gives the kind of its contents, and 48 bytes are left for the contents.
-/// One byte of the second word is the node's ``Mark``. Each node has one owner at a time: the sender until it has pushed the
-/// node, the mailbox until the node is taken, and the receiving thread until it has released the node.
+/// The first word is the link to the next node, the second word contains the kind of the contents, and 48 bytes are left for the
+/// contents. One byte of the second word is the node's ``Mark``. Each node has one owner at a time: the sender until it has pushed
+/// the node, the mailbox until the node is taken, and the receiving thread until it has released the node.
 ///
-/// `@safe`: the pointer is always to a whole node, 64-byte aligned, that exists until it is released. The ownership rule above
-/// keeps two threads from accessing one node at the same time, so a node may be handed from thread to thread (`@unchecked
-/// Sendable`).
+/// `@safe`: the pointer always refers to a whole node, 64-byte aligned, that exists until it is released. The ownership rule above
+/// keeps two threads from accessing one node at the same time, so threads can pass nodes to each other (`@unchecked Sendable`).
 @safe @usableFromInline
 struct Node: Equatable, @unchecked Sendable {
     @usableFromInline
     let address: UnsafeMutableRawPointer
 
     static let stride = 64
-    /// The size of a wide node: two neighbours in one slab, for contents that are too large for one.
+    /// The size of a wide node: two neighbours in one slab, for contents that are too large for one node.
     @usableFromInline static let wideStride = 2 * stride
     private static let kindOffset = 8
     @usableFromInline static let payloadOffset = 16
@@ -56,31 +55,32 @@ struct Node: Equatable, @unchecked Sendable {
             unsafe address.load(as: UnsafeMutableRawPointer?.self).map { unsafe Node($0) }
         }
         nonmutating set {
-            // Safe: the first word belongs to the link, and it is trivial to overwrite.
+            // Safe: only the link uses the first word, and a link is trivial.
             unsafe address.storeBytes(of: newValue?.address, as: UnsafeMutableRawPointer?.self)
         }
     }
 
-    /// Sets the link, and writes only if it changes, so that the node of a signal, which is sent again and again, stays in
-    /// every processor's cache.
+    /// Sets the link, and writes only if the link changes.
+    ///
+    /// So the node of a signal, which is sent again and again, stays in every processor's cache.
     func link(to node: Node?) { if next != node { next = node } }
 
     var kind: Kind {
         get {
-            // Safe: loaded only from nodes of a loop's mailbox, each of which was given a kind.
+            // Safe: only the kind of nodes in a loop's mailbox is loaded, and each of these nodes has a kind.
             unsafe address.load(fromByteOffset: Node.kindOffset, as: Kind.self)
         }
         nonmutating set {
-            // Safe: the second word belongs to the kind, and it is trivial to overwrite.
+            // Safe: only the kind uses this part of the second word, and a kind is trivial.
             unsafe address.storeBytes(of: newValue, toByteOffset: Node.kindOffset, as: Kind.self)
         }
     }
 
-    /// Stores a message in the node, in a box if it is too large.
+    /// Stores a message in the node, or in a box if the message is too large.
     @inlinable
     func store<Message>(_ message: consuming Message) {
-        // Safe: the payload is uninitialized memory that only the owner of this node touches, 16-byte
-        // aligned; what does not fit gets a box of its own, which `move` frees.
+        // Safe: the payload is uninitialized memory that only the owner of this node touches, 16-byte aligned. A message that does
+        // not fit gets its own box, which `move` frees.
         if Node.holdsInline(Message.self) {
             unsafe slot(0, of: Message.self).initialize(to: message)
         } else {
@@ -91,10 +91,10 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Moves a message out of the node; of a pack, the message at `index`.
+    /// Moves a message out of the node; in a pack, the message at `index`.
     @inlinable
     func move<Message>(_ type: Message.Type, at index: Int = 0) -> Message {
-        // Safe: called once for each message that was put in, with the same type.
+        // Safe: this is called once for each stored message, with the same type.
         if Node.holdsInline(Message.self) { return unsafe slot(index, of: Message.self).move() }
         let box = unsafe (address + Node.payloadOffset).load(as: UnsafeMutableRawPointer.self)
             .assumingMemoryBound(to: Message.self)

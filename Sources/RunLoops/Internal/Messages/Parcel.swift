@@ -1,12 +1,12 @@
-/// The head of a parcel: a value on its way to a loop, with a function of another module that handles it.
+/// The head of a parcel: a value that is sent to a loop, with a function of another module that handles the value.
 ///
-/// The head is stored in a wide node, with the value behind it. So the sent value needs no memory of its own, and sending it
-/// changes no reference count, which the sender and the loop's thread would both write for each parcel.
+/// The head is stored in a wide node, with the value behind it. So the value needs no other memory, and sending it changes no
+/// reference count, which the sender and the loop's thread would both write for each parcel.
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline
 struct Parcel: Sendable {
-    /// The modes in which the value may be handled; nil for the common modes.
+    /// The modes in which the function may run; nil for the common modes.
     let modes: [RunLoop.Mode]?
     let handle: Handle
 
@@ -21,7 +21,7 @@ struct Parcel: Sendable {
         unsafe self.handle = handle
     }
 
-    /// The offset of the value in a wide node, and its largest size.
+    /// The offset of the value in a wide node, and the maximum size of the value.
     @usableFromInline static let valueOffset = Node.payloadOffset + 16
     @usableFromInline static let valueCapacity = Node.wideStride - valueOffset
 }
@@ -35,9 +35,9 @@ extension Node {
         return node
     }
 
-    /// Calls a function with the head of a parcel in place, without moving it out of its node.
+    /// Calls a function with the head of a parcel, without moving the head out of its node.
     func withParcel<Result>(_ body: (borrowing Parcel) -> Result) -> Result {
-        // Safe: the owner of a node of these kinds has stored one in it, and it fits inline.
+        // Safe: the owner of a node of these kinds has stored a parcel in it, and a parcel fits inline.
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: Parcel.self).pointee)
     }
 
@@ -45,7 +45,7 @@ extension Node {
     @inline(__always)
     func endParcel(hasArrived: Bool, _ releaser: inout NodeReleaser) {
         let handle = unsafe move(Parcel.self).handle
-        // Safe: the value exists until it is handled, which happens here, and once.
+        // Safe: the value exists until the function handles it, which happens only here, and once.
         unsafe handle(address + Parcel.valueOffset, hasArrived)
         releaser.releaseWide(self)
     }

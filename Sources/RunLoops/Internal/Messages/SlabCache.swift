@@ -3,35 +3,37 @@ internal import Synchronization
 
 /// The source of a thread's nodes: slabs of 4 KiB that the thread fills from front to back.
 ///
-/// A sender takes the next node of its thread's current slab, without malloc and without a search. A receiver counts, for each
-/// slab, the nodes that it has finished with, and the last one of a slab sends the whole slab back to its cache. So a message
-/// costs one addition on each side, and each slab costs one exchange between threads. A burst takes as many slabs as it needs.
-/// Of the empty slabs, up to ``spareLimit`` wait for reuse, and the others are freed. So a queue of steady length allocates
-/// nothing, however long it is.
+/// A sender takes the next node of its thread's current slab, without malloc and without a search. A receiver counts the nodes of
+/// each slab that it has released. The release of a slab's last node returns the whole slab to its cache. So a message costs one
+/// addition on each side, and each slab costs one exchange between threads. A burst takes as many slabs as it needs. Up to
+/// ``spareLimit`` empty slabs wait for reuse, and further empty slabs are freed. So a queue of steady length allocates nothing,
+/// however long it is.
 ///
-/// A slab refers to its cache, so the cache outlives its thread until the last of its slabs has come back.
+/// A slab refers to its cache, so the cache exists until its thread has ended and the last of its slabs has returned.
 ///
-/// > Thread safety: ``takeNode()`` and ``close()`` from the cache's thread; slabs come back on any thread.
+/// > Thread safety: ``takeNode()`` and ``close()`` from the cache's thread; slabs are returned on any thread.
 @safe
 struct SlabCache {
-    /// The most empty slabs that one thread keeps for reuse; together they have room for about 4,000 messages.
+    /// The maximum number of empty slabs that one thread keeps for reuse.
+    ///
+    /// Together these slabs have room for about 4,000 messages.
     static let spareLimit = 64
 
-    /// `@safe`: the memory is made by `create`, and freed only when neither the thread nor a slab needs it.
+    /// `@safe`: the memory is freed only when neither the thread nor a slab needs it.
     private let storage: UnsafeMutablePointer<Storage>
 
     /// The state of a cache.
     ///
-    /// Its thread accesses all of it; other threads access only the atomics.
+    /// The cache's thread accesses all members; other threads access only the atomics.
     struct Storage: ~Copyable {
         /// The next node to hand out, and the end of the current slab.
         var cursor: UInt = 0
         var end: UInt = 0
         /// The list of empty slabs that are ready for reuse.
         var spares: Slab?
-        /// A stack of slabs that came back: the address of the newest one, or 1 once the thread has ended.
+        /// A stack of returned slabs: the address of the newest slab, or 1 after the thread has ended.
         let returned = Atomic<UInt>(0)
-        /// The number of slabs in the two lists above.
+        /// The number of slabs in `spares` and `returned`.
         let idle = Atomic<Int>(0)
         /// The number of slabs, and 1 for the thread.
         let users = Atomic<Int>(1)
@@ -46,10 +48,10 @@ struct SlabCache {
     /// Returns a wide node for the calling thread to fill and push.
     static func takeWideNode() -> Node {
         let cache = current
-        // Safe: the cache's own thread.
+        // Safe: this is the cache's own thread.
         let left = unsafe cache.storage.pointee.end - cache.storage.pointee.cursor
         if left == UInt(Node.stride) {
-            // The slab has space for one half, which is never handed out, so it counts as released.
+            // The slab has space for only half of a wide node. That half is never handed out, so it counts as released.
             let last = Slab(containing: unsafe cache.storage.pointee.cursor)
             unsafe cache.storage.pointee.cursor = cache.storage.pointee.end
             last.finish(1)
@@ -59,26 +61,26 @@ struct SlabCache {
 
     @inline(__always)
     private static var current: SlabCache {
-        // Safe: the thread's own pointer, put there by `makeCurrent` below.
+        // Safe: this is the thread's own pointer, which `makeCurrent` below has stored.
         if let known = unsafe runloops_thread_slabs() {
             return unsafe SlabCache(storage: known.assumingMemoryBound(to: Storage.self))
         }
         return makeCurrent()
     }
 
-    /// Takes this many bytes from the current slab, which has room for them or is used up.
+    /// Takes a number of bytes from the current slab, which has room for them or is used up.
     @inline(__always)
     private func take(_ size: Int) -> Node {
         if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
         let address = unsafe storage.pointee.cursor
         unsafe storage.pointee.cursor = address &+ UInt(size)
-        // Safe: between the current slab's first node and its end, so not null and a whole node.
+        // Safe: the address is between the current slab's first node and its end, so it is not null, and refers to a whole node.
         return unsafe Node(UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped)
     }
 
     @inline(never)
     private func refill() {
-        // Safe: the cache's own thread; others access only the atomics.
+        // Safe: this is the cache's own thread; other threads access only the atomics.
         if unsafe storage.pointee.spares == nil {
             racePoint(.slabsAreTaken)
             let address = unsafe storage.pointee.returned.exchange(0, ordering: .acquiring)
@@ -106,7 +108,7 @@ struct SlabCache {
             while newest != SlabCache.closed {
                 slab.next = Slab(address: newest)
                 racePoint(.slabComesBack)
-                // Other threads only push, and the owner takes all at once, so an address that comes back is harmless.
+                // Other threads only push, and the owner takes all slabs at once, so an address that returns does no harm.
                 let (exchanged, original) = unsafe storage.pointee.returned.weakCompareExchange(
                     expected: newest, desired: slab.address,
                     successOrdering: .releasing, failureOrdering: .relaxed)
@@ -121,11 +123,11 @@ struct SlabCache {
 
     /// Subtracts one user.
     ///
-    /// The last one frees the cache.
+    /// The last user frees the cache.
     private func release() {
         let left = unsafe storage.pointee.users.subtract(1, ordering: .acquiringAndReleasing).newValue
         if left == 0 {
-            // Safe: the thread has ended and no slab is left that could come back.
+            // Safe: the thread has ended, and no slab is left.
             unsafe storage.deinitialize(count: 1)
             unsafe storage.deallocate()
         }
@@ -154,7 +156,7 @@ struct SlabCache {
         var spares = unsafe storage.pointee.spares
         var returned = Slab(
             address: unsafe storage.pointee.returned.exchange(SlabCache.closed, ordering: .acquiring))
-        // Nodes of the current slab that were never handed out do not come back by themselves.
+        // No receiver releases the nodes of the current slab that were never handed out.
         let unused = unsafe (storage.pointee.end - storage.pointee.cursor) / UInt(Node.stride)
         if unused > 0 {
             // Safe: the cursor is inside the current slab.
@@ -171,7 +173,7 @@ struct SlabCache {
 
 /// 4 KiB of memory for nodes, aligned to its size, so that the slab of a node is found from the node's address.
 ///
-/// `@safe`: the address is always that of a slab which is kept by an unreleased node or by the cache.
+/// `@safe`: the address always refers to a slab that an unreleased node or the cache keeps.
 @safe
 struct Slab {
     private static let size = 4096
@@ -183,17 +185,17 @@ struct Slab {
         /// The number of nodes that have not been released, handed out or not.
         let remaining = Atomic<Int>(Slab.capacity)
         let cache: SlabCache
-        /// The next slab in a list of empty ones; guarded by the owner of the list.
+        /// The next slab in a list of empty slabs; guarded by the owner of the list.
         var next: Slab?
     }
 
-    /// Makes the slab at this address, or nil if the address is 0.
+    /// Makes the slab at an address; nil if the address is 0.
     init?(address: UInt) {
         if address == 0 { return nil }
         self.address = address
     }
 
-    /// Makes the slab that contains this address.
+    /// Makes the slab that contains an address.
     init(containing address: UInt) { self.address = address & ~UInt(Slab.size - 1) }
 
     private var header: UnsafeMutablePointer<Header> {
@@ -215,7 +217,7 @@ struct Slab {
         }
         unsafe memory.initializeMemory(as: Header.self, to: Header(cache: cache))
         for offset in stride(from: Node.stride, to: size, by: Node.stride) {
-            // Safe: inside the slab, and no other thread has the node yet.
+            // Safe: the address is inside the slab, and no other thread has the node yet.
             let node = unsafe Node(memory + offset)
             node.next = nil
             node.clearSecondWord()
@@ -225,7 +227,7 @@ struct Slab {
 
     func reset() { unsafe header.pointee.remaining.store(Slab.capacity, ordering: .relaxed) }
 
-    /// Releases this many of the slab's nodes.
+    /// Releases a number of the slab's nodes.
     func finish(_ count: Int) {
         racePoint(.nodesAreReleased)
         let left = unsafe header.pointee.remaining.subtract(count, ordering: .acquiringAndReleasing).newValue
@@ -239,7 +241,7 @@ struct Slab {
     }
 }
 
-/// A count of the nodes that one thread has finished with, so that a slab is updated once for many of them.
+/// A count of the nodes that one thread has released, so that a slab is updated once for many nodes.
 struct NodeReleaser: ~Copyable {
     private var slab: Slab?
     private var count = 0

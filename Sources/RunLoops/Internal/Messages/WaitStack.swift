@@ -10,7 +10,7 @@ final class WaitStack {
     /// Records that the innermost block has returned.
     func pop() { waits.removeLast() }
 
-    /// Ends each wait, because the thread has ended in the middle of its block.
+    /// Ends each wait, because the thread has ended during its block.
     func threadEnds() {
         for wait in waits { wait.threadHasEnded() }
         waits = []
@@ -19,6 +19,6 @@ final class WaitStack {
 
 /// A wait for a block that is on the stack of a loop's thread.
 protocol RunningWait {
-    /// Called when the loop's thread has ended in the middle of the block.
+    /// Called when the loop's thread has ended during the block.
     func threadHasEnded()
 }

@@ -1,16 +1,16 @@
 /// The handlers that block their loops, found by inspecting all loops at intervals.
 ///
-/// A call that two inspections see has gone on for at least the time between them. A late inspection counts as if it were on
-/// time, because its delay means that the machine was asleep, or that the whole process was halted, and the handler with it.
+/// If two inspections find the same call, the call has lasted at least the time between them. A late inspection counts as if it
+/// were on time, because its delay means that the machine was asleep, or that the whole process, with the handler, was halted.
 struct BlockedHandlers<Key: Hashable> {
     /// A call to report.
     struct Finding: Equatable {
         let key: Key
         let look: HandlerRecord.Look
         let phase: RunLoopWatchdog.Report.Phase
-        /// The time for which the call has been seen.
+        /// The time for which the call has been observed.
         let nanoseconds: Int64
-        /// The number of messages that had been sent to the loop when the call was first seen, modulo a mailbox's largest
+        /// The number of messages that had been sent to the loop when the call was first observed, modulo a mailbox's maximum
         /// count.
         let sequence: UInt64
     }
@@ -32,8 +32,8 @@ struct BlockedHandlers<Key: Hashable> {
     /// Makes a state in which no loop has been inspected.
     ///
     /// - Parameters:
-    ///   - threshold: The longest time that a call may take, in nanoseconds.
-    ///   - interval: The planned time between two looks, in nanoseconds.
+    ///   - threshold: The maximum time that a call is allowed to take, in nanoseconds.
+    ///   - interval: The planned time between two inspections, in nanoseconds.
     init(threshold: Int64, interval: Int64) {
         self.threshold = threshold
         self.interval = interval
@@ -42,10 +42,10 @@ struct BlockedHandlers<Key: Hashable> {
     /// Processes one inspection of all loops.
     ///
     /// - Parameters:
-    ///   - looks: The calls that are going on, each with the number of messages that were sent to its loop.
-    ///   - now: The time of the look.
-    /// - Returns: The calls to report now. A call is reported once it has taken too long, again each time that it has taken
-    ///   twice as long as at its last report, and at its end.
+    ///   - looks: The calls that are under way, each with the number of messages that were sent to its loop.
+    ///   - now: The time of the inspection.
+    /// - Returns: The calls to report now. A call is reported when it has taken too long, again each time that it has taken twice
+    ///   as long as at its last report, and at its end.
     mutating func look(_ looks: [Key: (look: HandlerRecord.Look, sequence: UInt64)], now: Moment) -> [Finding]
     {
         let elapsed =

@@ -1,4 +1,4 @@
-/// Work that waits for a step of a pass: its end, or the moment at which the loop has nothing to do.
+/// Work that waits for a step of a pass: its end, or the moment at which the loop is idle.
 ///
 /// The loop asks for the work when it reaches that step. Work that is added during the step waits for the next such step.
 ///
@@ -8,7 +8,7 @@ package protocol DeferredWork: AnyObject {
     ///
     /// - Parameters:
     ///   - mode: The mode that runs.
-    ///   - isCommon: True if it is one of the common modes.
+    ///   - isCommon: True if the mode is common.
     /// - Returns: True if work waits.
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool
 
@@ -16,7 +16,7 @@ package protocol DeferredWork: AnyObject {
     ///
     /// - Parameters:
     ///   - mode: The mode that runs.
-    ///   - isCommon: True if it is one of the common modes.
+    ///   - isCommon: True if the mode is common.
     func performWork(for mode: RunLoop.Mode, isCommon: Bool)
 
     /// Releases the waiting work, because the loop has ended.

@@ -1,12 +1,12 @@
 /// The deferred work of one loop.
 ///
-/// It owns two lists: the work for the end of each pass, and the work for the moment before a sleep.
+/// This object owns two lists: the work for the end of each pass, and the work for the moment before a sleep.
 ///
 /// > Thread safety: the loop's own thread only.
 final class DeferredWorkList {
     private let members: LoopMembers
 
-    /// Read in each pass, so stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The lists are stored without exclusivity checks because each pass reads them; see ``ExclusivityUnchecked``.
     private let lists = ExclusivityUnchecked(Lists())
 
     private struct Lists {
@@ -44,7 +44,7 @@ final class DeferredWorkList {
 
     /// Does the work for the end of a pass.
     ///
-    /// Work that is added meanwhile waits for the next time.
+    /// Work that is added during the call waits for the end of the next pass.
     func performAtPassEnd() { perform(lists.value.atPassEnd) }
 
     /// Does the work for the moment before a sleep.

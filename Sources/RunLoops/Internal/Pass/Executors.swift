@@ -1,7 +1,7 @@
 /// The executors that run the jobs of a loop.
 ///
-/// `@safe`: both references are unowned. The loop holds the task executor, and the loop's own thread, which alone
-/// uses these, holds the loop until all jobs are done.
+/// `@safe`: both references are unowned. The loop holds the task executor. Only the loop's own thread uses these references, and it
+/// holds the loop until all jobs are done.
 @safe
 struct Executors {
     let serial: UnownedSerialExecutor

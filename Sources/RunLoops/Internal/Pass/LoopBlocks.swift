@@ -1,14 +1,14 @@
 /// The blocks, parcels and jobs of one loop.
 ///
-/// `LoopBlocks` owns the queue of blocks, parcels and jobs that have not run yet, the jobs on the stack, and the waits of other
-/// threads for blocks on the stack.
+/// This object owns the queue of blocks, parcels and jobs that have not run yet, the count of jobs on the stack, and the waits of
+/// other threads for blocks on the stack.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopBlocks {
     private let members: LoopMembers
     private let executors: Executors
 
-    /// Read in each pass, so stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The queue is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let confined = ExclusivityUnchecked(BlockQueue())
 
     /// The blocks on the stack that other threads wait for.
@@ -27,10 +27,10 @@ final class LoopBlocks {
         @inline(__always) _modify { yield &confined.value }
     }
 
-    /// True if the queue is empty, apart from the blocks that were put aside for another mode.
+    /// True if the queue is empty, apart from the blocks that were set aside for another mode.
     var isEmpty: Bool { @inline(__always) get { queue.isEmpty } }
 
-    /// Appends a block, a parcel or a job that was in the mailbox, and that the caller counts.
+    /// Appends a block, a parcel or a job from the mailbox, which the caller counts.
     @inline(__always)
     func append(_ node: Node) { queue.append(node) }
 
@@ -46,8 +46,7 @@ final class LoopBlocks {
         queue.holdsBlock(for: mode, isCommon: isCommon)
     }
 
-    /// Puts the blocks that were put aside back into the queue, because the running mode or the set of common modes has
-    /// changed.
+    /// Puts the blocks that were set aside back into the queue, because the running mode or the set of common modes has changed.
     func modesDidChange() { queue.modeDidChange() }
 
     // MARK: - Running
@@ -63,7 +62,7 @@ final class LoopBlocks {
         while queue.examined < end, budget.spend(),
             let node = queue.next(in: members.currentMode, isCommon: members.modeIsCommon, before: end)
         {
-            // Counted before the call, so that a thread that receives the block's answer finds the block counted.
+            // The block is counted before the call, so that a thread that receives the block's answer finds the block counted.
             members.handle.counters.blocks.add()
             switch node.kind {
             case .parcel, .parcelInModes:
@@ -75,7 +74,7 @@ final class LoopBlocks {
                 members.handlers.callForMessage(.job, as: .job, node) { run(job) }
             case .block, .blockInModes:
                 let message = node.move(BlockMessage.self)
-                // The node stays whole until the releaser is flushed, which is after the call.
+                // The node stays valid until the releaser is flushed, which happens after the call.
                 releaser.release(node)
                 members.handlers.callForMessage(message.origin, as: .block, node, message.body)
             case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
@@ -83,7 +82,7 @@ final class LoopBlocks {
         }
     }
 
-    /// Runs a job until its task suspends, ends, or goes on elsewhere.
+    /// Runs a job until its task suspends, ends, or continues on another executor.
     private func run(_ job: LoopJob) {
         jobsOnStack += 1
         // The job runs on exactly the executor that it was enqueued on. If Swift knew both, it would enqueue the job again for
@@ -100,8 +99,8 @@ final class LoopBlocks {
 
     // MARK: - End
 
-    /// Ends the program if the thread ends in the middle of a job, because no code can then end the job's task or resume the
-    /// tasks that await it.
+    /// Ends the program if the thread ends during a job, because no code can then end the job's task or resume the tasks that await
+    /// it.
     func requireNoJobOnStack() {
         if jobsOnStack > 0 {
             misuse(
@@ -113,9 +112,9 @@ final class LoopBlocks {
     /// Runs the remaining jobs of actors, and moves tasks that only prefer the loop to another executor, because the thread
     /// ends.
     ///
-    /// A job cannot be destroyed, because its task and the tasks that await it would never end. Jobs that are enqueued
-    /// meanwhile run, too. Preferring tasks do not run here, because a task that yields again and again would keep the thread
-    /// from ending.
+    /// A job cannot be destroyed, because its task and the tasks that await it would never end. Jobs that are enqueued during the
+    /// call run, too. Tasks that only prefer the loop do not run here, because a task that yields again and again would keep the
+    /// thread from ending.
     ///
     /// - Parameter takeMail: Receives the nodes that other threads have sent.
     func runLastJobs(_ takeMail: () -> Void) {
@@ -133,9 +132,9 @@ final class LoopBlocks {
         }
     }
 
-    /// Destroys the queued messages, then those in `mail`, and keeps the jobs among both.
+    /// Destroys the queued messages, then the messages in `mail`, but keeps all jobs.
     func discardAll(and mail: NodeList) {
-        // Destroyed oldest first, in the order in which they would have been served.
+        // The messages are destroyed oldest first, in the order in which they would have been served.
         discard(queue.removeAll())
         discard(mail)
     }

@@ -10,15 +10,15 @@ extension LoopCore {
     /// Calls the end handlers of the thread.
     func callEndHandlers() { ending.callHandlers(by: members.handlers) }
 
-    /// Refuses new inputs and messages from now on, and releases all that the loop holds.
+    /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
     ///
-    /// Destroying the user's objects here may call the loop again, which has ended by then.
+    /// Destroying the user's objects here can call the loop again, which has ended then.
     ///
     /// - Parameter takeCompanions: Removes the objects that other modules keep with the loop, and returns them.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
         racePoint(.ends)
         members.refuseInputs()
-        // Run while other threads may still send, so that an answer to these jobs may arrive in time.
+        // The jobs run while other threads can still send, so that an answer to these jobs can arrive in time.
         runLastJobs()
         let (mail, _) = handle.mailbox.close()
         // If a handler ended the thread with `pthread_exit`, or another thread cancelled it, no run has returned.
@@ -27,7 +27,7 @@ extension LoopCore {
         blocks.discardAll(and: mail)
         discardDeferredWork(takeCompanions)
         members.removeAll()
-        // The jobs that arrived just before the mailbox was closed, and the jobs of tasks that a `deinit` has started.
+        // These are the jobs that arrived just before the mailbox was closed, and the jobs of tasks that a `deinit` has started.
         runLastJobs()
         readyInputs.end()
         timers.end()
@@ -40,15 +40,15 @@ extension LoopCore {
     func runLastJobs() { blocks.runLastJobs { takeMail() } }
 
     private func discardDeferredWork(_ takeCompanions: () -> [AnyObject]) {
-        // Removed from the list before it is released, because the release may destroy objects of the user's that call the loop
-        // again.
+        // The work is removed from the list before it is released, because the release can destroy objects of the user that call
+        // the loop again.
         let works = deferredWork.removeAll()
         let companions = takeCompanions()
         for work in works { work.discardWork() }
         withExtendedLifetime(companions) {}
     }
 
-    /// True if the loop holds an input, a message or work that it will never serve if it ends now.
+    /// Returns true if the loop holds an input, a message or work that it will never serve if it ends now.
     func holdsSomething() -> Bool {
         takeMail()
         return !members.inputs.isEmpty || !blocks.isEmpty
@@ -56,8 +56,8 @@ extension LoopCore {
 
     /// Closes the descriptors that the loop has opened, after its last handler has returned and its last input has left.
     ///
-    /// They are closed at the end of the thread, and not with the last reference to the loop: a joined ``RunLoopThread`` still
-    /// holds the loop, and the stack of a thread that was cancelled, or that a handler has ended, holds it for ever.
+    /// They are closed at the end of the thread instead of with the last reference to the loop. A joined ``RunLoopThread`` still
+    /// holds the loop, and the stack of a thread that was cancelled, or that a handler has ended, holds the loop for ever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

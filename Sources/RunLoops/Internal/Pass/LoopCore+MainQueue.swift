@@ -1,14 +1,15 @@
 // The main dispatch queue, in the main thread's loop only.
 
 extension LoopCore {
-    /// True if the main queue has blocks that may run now.
+    /// True if the main queue has blocks that can run now.
     var mainQueueIsReady: Bool {
         guard members.modeIsCommon, let queue = mainQueue.queue else { return false }
         return queue.isReady
     }
 
-    /// Returns true if a pass that does not sleep should poll the kernel for the main queue, and reads the clock if the loop
-    /// serves that queue.
+    /// Returns true if a pass that does not sleep should poll the kernel for the main queue.
+    ///
+    /// If the loop serves that queue, this also reads the clock.
     func isMainQueueDue() -> Bool {
         guard let queue = mainQueue.queue else { return false }
         now = Moment.now()
@@ -17,7 +18,7 @@ extension LoopCore {
 
     /// Runs the blocks of the main queue that were queued when the step began.
     ///
-    /// libdispatch runs all of them, because it has no way to run only some.
+    /// libdispatch has no function that runs only some of them.
     ///
     /// - Returns: True if the queue was served.
     func serveMainQueue() -> Bool {

@@ -1,23 +1,25 @@
 // One pass, and the run that repeats it. The steps of a pass have the names that the article "One pass" uses.
 //
-// A pass asks every part, and most parts have nothing to do. So each part inlines the check that finds this out, usually of an
-// empty list, and leaves the rest to a separate function. No check compares the names of modes. Without that, a hop between two
-// sleeping loops took 3,084 instructions instead of 2,199, and one through a port 3,545 instead of 2,688. `.ci/instructions`
-// counts them.
+// A pass asks every part for work, and most parts have no work. So each part inlines a check, usually for an empty list, and does
+// the work in a separate function. No check compares the names of modes. Without these two rules, a hop between two sleeping loops
+// took 3,084 instructions instead of 2,199, and a hop through a port took 3,545 instead of 2,688. `.ci/instructions` counts the
+// instructions.
 
 extension LoopCore {
     /// The parameters of one run.
     struct Activation {
         let mode: RunLoop.Mode
-        /// The moment at which the run ends; `never` for none.
+        /// The moment at which the run ends; `never` for no deadline.
         let deadline: Moment
         let options: Options
 
-        /// The ways in which a run differs from one that waits and serves everything.
+        /// The options of a run.
+        ///
+        /// A run without options waits, and serves all work.
         struct Options: OptionSet {
             let rawValue: UInt8
 
-            /// The run ends after a pass in which a source was served.
+            /// The run ends after a pass that serves a source.
             static let returnsAfterSource = Options(rawValue: 1)
             /// The run is one pass that does not wait, because another main loop of the thread waits instead.
             static let isGuest = Options(rawValue: 2)
@@ -28,7 +30,7 @@ extension LoopCore {
 
     /// Makes passes in one mode until the run has a reason to end.
     ///
-    /// - Returns: The reason, or nil if the run did not begin because the mode holds nothing.
+    /// - Returns: The reason, or nil if the run did not begin because the mode is empty.
     func run(_ activation: Activation) -> RunLoop.RunResult? {
         if !Recorder.mayRecord { return runUnrecorded(activation) }
         Fork.look("RunLoop.run")
@@ -56,14 +58,14 @@ extension LoopCore {
         }
 
         takeMail()
-        // A stop that was sent while the outer run was the innermost one is for that run, so it is set aside here. If there is
+        // If there is an outer run, a stop that was sent before this run is for the outer run, so it is set aside here. If there is
         // no outer run, the stop was sent between runs, and is for this run.
         let stopsOuterRun = outerMode != nil && runs.requests.remove(.stop) != nil
         defer { if stopsOuterRun { runs.requests.insert(.stop) } }
         if isFinished && runs.requests.isDisjoint(with: [.stop, .end]) { return nil }
 
-        // Discarded after the exit observers, because every stop that was sent up to here was for this run, even if something
-        // else ended the run.
+        // The stop is discarded after the exit observers, because every stop that was sent up to here was for this run, even if the
+        // run ended for another reason.
         defer { discardStop() }
         observers.notify(.entry)
         defer { observers.notify(.exit) }
@@ -99,12 +101,12 @@ extension LoopCore {
         if handledSource { performBlocks(&blockBudget) }
 
         let willSleep = !handledSource && isQuiet(until: activation.deadline)
-        // Checked again below only if deferred work is called in between. If other threads send meanwhile, arming the mailbox
-        // fails.
+        // The check for work is repeated below only if deferred work is called in between. If other threads send in the meantime,
+        // arming the mailbox fails.
         let callsAtPassEnd = deferredWork.asksAtPassEnd
         deferredWork.performAtPassEnd()
         if willSleep && (!callsAtPassEnd || isQuiet(until: activation.deadline)) {
-            // Evaluated before the calls, because an observer may remove itself and every input that the loop waits for.
+            // This is evaluated before the calls, because an observer can remove itself and every input that the loop waits for.
             let callsSome = observers.activities.contains(.beforeWaiting) || deferredWork.asksWhenIdle
             observers.notify(.beforeWaiting)
             if !activation.options.contains(.leavesIdleWork) { deferredWork.performWhenIdle() }
@@ -138,9 +140,9 @@ extension LoopCore {
         blocks.perform(&budget)
     }
 
-    /// Returns the reason for the run to end after this pass, or nil if it goes on.
+    /// Returns the reason for the run to end after this pass, or nil if the run continues.
     ///
-    /// The order of the reasons is Core Foundation's.
+    /// The order of the reasons is the same as in Core Foundation.
     @inline(__always)
     private func exitCheck(_ activation: Activation, handledSource: Bool) -> RunLoop.RunResult? {
         // Ends the program if a handler has forked and has returned in the child.
@@ -166,9 +168,9 @@ extension LoopCore {
         }
     }
 
-    /// True if a run in this mode would have something to serve or to wait for.
+    /// Returns true if the mode is not empty.
     func holdsAnything(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        // The main loop always serves the main queue, which may get blocks at any time.
+        // The main loop always serves the main queue, which can get blocks at any time.
         if members.modes.isAlive(mode) || isCommon && mainQueue.mayGetBlocks { return true }
         return blocks.holdsBlock(for: mode, isCommon: isCommon)
             || deferredWork.holdsPassEndWork(for: mode, isCommon: isCommon)
@@ -182,7 +184,7 @@ extension LoopCore {
         if mainQueueIsReady || deferredWork.isReadyAtPassEnd { return false }
         if timers.takeNews() { now = Moment.now() }
         if deadline <= now { return false }
-        // If a block or an observer of this pass has removed the last input, the run must end, because no input would end a
+        // If a block or an observer of this pass has removed the last input, the run must end, because no input would end the
         // sleep.
         return timers.nextWake > now && !isFinished
     }
@@ -197,7 +199,7 @@ extension LoopCore {
 
     /// Changes the running mode, and updates the parts that depend on it.
     func changeMode(to mode: RunLoop.Mode?) {
-        // If the mode stays the same, the inputs that were put aside for it stay put aside.
+        // If the mode stays the same, inputs that were set aside stay set aside.
         if !members.run(in: mode) { return }
         descriptors.modeDidChange()
         lookAgain()

@@ -12,7 +12,7 @@ extension LoopCore {
     ///
     /// - Parameters:
     ///   - deadline: The latest moment.
-    ///   - afterCalls: True if observers or idle work may have been called since that check.
+    ///   - afterCalls: True if observers or idle work can have been called since that check.
     func sleep(until deadline: Moment, afterCalls: Bool) {
         if Recorder.mayRecord {
             Fork.look("RunLoop.run")
@@ -22,7 +22,7 @@ extension LoopCore {
         }
     }
 
-    /// Waits as ``sleep(until:afterCalls:)`` does, and records the sleep.
+    /// Does the same as ``sleep(until:afterCalls:)``, and records the sleep.
     @inline(never)
     private func sleepRecorded(until deadline: Moment, afterCalls: Bool) {
         let sleep = members.handlers.beginSleep()
@@ -57,7 +57,7 @@ extension LoopCore {
         takeMail()
     }
 
-    /// Waits until the driver of a test wakes the loop.
+    /// Waits until the driver of a simulation wakes the loop.
     @inline(never)
     private func beDriven(by driver: ThreadDriver, until wake: Moment) {
         let readyBefore = descriptors.readyCount
@@ -75,7 +75,7 @@ extension LoopCore {
         now = Moment.now()
     }
 
-    /// Polls the kernel without sleeping, if it watches a descriptor for the loop.
+    /// Polls the kernel without sleeping, if the kernel watches a descriptor for the loop.
     func pollIfNeeded() {
         guard poller.watchCount > 0 || isMainQueueDue() else { return }
         racePoint(.polls)
@@ -87,8 +87,7 @@ extension LoopCore {
     private func park(until wake: Moment) {
         let measures = waiting.policy.kind == .adaptive && waiting.untilMeasurement == 0
         if measures { handle.wakeStamp.store(1, ordering: .relaxed) }
-        // The kernel is polled as in every other pass. If each message came this late, the descriptors would otherwise never be
-        // polled.
+        // The kernel is polled here, because otherwise the descriptors would never be polled if mail always arrived at this point.
         guard handle.mailbox.arm() else { return pollNow() }
         waiting.runEnds()
         racePoint(.sleeps)
@@ -119,7 +118,7 @@ extension LoopCore {
 
     /// Watches the mailbox for a while without being armed, so that senders make no system call.
     ///
-    /// The spin ends as soon as the loop notices that it was preempted, and does not begin during a pause.
+    /// The spin ends as soon as the loop detects that it was preempted, and does not begin during a pause.
     ///
     /// - Returns: True if there is work.
     private func spin(until wake: Moment) -> Bool {
@@ -129,7 +128,7 @@ extension LoopCore {
         now = start
         if start < waiting.pause.end { return false }
         let end = min(start.advanced(by: length), wake)
-        // Ready descriptors of an outer run's mode stay in the list, and do not end this wait.
+        // Ready descriptors of an outer run's mode stay in the list, and do not end this spin.
         let readyBefore = descriptors.readyCount
         var found = false
         var wasPreempted = false
@@ -141,7 +140,7 @@ extension LoopCore {
                 found = descriptors.readyCount > readyBefore || mainQueueIsReady
                 if found { break }
             }
-            // The pause takes about as long as a cache line takes to arrive: the word is read after each.
+            // Each pause takes about as long as the transfer of a cache line, and the word is read after each pause.
             for _ in 0..<16 {
                 racePoint(.spins)
                 if handle.mailbox.current.node != nil {
@@ -150,7 +149,7 @@ extension LoopCore {
                 }
                 runloops_pause()
             }
-            // In a long spin, the mail may have come while the loop was preempted; in a short one, reading the clock is not
+            // In a long spin, the mail can have arrived while the loop was preempted. In a short spin, reading the clock is not
             // worth its cost.
             if found && now.nanoseconds - start.nanoseconds <= waiting.longestGap { break }
             let last = now
@@ -167,6 +166,6 @@ extension LoopCore {
         return now >= wake
     }
 
-    /// The interval at which a spinning loop looks at its descriptors, in nanoseconds.
+    /// The interval at which a spinning loop polls its descriptors, in nanoseconds.
     private static let descriptorInterval: Int64 = 4_000
 }

@@ -1,8 +1,8 @@
 /// The pass of a loop, and the parts that it serves in turn.
 ///
-/// Each part owns its lists and is the only one to touch them. The pass asks each part to perform its step. `LoopCore+Pass`
-/// contains the order of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An
-/// input talks to the part that it belongs to, and knows nothing of the pass.
+/// Each part owns its lists, and no other part touches them. The pass calls each part for its step. `LoopCore+Pass` contains the
+/// order of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An input calls only
+/// the part that it belongs to, and never the pass.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopCore {
@@ -44,8 +44,8 @@ final class LoopCore {
         deferredWork = DeferredWorkList(members)
     }
 
-    // Swift checks each access to a class's property for another access that is still under way. A pass reads so many
-    // properties that these checks took a third of the time of a wake-up. So the state is stored without them; see
+    // Swift checks each access to a class's property for another access that is still under way. A pass reads so many properties
+    // that these checks took a third of the time of a wake-up. So the state is stored without these checks; see
     // ``ExclusivityUnchecked``.
 
     /// The runs on the stack, and the requests that have not yet taken effect.
@@ -80,7 +80,8 @@ final class LoopCore {
     @inline(never)
     private func sortMail() {
         var mail = handle.mailbox.take()
-        // If a watchdog began to watch during this pass, the handlers of messages that were sent after that are recorded, too.
+        // If a watchdog began to watch during this pass, the handlers of messages that were sent after that moment are recorded,
+        // too.
         members.handlers.lookAgain()
         handle.counters.takenNodes.add(mail.count)
         var blockCount = 0
@@ -101,19 +102,19 @@ final class LoopCore {
     /// Makes a mode common, so that it gets all inputs that were added to the common modes.
     func addCommonMode(_ mode: RunLoop.Mode) {
         guard members.addCommonMode(mode) else { return }
-        // The kernel may have to watch more descriptors now.
+        // If the mode is running, the kernel must now watch the descriptors of its new inputs.
         descriptors.lookAgain()
         lookAgain()
     }
 
-    /// Makes the parts look again at the inputs that they have put aside because those were not in the running mode.
+    /// Makes the parts check the inputs again that they have set aside because the inputs were not in the running mode.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()
         timers.modesDidChange()
     }
 
-    /// Returns the date of the next timer of a mode, `never` if it has no timer, or nil if the mode holds nothing.
+    /// Returns the date of the next timer of a mode; `never` if it has no timer, or nil if the mode is empty.
     func nextFire(in mode: RunLoop.Mode) -> Moment? {
         guard holdsAnything(in: mode, isCommon: members.modes.isCommon(mode)) else { return nil }
         var next = Moment.never

@@ -1,16 +1,14 @@
-/// The handlers and the notice of the end of a loop's thread.
-///
-/// `LoopEnding` owns both.
+/// The handlers and the notice of the end of a loop's thread. ¶
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {
-    /// The end handlers, in the order in which they were added; some may have been taken back.
+    /// The end handlers, in the order in which they were added; some can be cancelled.
     private var handlers: [RunLoop.EndHandler] = []
 
     /// The number of handlers in the list that were cancelled.
     private var cancelled = 0
 
-    /// The notice that is posted when the thread has released the loop, whichever way the thread ends.
+    /// The notice that is posted when the thread has released the loop, however the thread ends.
     var notice: EndNotice?
 
     /// The number of handles that the loop holds.
@@ -25,7 +23,7 @@ final class LoopEnding {
 
     /// Records that a handler was cancelled.
     ///
-    /// Its handle is released when half of all handles are cancelled.
+    /// The list releases the cancelled handlers when more than half of its handlers are cancelled.
     func wasCancelled() {
         cancelled += 1
         if 2 * cancelled <= handlers.count { return }
@@ -35,7 +33,7 @@ final class LoopEnding {
 
     /// Calls the end handlers, the last added first.
     func callHandlers(by caller: HandlerCaller) {
-        // Removed one by one, because a handler may add or cancel others.
+        // The handlers are removed one by one, because a handler can add or cancel other handlers.
         while let last = handlers.popLast() {
             if let handler = last.take() {
                 caller.call(.endHandler, as: .endHandler, handler)

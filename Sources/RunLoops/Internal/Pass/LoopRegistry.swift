@@ -1,4 +1,4 @@
-/// All loops of the process that have not ended, for the watchdogs that watch them, and for the flight recorder.
+/// All loops of the process that have not ended, for the watchdogs and for the flight recorder.
 ///
 /// > Thread safety: any thread.
 enum LoopRegistry {
@@ -10,7 +10,9 @@ enum LoopRegistry {
         var watchers = 0
     }
 
-    /// Callers have checked that the process is not a forked child, in which another thread may hold the lock forever.
+    /// The contents of the registry.
+    ///
+    /// Callers have checked that the process is not a forked child, where the lock can be held forever.
     private static let contents = Guarded(Contents())
 
     /// Adds a new loop.
@@ -26,7 +28,7 @@ enum LoopRegistry {
     /// Makes all loops begin or stop recording their handlers for the flight recorder.
     static func recordingDidChange() {
         contents.withLock { contents in
-            // Read under the lock, so that the later one of two changes takes effect last.
+            // This is read under the lock, so that the later of two changes takes effect last.
             let isOn = Recorder.isOn
             for loop in contents.loops.keys { loop.handle.handlers.setRecorded(isOn) }
         }
@@ -34,12 +36,12 @@ enum LoopRegistry {
 
     /// Removes a loop that has ended.
     static func remove(_ loop: RunLoop) {
-        // Released after the lock is released.
+        // The loop is released after the unlock.
         let removed = contents.withLock { $0.loops.removeValue(forKey: loop) }
         withExtendedLifetime(removed) {}
     }
 
-    /// Starts to record the handlers of all current and later loops for one more watchdog.
+    /// Starts to record the handlers of all current and future loops for one more watchdog.
     static func beginWatching() { addWatchers(1) }
 
     /// Ends the recording for one watchdog.

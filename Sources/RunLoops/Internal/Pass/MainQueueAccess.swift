@@ -1,10 +1,10 @@
 /// The access of a loop to the main dispatch queue.
 enum MainQueueAccess {
-    /// The loop is not the main thread's.
+    /// The loop is not the main thread's loop.
     case ofAnotherLoop
-    /// The loop is the main thread's, and cannot serve the queue.
+    /// The loop is the main thread's loop, but cannot serve the queue.
     case outOfReach
-    /// The loop is the main thread's, and serves the queue.
+    /// The loop is the main thread's loop, and serves the queue.
     case served(MainQueue)
 
     /// The queue, if this loop serves it.
@@ -15,9 +15,9 @@ enum MainQueueAccess {
         }
     }
 
-    /// True if the loop is the main thread's, and runs inside no block of the queue.
+    /// True if the loop is the main thread's loop, and no block of the queue is on the stack.
     ///
-    /// Such a loop may always get a block of the queue; a run inside a block serves no other.
+    /// Such a loop can get a block of the queue at any time; a run inside a block serves no other block of the queue.
     var mayGetBlocks: Bool {
         switch self {
         case .ofAnotherLoop: false

@@ -1,11 +1,11 @@
 /// The blocks of one loop that run at the end of a pass.
 ///
-/// The object is in the list of deferred work only while it has blocks, so that passes without such blocks pay nothing.
+/// The object is in the list of deferred work only while it has blocks, so that passes without such blocks have no cost.
 ///
 /// > Thread safety: the loop's own thread only.
 final class PassEndBlocks: DeferredWork {
     private var blocks: [() -> Void] = []
-    /// The list that asks for the blocks; nil while there are none.
+    /// The list that asks for the blocks; nil while there are no blocks.
     private var list: DeferredWorkList?
 
     func add(_ block: @escaping () -> Void, to list: DeferredWorkList) {
@@ -18,7 +18,7 @@ final class PassEndBlocks: DeferredWork {
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool { !blocks.isEmpty }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
-        // Taken from the list first, because a block may run the loop, which must not run these blocks again.
+        // The blocks are taken out first, because a block can run the loop, which must not run these blocks again.
         var running: [() -> Void] = []
         swap(&running, &blocks)
         for block in running { block() }

@@ -1,18 +1,20 @@
 /// The time for which a loop does not spin after it was preempted in a spin.
 ///
-/// A spin reads the clock all the time. If two readings lie far apart, the loop had no processor in between, because another
-/// thread wants it. A loop that spins uses up its own share of the processor's time, and then has to wait for a processor when
+/// A spin reads the clock all the time. If two readings lie far apart, the loop was preempted in between, because another thread
+/// needed the processor. A loop that spins uses up its own share of the processor's time, and then has to wait for a processor when
 /// it has work. A loop that sleeps instead gets a processor soon after it is woken.
 ///
-/// A pause is a hundred times as long as the loop was away. So a loop that goes on being preempted loses about a hundredth of
-/// its time by spinning, however long the kernel lets other threads run at a time.
+/// A pause is a hundred times as long as the preemption. So a loop that is preempted again and again loses about a hundredth of its
+/// time by spinning, whatever time the kernel gives to other threads.
 struct SpinPause {
-    /// The longest time between two readings of the clock that does not count as a preemption, in nanoseconds.
+    /// The maximum time between two readings of the clock that does not count as a preemption, in nanoseconds.
     ///
-    /// This gap is about a hundred times the usual one, and a fraction of the time for which the kernel gives a processor to
+    /// This gap is about a hundred times the usual gap, and a fraction of the time for which the kernel gives a processor to
     /// another thread.
     static let longestGap: Int64 = 200_000
-    /// The longest pause, in nanoseconds, because the whole process may have been halted for hours.
+    /// The maximum pause, in nanoseconds.
+    ///
+    /// The limit is needed because the whole process can have been halted for hours.
     static let longest: Int64 = 10_000_000_000
     private static let pausePerGap: Int64 = 100
 
@@ -23,7 +25,7 @@ struct SpinPause {
     ///
     /// - Parameters:
     ///   - gap: The length of the preemption, in nanoseconds.
-    ///   - now: The moment at which the loop has noticed the preemption.
+    ///   - now: The moment at which the loop has detected the preemption.
     mutating func preempted(for gap: Int64, at now: Moment) {
         end = now.advanced(by: min(gap, SpinPause.longest / SpinPause.pausePerGap) * SpinPause.pausePerGap)
     }

@@ -1,29 +1,29 @@
 internal import CThreads
 internal import Glibc
 
-/// The start of one thread with a loop, and its outcome for the thread that asked for it.
+/// The start of one thread with a loop, and the outcome of the start for the starting thread.
 final class ThreadStart: Sendable {
     private let name: String
     private let processors: Set<Int>?
     private let priority: RunLoopThread.Priority?
     private let body: (@Sendable (RunLoop) -> Void)?
 
-    /// The loop, once it runs, or the error that left the thread without one.
+    /// The loop, when it runs, or the error for which the thread has no loop.
     private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
     /// The driver of the new thread, if the starting thread has one.
     private let driver: ThreadDriver?
 
-    /// The notice that the loop has ended and the thread's slabs are released.
+    /// The notice that is posted when the loop has ended and the thread's slabs are released.
     let ended = EndNotice()
 
     /// Prepares the start of a thread.
     ///
     /// - Parameters:
     ///   - name: The name of the thread and its loop.
-    ///   - processors: The processors that the thread may use; nil for those of the starting thread.
-    ///   - priority: The scheduling of the thread; nil for that of the starting thread.
-    ///   - servesProcess: True if the thread belongs to the whole process. Then it has no driver, even if the starting thread has
+    ///   - processors: The processors that the thread may use; nil for the processors of the starting thread.
+    ///   - priority: The scheduling of the thread; nil for the scheduling of the starting thread.
+    ///   - servesProcess: True if the thread serves the whole process. Such a thread has no driver, even if the starting thread has
     ///     one.
     ///   - body: Called on the thread with its loop; nil to run the loop until it is asked to end.
     init(
@@ -47,7 +47,7 @@ final class ThreadStart: Sendable {
             throw error
         }
         outcome.wait()
-        // Removed from this object, which lives as long as the thread and must not keep the loop alive.
+        // The loop is removed from this object, which exists as long as the thread and must not keep the loop alive.
         return try outcome.take().get()
     }
 
@@ -85,7 +85,7 @@ final class ThreadStart: Sendable {
             return body(loop)
         }
         let core = loop.core("RunLoopThread", "")
-        // Keeps the default mode alive, so that the loop runs without any other input.
+        // The default mode is kept alive, so that the loop runs without any input.
         core.members.keepAlive(.default)
         loop.perform { self.outcome.decide(.success(loop)) }
         repeat {

@@ -4,23 +4,23 @@ internal import Synchronization
 /// The way in which a loop waits, and the measurements that guide it.
 struct Waiting {
     var policy = RunLoop.WaitPolicy.adaptive {
-        // A new policy applies at once, without the pause of the old one.
+        // A new policy takes effect at once, without the pause of the old policy.
         didSet { pause = SpinPause() }
     }
-    /// The gap between two readings of the clock in a spin above which the loop counts as preempted; tests set another one.
+    /// The gap between two readings of the clock in a spin above which the loop counts as preempted; tests set another value.
     var longestGap = SpinPause.longestGap
     var pause = SpinPause()
     var budget = SpinBudget()
-    /// The moment at which the loop was last woken, for the gap between two wake-ups.
+    /// The moment of the last wake-up, for the gap between two wake-ups.
     var lastWork = Moment(nanoseconds: 0)
     /// The moment at which a spinning loop polls its descriptors next.
     ///
-    /// The moment is kept from spin to spin: if messages always arrive soon, no spin lasts until its first poll.
+    /// The moment is kept from spin to spin, because no spin lasts until its first poll if messages always arrive soon.
     var nextLook = Moment(nanoseconds: 0)
-    /// The number of wake-ups until the next one is measured.
+    /// The number of wake-ups until the next measured wake-up.
     var untilMeasurement = 0
 
-    /// The loops that are in a run and not asleep.
+    /// The number of loops of the process that are in a run and not asleep.
     private static let awakeLoops = Atomic<Int>(0)
 
     /// The number of loops of the process that are in a run and not asleep.
