@@ -1,30 +1,30 @@
 /// The kind of an event of the flight recorder.
 ///
-/// The numbers of handlers are those of ``RunLoop/HandlerKind``.
+/// The numbers of handlers are the same as in ``RunLoop/HandlerKind``.
 enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case block = 1
     case job, timer, manualSource, descriptor, port, observer, delivery, mainQueue, deferredWork, endHandler
     /// A run of a loop. Its place is the mode, and its number the ``RunLoop/RunResult``.
     case run = 32
-    /// A sleep of a loop. Its number has the bits of ``WakeCauses``.
+    /// A sleep of a loop. Its number contains the bits of ``WakeCauses``.
     case sleep
     /// Messages sent. Its number is their count.
     case post
-    /// A port that a sender found full. Its place is the port's.
+    /// A port that a sender found full. Its place is the place of the port.
     case fullPort
-    /// The wait of a thread for another one. Its number is 1 if it was refused because it would have closed a circle.
+    /// The wait of a thread for another thread. Its number is 1 if the wait was refused because it would have closed a circle.
     case wait
-    /// A mark of the user's. Its place is the text.
+    /// A mark of the user. Its place is the text.
     case mark
-    /// An interval of the user's. Its place is the text.
+    /// An interval of the user. Its place is the text.
     case interval
-    /// Handlers that were not recorded one by one. Its number is their count, and its place that of one of them.
+    /// Handlers that were not recorded one by one. Its number is their count, and its place is the place of one of them.
     case stretch
-    /// A notification posted. Its place is the name, and its number the count of observers.
+    /// A posted notification. Its place is the name, and its number is the count of observers.
     case notification
     /// Notifications discarded because an observer had no room. Its number is their count.
     case drop
-    /// A connection of a port between processes that has begun or ended. Its number is 1 for a beginning.
+    /// The beginning or the end of a connection of a port between processes. Its number is 1 for a beginning.
     case connection
 
     init(_ kind: RunLoop.HandlerKind) {
@@ -34,11 +34,11 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
         self = own
     }
 
-    /// The kind of the handler, if this is a call of one.
+    /// The kind of the handler, if the event is a call of a handler.
     var handler: RunLoop.HandlerKind? { RunLoop.HandlerKind(rawValue: rawValue) }
 }
 
-/// The reasons for which a sleep has ended.
+/// The reasons for the end of a sleep.
 struct WakeCauses: OptionSet, Sendable {
     let rawValue: UInt16
 

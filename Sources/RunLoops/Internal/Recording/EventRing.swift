@@ -4,17 +4,19 @@ internal import Synchronization
 
 /// The part of a flight recording that one thread writes: its last events, and the slices that are under way.
 ///
-/// Only its thread writes. Any thread copies the events without stopping the writer: the writer announces in `reserved` how
-/// far it may overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads `reserved`
-/// afterwards, and drops the events that may have been overwritten meanwhile.
+/// Only its thread writes. Any thread can copy the events without stopping the writer: the writer announces in `reserved` how far
+/// it will overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads `reserved`
+/// afterwards, and drops the events that can have been overwritten during the copy.
 ///
-/// `@safe`: the memory exists until ``destroy()``, which ``Recording`` calls under the lock under which it lets threads read,
-/// and only for rings that no thread writes any more.
+/// `@safe`: the memory exists until ``destroy()``. ``Recording`` calls it under the lock that also guards the number of readers,
+/// and only for rings that no thread writes any longer.
 @safe
 struct EventRing: Equatable, @unchecked Sendable {
     private let storage: UnsafeMutablePointer<Storage>
 
-    /// The most slices that can be under way at once; slices that are nested deeper are recorded only when they end.
+    /// The maximum number of recorded slices under way.
+    ///
+    /// Slices that are nested deeper are recorded only when they end.
     static let deepest = 16
     /// The number of events that the writer announces at once.
     private static let announced: UInt64 = 64
@@ -24,13 +26,13 @@ struct EventRing: Equatable, @unchecked Sendable {
         let clock: RecorderClock
         let microsecond: UInt64
         let thread: ThreadName
-        /// The words of the events; nil if nothing is recorded on this thread.
+        /// The words of the events; nil if this thread is not recorded.
         let words: UnsafeMutablePointer<Atomic<UInt64>>?
         let mask: UInt64
         let reserved = Atomic<UInt64>(0)
         let head = Atomic<UInt64>(0)
         let open = OpenSlices()
-        /// True once the thread has ended.
+        /// True after the thread has ended.
         let hasEnded = Atomic(false)
         /// The part that only the thread itself uses.
         var own = Own()
@@ -38,15 +40,15 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// The state of the writer.
     struct Own {
-        /// The ticks at which a window of handlers of messages began, and the number recorded since.
+        /// The ticks at the beginning of a window of handlers of messages, and the number of recorded handlers since then.
         var window: UInt64 = 0
         var recordedInWindow = 0
-        /// The ticks of the last look at the clock before or after a handler of a message, the loop's count of messages then, and
-        /// the place of the last handler that was not recorded.
+        /// The ticks at the last reading of the clock before or after a handler of a message, the loop's count of messages at that
+        /// time, and the place of the last handler that was not recorded.
         var lastLook: UInt64 = 0
         var messagesAtLook = 0
         var lastPlace: UInt32 = 0
-        /// The ticks of the last message sent with a stamp, and of the last notification recorded.
+        /// The ticks of the last message that was sent with a stamp, and of the last recorded notification.
         var lastPost: UInt64 = 0
         var lastNotification: UInt64 = 0
         var places = PlaceCache()
@@ -56,7 +58,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     struct ThreadName: Hashable, Sendable {
         /// The number of the thread in its recording, from 0.
         let number: Int
-        /// The system's number of the thread.
+        /// The system's ID of the thread.
         let id: Int32
         let name: String
     }
@@ -71,7 +73,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     ///   - capacity: The number of events, a power of two; 0 for a thread that is not recorded.
     init(generation: UInt32, clock: RecorderClock, microsecond: UInt64, thread: ThreadName, capacity: Int) {
         unsafe storage = .allocate(capacity: 1)
-        // Safe: zero is a value of the atomics. The system provides the pages when they are first written.
+        // Safe: zero is a valid value of the atomics. The system provides the pages when they are first written.
         let words = capacity == 0 ? nil : unsafe EventRing.map(bytes: EventRing.bytes(capacity))
         unsafe storage.initialize(
             to: Storage(
@@ -94,7 +96,9 @@ struct EventRing: Equatable, @unchecked Sendable {
         return unsafe memory == MAP_FAILED ? nil : memory
     }
 
-    /// Frees the ring, which no thread writes or reads any more.
+    /// Frees the ring.
+    ///
+    /// No thread writes or reads it any longer.
     func destroy() {
         // Safe: `init` has mapped this many bytes.
         if let words = unsafe storage.pointee.words { unsafe munmap(words, EventRing.bytes(capacity)) }
@@ -102,7 +106,9 @@ struct EventRing: Equatable, @unchecked Sendable {
         unsafe storage.deallocate()
     }
 
-    /// Gives the memory of the events back while the thread may still write; the memory then reads as zero, which is no event.
+    /// Returns the memory of the events to the system.
+    ///
+    /// The thread can still write during the call. The memory then reads as zero, which is no event.
     func giveBackEvents() {
         if let words = unsafe storage.pointee.words {
             unsafe madvise(words, EventRing.bytes(capacity), MADV_DONTNEED)
@@ -125,17 +131,17 @@ struct EventRing: Equatable, @unchecked Sendable {
     }
 
     var own: Own {
-        // Addresses, because coroutines allocate in unoptimised builds.
+        // These accessors return addresses, because coroutines allocate memory in unoptimised builds.
         @inline(__always) unsafeAddress { unsafe UnsafePointer(ownPointer) }
         @inline(__always) nonmutating unsafeMutableAddress { unsafe ownPointer }
     }
 
-    // Safe: only the thread itself uses it.
+    // Safe: only the thread itself uses this pointer.
     private var ownPointer: UnsafeMutablePointer<Own> {
         @inline(__always) get { unsafe withUnsafeMutablePointer(to: &storage.pointee.own) { unsafe $0 } }
     }
 
-    /// The number of a place.
+    /// Returns the number of a place.
     @inline(__always)
     func number(of place: SourceLocation) -> UInt32 { unsafe storage.pointee.own.places.number(of: place) }
 
@@ -146,7 +152,7 @@ struct EventRing: Equatable, @unchecked Sendable {
         let head = unsafe storage.pointee.head.load(ordering: .relaxed)
         if head % EventRing.announced == 0 {
             unsafe storage.pointee.reserved.store(head + EventRing.announced, ordering: .relaxed)
-            // `reserved` is stored before the events: a reader that has copied one of them then sees it.
+            // `reserved` is stored before the events, so that a reader that has copied one of the events finds the new value.
             atomicMemoryFence(ordering: .releasing)
         }
         let place = unsafe words + Int(head & storage.pointee.mask) * RecordedEvent.wordCount
@@ -155,19 +161,21 @@ struct EventRing: Equatable, @unchecked Sendable {
         unsafe place[1].store(second, ordering: .relaxed)
         unsafe place[2].store(third, ordering: .relaxed)
         unsafe storage.pointee.head.store(head + 1, ordering: .releasing)
-        // A reader that has copied the ring has left copies of its lines elsewhere. The next ones are fetched ahead, so that the
+        // After a copy, the ring's cache lines are also in the cache of the reader. The next lines are fetched ahead, so that the
         // thread does not wait for them.
         let ahead = unsafe Int((head + 8) & storage.pointee.mask) * RecordedEvent.wordCount
         unsafe runloops_prefetch_for_write(words + ahead)
     }
 
-    /// Begins a slice, as an event whose end is its beginning.
+    /// Begins a slice.
+    ///
+    /// The end of the event is the beginning of the slice.
     func open(_ slice: RecordedEvent) { unsafe storage.pointee.open.push(slice) }
 
     /// The innermost slice.
     var innermost: RecordedEvent? { unsafe storage.pointee.open.innermost }
 
-    /// Gives the innermost slice another place.
+    /// Changes the place of the innermost slice.
     func renameInnermost(_ place: UInt32) { unsafe storage.pointee.open.renameInnermost(place) }
 
     /// Ends the innermost slice.
@@ -180,10 +188,10 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     // MARK: - A reader's side
 
-    /// Copies the events that are whole, oldest first.
+    /// Copies the complete events, oldest first.
     ///
     /// - Parameter midway: A closure of a test, called between the copy and the check.
-    /// - Returns: The events, and true if older ones were overwritten.
+    /// - Returns: The events, and true if older events were overwritten.
     func copyEvents(midway: () -> Void = {}) -> (events: [RecordedEvent], lostOlder: Bool) {
         guard let words = unsafe storage.pointee.words else { return ([], false) }
         let capacity = UInt64(self.capacity)
@@ -200,7 +208,8 @@ struct EventRing: Equatable, @unchecked Sendable {
             if let event { copied.append((index, event)) }
         }
         midway()
-        // The copies come before the load of `reserved`: if one of them has read a later event, the load sees its announcement.
+        // The copies come before the load of `reserved`. So if a copy has read a later event, the load finds the announcement of
+        // that event.
         atomicMemoryFence(ordering: .acquiring)
         let reserved = unsafe storage.pointee.reserved.load(ordering: .relaxed)
         let whole = reserved > capacity ? reserved - capacity : 0
@@ -211,7 +220,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     func copyOpen() -> [RecordedEvent] { unsafe storage.pointee.open.copy() }
 }
 
-/// The numbers of the places that a thread has named last.
+/// The numbers of the last places of a thread.
 struct PlaceCache {
     private var entries = [(address: UInt, line: UInt32, number: UInt32)](repeating: (0, 0, 0), count: 64)
 

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The slices of one thread that are under way, outermost first, for other threads to read.
 ///
-/// `changes` is odd while a slice is being pushed. A reader that finds it even and the same before and after has read slices
-/// that were under way together.
+/// `changes` is odd while a slice is being pushed. If a reader finds the same even number before and after its reading, it has read
+/// slices that were under way together.
 struct OpenSlices: ~Copyable, Sendable {
     private let changes = Atomic<UInt64>(0)
     private let depth = Atomic<Int>(0)
@@ -16,7 +16,7 @@ struct OpenSlices: ~Copyable, Sendable {
         if depth < EventRing.deepest {
             let change = changes.load(ordering: .relaxed)
             changes.store(change + 1, ordering: .relaxed)
-            // The odd number is stored before the words: a reader that sees one of them sees that they change.
+            // The odd number is stored before the words, so that a reader that has read a new word detects the change.
             atomicMemoryFence(ordering: .releasing)
             let (first, second, third) = slice.words
             let place = depth * RecordedEvent.wordCount
@@ -30,7 +30,7 @@ struct OpenSlices: ~Copyable, Sendable {
         }
     }
 
-    /// The innermost slice, for the thread itself; nil if there is none, or it is too deep.
+    /// The innermost slice, for the thread itself; nil if there is no slice, or it is nested too deep.
     var innermost: RecordedEvent? {
         let depth = count
         guard depth > 0, depth <= EventRing.deepest else { return nil }
@@ -40,7 +40,7 @@ struct OpenSlices: ~Copyable, Sendable {
             words[place + 2].load(ordering: .relaxed))
     }
 
-    /// Gives the innermost slice another place, with one store.
+    /// Changes the place of the innermost slice, with one store.
     func renameInnermost(_ place: UInt32) {
         guard var slice = innermost else { return }
         slice.place = place
@@ -52,7 +52,7 @@ struct OpenSlices: ~Copyable, Sendable {
     /// Reads the slices.
     ///
     /// - Parameter midway: A closure of a test, called between the two loads of `changes`.
-    /// - Returns: The slices; an empty list if the thread pushed some during each of many attempts.
+    /// - Returns: The slices; an empty list if the thread has pushed slices during each of many attempts.
     func copy(midway: () -> Void = {}) -> [RecordedEvent] {
         for _ in 0..<1_000 {
             let change = changes.load(ordering: .acquiring)

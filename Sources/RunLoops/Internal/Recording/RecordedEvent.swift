@@ -1,4 +1,4 @@
-/// One event of the flight recorder, as a ring holds it: 24 bytes.
+/// One event of the flight recorder, in the 24 bytes of a ring.
 ///
 /// | word | bits | part |
 /// |---|---|---|
@@ -10,14 +10,14 @@
 /// | 2 | 40–47 | the number of slices of the thread around this one |
 /// | 2 | 48–63 | a number, whose meaning depends on the kind |
 ///
-/// An event is written when it is over, so a ring that overwrites its oldest events never loses only the beginning of one.
+/// An event is written when it is over, so a ring that overwrites its oldest events never loses only the beginning of an event.
 struct RecordedEvent: Hashable, Sendable {
     var end: UInt64
     private var placeAndDuration: UInt64
     private var rest: UInt64
 
     static let wordCount = 3
-    /// The largest number of a place.
+    /// The maximum number of a place.
     static let mostPlaces: UInt32 = 1 << 24 - 1
     static let longestDuration: UInt64 = 1 << 40 - 1
 
@@ -34,7 +34,7 @@ struct RecordedEvent: Hashable, Sendable {
             UInt64(stamp) | UInt64(kind.rawValue) << 32 | UInt64(UInt8(clamping: depth)) << 40 | number << 48
     }
 
-    /// Makes the event of three words; nil if they are no event, because the ring has not been written there.
+    /// Makes an event from three words; nil if the thread has not written an event there.
     init?(_ first: UInt64, _ second: UInt64, _ third: UInt64) {
         guard EventKind(rawValue: UInt8(truncatingIfNeeded: third >> 32)) != nil else { return nil }
         end = first
@@ -65,12 +65,12 @@ struct RecordedEvent: Hashable, Sendable {
     }
 }
 
-/// The time at which a message was sent, in the four bytes that a node has for it.
+/// The time at which a message was sent, in the four bytes of a node's stamp.
 ///
-/// It counts 64 ticks as one, so that it wraps around after some 100 seconds. 0 stands for none.
+/// The unit is 64 ticks, so the time wraps around after some 100 seconds. 0 means no stamp.
 enum MessageStamp {
     static func at(_ ticks: UInt64) -> UInt32 { max(1, UInt32(truncatingIfNeeded: ticks >> 6)) }
 
-    /// The ticks from a stamp to a later time.
+    /// Returns the ticks from a stamp to a later time.
     static func ticks(from stamp: UInt32, to ticks: UInt64) -> UInt64 { UInt64(at(ticks) &- stamp) << 6 }
 }

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// The numbers by which events name places in the source, modes and texts.
+/// The numbers of places in the source, modes and texts in events.
 ///
-/// A place keeps its number until the process ends. Places are string literals, and modes a program's own names, so the table
-/// stays small; when it is full all further places have the number 0.
+/// A place keeps its number until the process ends. Places are string literals, and modes are names of the program, so the table
+/// stays small. When it is full, all further places have the number 0.
 enum RecordedPlaces {
-    /// Something that an event can name.
+    /// A place in the source, or a text.
     enum Place: Hashable, Sendable {
-        /// The first byte of a literal with a file's name, which ends with a zero, and the line.
+        /// The address of a literal with a file's name, which ends with a zero, and the line.
         case line(UInt, UInt32)
         /// Any other text.
         case text(String)
@@ -15,13 +15,13 @@ enum RecordedPlaces {
 
     private struct Table {
         var numbers: [Place: UInt32] = [:]
-        /// The place of each number; that of 0 is not known.
+        /// The place of each number; the place of 0 is not known.
         var places: [Place] = [.text("an unknown place")]
     }
 
     static let most = 1 << 16
 
-    /// One of the values that a forked child may use, like the recording itself.
+    /// This is one of the values that a forked child may use, like the recording itself.
     private static let table = ForkSafe(Table())
 
     /// Returns the number of a place; a new place gets a new number.

@@ -1,13 +1,13 @@
 // The events that the other modules of the package report to the flight recorder. They check ``Recorder/isOn`` first.
 
 extension Recorder {
-    /// The shortest time between two notifications of one thread that are recorded, in microseconds.
+    /// The minimum time between two recorded notifications of one thread, in microseconds.
     private static let notificationInterval: UInt64 = 10
 
     /// Records that a notification is about to be posted.
     ///
     /// - Parameters:
-    ///   - name: Its name.
+    ///   - name: The name of the notification.
     ///   - observers: The number of observers of the name, and of every name.
     @inline(never)
     package static func notePost(of name: String, observers: Int) {
@@ -31,7 +31,7 @@ extension Recorder {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Sets the place of the delivery that the thread is making to the place where its notification was made.
+    /// Sets the place of the thread's current delivery to the place where the notification was made.
     @inline(never)
     package static func nameDelivery(_ origin: SourceLocation) {
         guard let ring, ring.innermost?.kind == .delivery else { return }

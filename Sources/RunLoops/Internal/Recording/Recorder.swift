@@ -3,16 +3,16 @@ internal import Synchronization
 
 /// The events that the other parts of the package report to the flight recorder.
 ///
-/// Every member may be called at any time, and does nothing while nothing is recorded. The paths that messages take call a
-/// member only after they have found that ``mayRecord`` is true. That check loads the same byte as the check for a fork.
+/// Every member can be called at any time, and does nothing without a recording. The functions that send and receive messages call
+/// a member only if ``mayRecord`` is true. That check loads the same byte as the check for a fork.
 ///
-/// > Thread safety: any thread; an event belongs to the thread that calls.
+/// > Thread safety: any thread; an event belongs to the calling thread.
 package enum Recorder {
-    /// True if something is recorded, or the process is a forked child.
+    /// True if there is a recording, or the process is a forked child.
     @inline(__always)
     static var mayRecord: Bool { runloops_process_flags() != 0 }
 
-    /// True if something is recorded.
+    /// True if there is a recording.
     @inline(__always)
     package static var isOn: Bool { runloops_records() }
 
@@ -24,7 +24,7 @@ package enum Recorder {
     @inline(__always)
     static var ring: EventRing? {
         guard isOn else { return nil }
-        // Safe: the thread's own ring, which is destroyed by the thread alone.
+        // Safe: this is the thread's own ring, which only the thread destroys.
         if let known = unsafe runloops_thread_events() {
             let ring = unsafe EventRing(known)
             if ring.generation == Recording.generation.load(ordering: .relaxed) {
@@ -45,7 +45,7 @@ package enum Recorder {
 
     /// Begins a slice.
     ///
-    /// - Returns: The slice, for ``end(_:number:)``; nil if nothing is recorded.
+    /// - Returns: The slice, for ``end(_:number:)``; nil without a recording.
     static func begin(_ kind: EventKind, _ place: SourceLocation) -> Slice? {
         guard let ring else { return nil }
         return begin(kind, in: ring, at: ring.ticks, place: ring.number(of: place))
@@ -71,17 +71,17 @@ package enum Recorder {
     /// Ends a slice, unless its recording has ended.
     ///
     /// - Parameters:
-    ///   - slice: The slice; nil for none.
-    ///   - number: The number of the event, if it differs from the one at the beginning.
+    ///   - slice: The slice; nil for no slice.
+    ///   - number: The number of the event, if it differs from the number at the beginning.
     /// - Returns: The ticks at the end.
     @discardableResult
     static func end(_ slice: Slice?, number: Int? = nil) -> UInt64? {
         guard let slice, let ring, ring.generation == slice.generation else { return nil }
-        // The innermost slice is this one, perhaps with another place by now.
+        // The innermost slice is this slice, perhaps with a new place.
         return end(ring.innermost ?? slice.event, in: ring, number)
     }
 
-    /// Ends the innermost slice if it is of this kind, for a caller that cannot keep the slice.
+    /// Ends the innermost slice if it has a given kind, for a caller that cannot keep the slice.
     static func endInnermost(_ kind: EventKind, number: Int? = nil) {
         guard let ring, let begun = ring.innermost, begun.kind == kind else { return }
         end(begun, in: ring, number)
@@ -98,17 +98,17 @@ package enum Recorder {
         return ticks
     }
 
-    /// The time since a moment in units of ``MessageStamp``, cut to what four bytes hold; 0 if nothing is recorded.
+    /// Returns the time since a moment in units of ``MessageStamp``, clamped to four bytes; 0 without a recording.
     static func lateness(_ due: Moment) -> UInt32 {
         guard let ring else { return 0 }
         let (late, overflow) = Moment.now().nanoseconds.subtractingReportingOverflow(due.nanoseconds)
-        // A date may be so old that the subtraction overflows.
+        // The subtraction overflows for a very old date.
         let microseconds = overflow ? .max : UInt64(max(0, late)) / 1_000
         let (ticks, isLong) = microseconds.multipliedReportingOverflow(by: ring.microsecond)
         return isLong ? .max : UInt32(clamping: ticks >> 6)
     }
 
-    /// Records something that takes no time.
+    /// Records an event without duration.
     static func note(_ kind: EventKind, _ place: @autoclosure () -> RecordedPlaces.Place, number: Int = 0) {
         guard let ring else { return }
         ring.write(

@@ -2,8 +2,8 @@ internal import CThreads
 
 /// The clock of a flight recording.
 ///
-/// The processor's count of cycles is read in a third of the time of the system's clock. Where the count is not steady, and in
-/// a simulation, a recording counts nanoseconds.
+/// Reading the processor's count of cycles takes a third of the time of reading the system's clock. If the count is not steady, and
+/// in a simulation, a recording counts nanoseconds.
 enum RecorderClock: Sendable {
     case cycles
     case nanoseconds
@@ -29,7 +29,7 @@ enum RecorderClock: Sendable {
             return Reading(ticks: UInt64(bitPattern: now.nanoseconds), moment: now)
         }
         var best: (width: UInt64, reading: Reading)?
-        // The thread may be preempted between the two readings, so the closest of several pairs is taken.
+        // The thread can be preempted between the two readings, so the closest of several pairs is taken.
         for _ in 0..<8 {
             let before = ticks
             let moment = Moment.now()
@@ -42,7 +42,7 @@ enum RecorderClock: Sendable {
         return best.reading
     }
 
-    /// One time on both clocks.
+    /// One point in time on both clocks.
     struct Reading: Sendable {
         let ticks: UInt64
         let moment: Moment
@@ -58,7 +58,7 @@ struct TickScale: Sendable {
         self.first = first
         let ticks = second.ticks &- first.ticks
         let nanoseconds = second.moment.nanoseconds - first.moment.nanoseconds
-        // Nothing was recorded between two equal readings.
+        // No event was recorded between two equal readings.
         nanosecondsPerTick = ticks == 0 ? 1 : Double(nanoseconds) / Double(ticks)
     }
 

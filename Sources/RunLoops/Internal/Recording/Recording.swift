@@ -18,7 +18,9 @@ enum Recording {
         let capacity: Int
         let mostRings: Int
         let recordsEverything: Bool
-        /// The process that has begun the recording, and not a child that was forked later.
+        /// The process that has begun the recording.
+        ///
+        /// A child that was forked later has another ID.
         let process: pid_t
         /// The ticks of a microsecond.
         let microsecond: UInt64
@@ -32,15 +34,15 @@ enum Recording {
         var recordedCount = 0
         var nextNumber = 0
         var unrecordedCount = 0
-        /// The number of threads that read rings, and the rings that are destroyed once none does.
+        /// The number of threads that read rings, and the rings that are destroyed when no thread reads.
         var readers = 0
         var condemned: [EventRing] = []
     }
 
-    /// One of the values that a forked child may use, because a child without loops may begin a recording of its own.
+    /// This is one of the values that a forked child may use, because a child without loops can begin its own recording.
     private static let state = ForkSafe(State())
 
-    /// The number of the present recording; 0 for none.
+    /// The number of the present recording; 0 without a recording.
     static let generation = Atomic<UInt32>(0)
 
     // MARK: - Beginning and ending
@@ -51,8 +53,8 @@ enum Recording {
     ///   - clock: The clock.
     ///   - microsecond: The ticks of a microsecond.
     ///   - capacity: The number of events of a thread, a power of two.
-    ///   - mostRings: The most threads.
-    ///   - recordsEverything: True if every handler and every message that is sent is recorded.
+    ///   - mostRings: The maximum number of recorded threads.
+    ///   - recordsEverything: True if every handler and every sent message is recorded.
     /// - Returns: The session; nil if there is a recording already.
     static func begin(
         clock: RecorderClock, microsecond: UInt64, capacity: Int, mostRings: Int, recordsEverything: Bool
@@ -62,7 +64,7 @@ enum Recording {
         return state.withLock { state -> Session? in
             if let session = state.session {
                 if session.process == getpid() { return nil }
-                // The recording is the parent's. No thread of this child reads or writes its rings.
+                // The recording belongs to the parent. No thread of this child reads or writes its rings.
                 for ring in state.rings + state.condemned where unsafe ring.address != ownAddress {
                     ring.destroy()
                 }
@@ -86,7 +88,7 @@ enum Recording {
         }
     }
 
-    /// Ends the recording with this number, and frees what it holds.
+    /// Ends the recording with a number, and frees its memory.
     ///
     /// A thread that is writing at this moment continues, in memory that no thread reads.
     static func end(_ ended: UInt32) {
@@ -109,7 +111,9 @@ enum Recording {
 
     // MARK: - Rings
 
-    /// Makes the calling thread's ring in the present recording, or finds that this thread is not recorded.
+    /// Makes the calling thread's ring in the present recording.
+    ///
+    /// The ring has no events if the recording already has its maximum number of threads.
     ///
     /// - Returns: The ring; nil if there is no recording.
     @inline(never)
@@ -119,7 +123,7 @@ enum Recording {
             guard let session = state.session else { return nil }
             if session.isSimulated != ThreadDriver.isPresent { return (session, .none, 0) }
             if state.recordedCount == session.mostRings {
-                // The thread that ended first is forgotten first.
+                // The ring of the thread that ended first is reused first.
                 guard let oldest = state.rings.firstIndex(where: \.hasEnded) else {
                     state.unrecordedCount += 1
                     return (session, .none, 0)
@@ -132,7 +136,7 @@ enum Recording {
             return (session, .ring, state.nextNumber - 1)
         }
         guard let (session, place, number) = plan else { return nil }
-        // The system's numbers of threads are not the same in two runs of a simulation.
+        // The system's IDs of threads differ between two runs of a simulation.
         let id = session.isSimulated ? Int32(number) : runloops_thread_id()
         let ring = EventRing(
             generation: session.generation, clock: session.clock, microsecond: session.microsecond,
@@ -154,7 +158,7 @@ enum Recording {
     private static func threadName() -> String {
         if let driver = ThreadDriver.current { return driver.name }
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16) { name in
-            // Safe: the buffer has the 16 bytes that a name takes at most.
+            // Safe: the buffer has 16 bytes, the maximum length of a name.
             guard let start = name.baseAddress else { return "" }
             unsafe runloops_thread_name(start)
             return unsafe String(cString: start)
@@ -171,7 +175,7 @@ enum Recording {
         }
     }
 
-    /// Destroys a ring that is in no list, now or as soon as no thread reads.
+    /// Removes a ring from the list, and destroys it now or as soon as no thread reads.
     private static func destroy(_ ring: EventRing, _ state: inout State) {
         state.rings.removeAll { $0 == ring }
         if state.readers > 0 { state.condemned.append(ring) } else { ring.destroy() }
@@ -179,7 +183,9 @@ enum Recording {
 
     // MARK: - Reading
 
-    /// Calls a body with the rings of a recording, oldest first, and keeps all rings from being destroyed meanwhile.
+    /// Calls a closure with the rings of a recording, oldest first.
+    ///
+    /// No ring is destroyed during the call.
     ///
     /// - Returns: The result of the body; nil if the recording has ended.
     /// - Throws: The error of the body.

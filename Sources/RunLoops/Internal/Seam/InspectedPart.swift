@@ -1,5 +1,7 @@
-/// A part of a loop that another module provides, as an inspector shows it: a listener, the connections that were made at one
-/// place, a port between processes, the observers of notifications.
+/// A part of a loop that another module provides, for an inspector.
+///
+/// Examples are a listener, the connections that were made at one place, a port between processes, and the observers of
+/// notifications.
 package struct InspectedPart: Sendable {
     /// A count with its name.
     package struct Count: Sendable {
@@ -14,7 +16,7 @@ package struct InspectedPart: Sendable {
 
     /// The kind, in words.
     package let kind: String
-    /// The place in the source where it was made; empty if it was made at several.
+    /// The place in the source where the part was made; empty if it was made at several places.
     package let madeAt: String
     /// The counts, in the order in which they are shown.
     package let counts: [Count]
@@ -41,8 +43,8 @@ extension InspectedPart {
 
 /// An object of another module that describes itself to an inspector.
 package protocol Inspected: AnyObject {
-    /// The parts that the object stands for.
+    /// The parts that the object represents.
     ///
-    /// Read on the thread of the object's loop, while an inspector looks.
+    /// They are read on the thread of the object's loop, during an inspection.
     var parts: [InspectedPart] { get }
 }

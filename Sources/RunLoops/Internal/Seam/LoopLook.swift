@@ -1,8 +1,8 @@
 internal import Synchronization
 
-// Loops and waits as the inspector sees them.
+// The state of loops and waits, for the inspector.
 
-/// A loop as another thread sees it, even while the loop is blocked.
+/// The state of a loop that any thread can read, even while the loop is blocked.
 package struct LoopLook: Sendable {
     /// The handler that the loop is calling.
     package struct Call: Hashable, Sendable {
@@ -12,15 +12,15 @@ package struct LoopLook: Sendable {
         package let identity: UInt64
     }
 
-    /// The call of a handler that is going on; nil if there is none, or if the handler runs the loop.
+    /// The call of a handler that is under way; nil if there is no call, or if the handler runs the loop.
     ///
-    /// Known only while a watchdog or an inspector watches.
+    /// It is known only while a watchdog or an inspector watches.
     package let call: Call?
-    /// The moment since which the loop has not waited; nil if it waits, does not run, or is not watched.
+    /// The moment at which the loop stopped waiting; nil if it waits, does not run, or is not watched.
     package let busySince: Moment?
 }
 
-/// A loop as its own thread sees it.
+/// The state of a loop that only its own thread can read.
 package struct LoopDetails: Sendable {
     /// The mode of the innermost run around the block that collects the details; nil between runs.
     package let mode: String?
@@ -32,16 +32,16 @@ package struct LoopDetails: Sendable {
     /// An input of the loop.
     package struct Input: Sendable {
         package let kind: Kind
-        /// The place in the source where it was made.
+        /// The place in the source where the input was made.
         package let madeAt: String
         package let modes: [String]
     }
 
     /// The kind of an input, with the details that only this kind has.
     package enum Kind: Sendable {
-        /// A timer, whose date is nil if no fire is planned.
+        /// A timer; its date is nil if no fire is planned.
         case timer(date: Moment?, interval: Duration, missed: Int)
-        /// A port, for which a limit of 0 means no limit.
+        /// A port; a limit of 0 means no limit.
         case port(count: Int, limit: Int, waitingSenders: Int, carriesSignals: Bool)
         case descriptor(CInt)
         case manualSource
@@ -65,7 +65,7 @@ package struct WaitLook: Sendable {
 }
 
 extension RunLoop {
-    /// The loop as any thread may see it now.
+    /// The present state of the loop, for any thread.
     package var look: LoopLook {
         let look = handle.handlers.look()
         return LoopLook(
@@ -75,17 +75,18 @@ extension RunLoop {
             busySince: handle.counters.busyTime.since)
     }
 
-    /// Starts to note the handlers of all loops, for ``look`` and the busy time.
+    /// Starts to record the handlers of all loops, for ``look`` and the busy time.
     package static func beginLooking() { LoopRegistry.beginWatching() }
 
-    /// Ends the noting of handlers for one caller that began it.
+    /// Ends the recording of handlers for one caller of `beginLooking`.
     package static func endLooking() { LoopRegistry.endWatching() }
 
-    /// Asks the loop for its details, which it gives as soon as it serves blocks, in any mode.
+    /// Asks the loop for its details.
     ///
-    /// However often the loop is asked while it is blocked, only one block waits in it.
+    /// The loop answers as soon as it serves blocks, in any mode. However often other threads ask while the loop is blocked, only
+    /// one block waits in the loop.
     ///
-    /// - Parameter answer: Called on the loop's thread, unless the loop ends first, or eight later calls ask before the loop
+    /// - Parameter answer: Called on the loop's thread, unless the loop ends first, or eight later calls are made before the loop
     ///   answers.
     package func askForDetails(_ answer: @escaping @Sendable (LoopDetails) -> Void) {
         let isFirst = objects.questions.withLock { questions in
@@ -105,14 +106,14 @@ extension RunLoop {
         for answer in questions { answer(details) }
     }
 
-    /// The details of the loop, if it is the calling thread's.
+    /// The details of the loop, if it is the calling thread's loop.
     package var detailsHere: LoopDetails? {
         guard var details = coreIfCurrent?.details else { return nil }
         details.inputs += objects.inspectedParts.map { LoopDetails.Input($0, modes: []) }
         return details
     }
 
-    /// The waits of threads that other threads may be waiting for.
+    /// The waits of threads that other threads can be waiting for.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in
@@ -134,7 +135,7 @@ extension LoopCore {
                 if let served = input as? ServedInput {
                     return served.parts.map { LoopDetails.Input($0, modes: modes) }
                 }
-                // A timer or source that represents another input is left out, because it adds nothing.
+                // A timer or source that represents another input is omitted, because that input is listed itself.
                 guard let (kind, origin) = LoopDetails.Kind.of(input) else { return [] }
                 return [LoopDetails.Input(kind: kind, madeAt: origin.description, modes: modes)]
             })
@@ -171,6 +172,8 @@ extension LoopDetails.Kind {
 }
 
 extension RunLoop.Mode {
-    /// The name for people to read; the raw value of the default mode is long, for the sake of moved code.
+    /// The name for people to read.
+    ///
+    /// The raw value of the default mode is long, because it is the same as in Foundation.
     fileprivate var label: String { self == .default ? "default" : rawValue }
 }

@@ -1,9 +1,9 @@
 /// The objects that other modules keep with a loop.
 ///
-/// It owns three kinds: those of the loop's thread, which live as long as the loop; those of all threads, which other objects
-/// keep alive; and those that live until the loop has ended.
+/// There are three kinds: objects of the loop's thread, which exist as long as the loop; objects of all threads, which other
+/// objects keep alive; and objects that exist until the loop has ended.
 ///
-/// `@unchecked Sendable`: the loop's own thread alone touches `companions`.
+/// `@unchecked Sendable`: only the loop's own thread touches `companions`.
 final class LoopObjects: @unchecked Sendable {
     /// The objects of the loop's thread, by their keys.
     private var companions: [ObjectIdentifier: AnyObject] = [:]
@@ -11,7 +11,7 @@ final class LoopObjects: @unchecked Sendable {
     /// The objects of all threads, by their keys.
     private let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
-    /// The objects that live until the loop has ended; nil from then on.
+    /// The objects that exist until the loop has ended; nil from then on.
     private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
     /// The questions of an inspector that the loop has not answered.
@@ -19,7 +19,7 @@ final class LoopObjects: @unchecked Sendable {
 
     /// Returns the object for a key, and makes it at the first call.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may call this.
     func companion<Companion: AnyObject>(
         _ key: ObjectIdentifier, isKept: Bool, _ make: () -> Companion
     ) -> Companion {
@@ -31,13 +31,13 @@ final class LoopObjects: @unchecked Sendable {
 
     /// Removes the objects of the loop's thread, because the loop ends.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may call this.
     func takeCompanions() -> [AnyObject] {
         defer { companions = [:] }
         return Array(companions.values)
     }
 
-    /// Returns the object for a key, and makes one if none with that key is alive.
+    /// Returns the object for a key, and makes it if no object with that key exists.
     func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, _ make: () -> Shared) -> Shared {
         sharedObjects.withLock { objects in
             if let known = unsafe objects[key]?.object as? Shared { return known }
@@ -49,19 +49,21 @@ final class LoopObjects: @unchecked Sendable {
 
     /// The parts of the objects of all threads that describe themselves.
     ///
-    /// The loop's thread only.
+    /// Only the loop's thread may call this.
     var inspectedParts: [InspectedPart] {
-        // Asked outside the lock, because an object may take locks of its own.
+        // The parts are read outside the lock, because an object can take its own locks.
         let objects = sharedObjects.withLock { objects in
             objects.values.compactMap { unsafe $0.object as? any Inspected }
         }
         return objects.flatMap(\.parts)
     }
 
-    /// Keeps an object until ``end()``; does nothing after that.
+    /// Keeps an object until ``end()``.
+    ///
+    /// After that, the call does nothing.
     func keepToTheEnd(_ object: any AnyObject & Sendable) { keptToTheEnd.withLock { $0?.append(object) } }
 
-    /// Releases the kept objects, because the loop has ended and holds nothing any more.
+    /// Releases the kept objects, because the loop has ended and has released all other objects.
     func end() {
         let kept = keptToTheEnd.withLock { kept in
             defer { kept = nil }

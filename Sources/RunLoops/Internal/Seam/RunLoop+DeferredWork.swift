@@ -1,7 +1,7 @@
 extension RunLoop {
-    /// Adds work that the loop asks for at the end of each pass; pending work keeps its modes alive.
+    /// Adds work that the loop asks for at the end of each pass.
     ///
-    /// If the loop has ended, the work is discarded.
+    /// Pending work keeps its modes alive. If the loop has ended, the work is discarded.
     ///
     /// - Parameter work: The work, which stays added until it is removed or the loop ends.
     package func addPassEndWork(_ work: any DeferredWork) {
@@ -23,7 +23,7 @@ extension RunLoop {
 
     /// Removes work that the loop asks for.
     ///
-    /// A step that has begun may ask for it once more. Calling this twice is harmless.
+    /// A step that has begun can ask for the work once more. A second call does nothing.
     ///
     /// - Parameter work: The work. The caller holds it, so that this call does not destroy it.
     package func removeDeferredWork(_ work: any DeferredWork) {

@@ -1,5 +1,7 @@
 extension RunLoop {
-    /// Returns the loop's object for a key, which the first call makes, and which is released with the loop.
+    /// Returns the loop's object for a key, which the first call makes.
+    ///
+    /// The loop holds the object until the loop ends.
     ///
     /// - Parameters:
     ///   - key: The key, such as the identity of the object's type.
@@ -11,13 +13,13 @@ extension RunLoop {
         return objects.companion(key, isKept: !core.members.hasEnded, make)
     }
 
-    /// Returns the loop's object for a key, shared by all threads; the first call makes it.
+    /// Returns the loop's object for a key that all threads share, which the first call makes.
     ///
-    /// The loop holds the object weakly, so it lives as long as another object holds it.
+    /// The loop's reference is weak, so the object exists as long as another object holds it.
     ///
     /// - Parameters:
     ///   - key: The key, such as the identity of the object's type.
-    ///   - make: Makes the object. Called under a lock, so it must not call the loop.
+    ///   - make: Makes the object. It is called under a lock, so it must not call the loop.
     /// - Returns: The object.
     package func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, make: () -> Shared) -> Shared {
         objects.shared(key, make)
@@ -25,8 +27,7 @@ extension RunLoop {
 
     /// Keeps an object until the loop has ended and has released all blocks that were sent to it.
     ///
-    /// If the loop has ended, the object is released at once. The object is released on the loop's thread, or on this one if
-    /// the loop has ended.
+    /// The object is released on the loop's thread. If the loop has ended already, the object is released at once, on this thread.
     ///
     /// - Parameter object: The object.
     package func keepToTheEnd(_ object: any AnyObject & Sendable) {

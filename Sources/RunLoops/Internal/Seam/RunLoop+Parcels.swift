@@ -1,14 +1,14 @@
 extension RunLoop {
-    /// Sends a value to the loop, to be handled on its thread in one of several modes.
+    /// Sends a value to a function on the loop's thread, in one of several modes.
     ///
-    /// The same as ``perform(inModes:fileID:line:_:)``, for modules of this package that send many values.
+    /// This is the same as ``perform(inModes:fileID:line:_:)``, for modules of this package that send many values.
     ///
     /// - Parameters:
     ///   - value: The value, of at most 96 bytes.
-    ///   - modes: The modes; nil for the common ones.
-    ///   - handle: Called once with the place of the value, from which it takes the value: with true on the loop's thread; with
-    ///     false by the thread that releases it, because the loop has ended.
-    /// - Returns: False if the loop's thread has ended: then the value was released.
+    ///   - modes: The modes; nil for the common modes.
+    ///   - handle: Called once with the address of the value, and takes the value from there. The second argument is true on the
+    ///     loop's thread. It is false if the loop has ended, on the thread that releases the value.
+    /// - Returns: False if the loop's thread has ended. The value is released then.
     @inlinable @inline(__always)
     package func send<Value: Sendable & ~Copyable>(
         _ value: consuming Value, inModes modes: [Mode]?,
@@ -18,7 +18,7 @@ extension RunLoop {
             MemoryLayout<Value>.size <= Parcel.valueCapacity && MemoryLayout<Value>.alignment <= 16,
             "a parcel holds values of at most 96 bytes")
         let node = unsafe Node.makeParcel(modes, handle)
-        // Safe: the room behind the head belongs to the value, is large enough for it, and no other thread has the node yet.
+        // Safe: the memory behind the head belongs to the value and is large enough, and no other thread has the node yet.
         unsafe (node.address + Parcel.valueOffset).initializeMemory(as: Value.self, to: value)
         return post(parcel: node)
     }

@@ -1,38 +1,38 @@
 extension RunLoop {
-    /// Ends the program unless the calling thread is the loop's.
+    /// Ends the program unless the calling thread is the loop's thread.
     ///
     /// - Parameters:
     ///   - member: The member that was called, for the message.
-    ///   - instead: The caller's alternative, for the message.
+    ///   - instead: The alternative for the caller, for the message.
     package func requireOwnThread(_ member: StaticString, _ instead: StaticString) {
         _ = core(member, instead)
     }
 
-    /// Calls a user's handler as the loop does, timed and watched if the program asked for that.
+    /// Calls a user's handler, timed and watched if the program has asked for it.
     ///
     /// - Parameters:
-    ///   - origin: The place in the user's code where the handler was given.
+    ///   - origin: The place in the user's code where the handler was passed in. ¶
     ///   - handler: The call.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
         core("RunLoop.callHandler", "call it on the thread of the loop").members.handlers.call(
             origin, handler)
     }
 
-    /// True once the loop has ended, as the loop's own thread sees it; false on every other thread.
+    /// True after the loop has ended, on the loop's own thread; false on every other thread.
     package var hasEnded: Bool { coreIfCurrent?.members.hasEnded ?? false }
 
-    /// Ends all current and later runs of the loop.
+    /// Ends all current and future runs of the loop.
     package func endAllRuns() { handle.request(.end) }
 
-    /// The target of a wait for this loop, which serves the waiting thread or ends.
+    /// The target of a wait for this loop.
     package var waitTarget: WaitTarget {
         isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle)))
     }
 
     /// Performs the last work of an object that is being destroyed, on the loop's thread.
     ///
-    /// On the loop's own thread the work is performed at once; otherwise it is performed when the loop runs, in any mode. If
-    /// the loop has ended, or in a forked child, the work is dropped.
+    /// On the loop's own thread the work is performed at once; otherwise it is performed when the loop runs, in any mode. If the
+    /// loop has ended, or in a forked child, the work is discarded.
     ///
     /// - Parameter body: The work.
     package func doLast(_ body: @escaping @Sendable () -> Void) {
@@ -42,7 +42,7 @@ extension RunLoop {
 
     /// Returns true if the running mode is in a list, or if the loop is not running.
     ///
-    /// - Parameter modes: The list. `.common` in it stands for every common mode.
+    /// - Parameter modes: The list, in which `.common` stands for every common mode.
     /// - Returns: True if the running mode is in the list, or no mode runs.
     package func isIdleOrRuns(inOneOf modes: [Mode]) -> Bool {
         let core = core("RunLoop.isIdleOrRuns", "perform a block on the loop and ask there")

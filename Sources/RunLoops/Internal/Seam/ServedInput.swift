@@ -1,22 +1,22 @@
-/// An input of a kind that another module of the package defines, in one loop.
+/// An input of another module of the package, in one loop.
 ///
-/// The loop watches one descriptor for it. When the descriptor is ready, or after ``becameReady()``, the input waits in line
-/// with the ports of the loop and is served in the same step, within the same budget. A run inside one of its handlers goes on
-/// serving it.
+/// The loop watches one descriptor for the input. When the descriptor is ready, or after ``becameReady()``, the input waits in the
+/// queue of the ports and is served in the same step, within the same budget. A run inside one of its handlers continues to serve
+/// the input.
 ///
-/// The module writes an ``InputServer``. The input keeps it alive while it is in the loop.
+/// The module implements an ``InputServer``, which the input holds while the input is in the loop.
 ///
 /// > Thread safety: the loop's own thread only.
 package final class ServedInput: SignalledInput {
     private let loop: LoopCore
     /// The source that represents the input among the loop's descriptors, in the same modes.
     let watch: DescriptorSource
-    /// Read and written for each message, so stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The state is stored without exclusivity checks because each message accesses it; see ``ExclusivityUnchecked``.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {
         var membership = Membership()
-        /// Nil before the input joins its first mode, and once it has left the loop.
+        /// The signal; nil before the input joins its first mode, and after it has left the loop.
         var signal: ReadyNode?
         var server: (any InputServer)?
     }
@@ -24,8 +24,8 @@ package final class ServedInput: SignalledInput {
     /// Prepares an input for the loop of the calling thread.
     ///
     /// - Parameters:
-    ///   - descriptor: The descriptor that the loop watches for reading. It stays the caller's, and open while the input is in
-    ///     the loop.
+    ///   - descriptor: The descriptor that the loop watches for reading. The caller owns it, and keeps it open while the input is
+    ///     in the loop.
     ///   - isSet: True if the descriptor is an epoll set.
     ///   - origin: The place in the user's code that diagnostics name.
     ///   - loop: The loop of the calling thread.
@@ -42,8 +42,8 @@ package final class ServedInput: SignalledInput {
     ///
     /// - Parameters:
     ///   - mode: The mode.
-    ///   - server: The module's part, which the input keeps from now on.
-    /// - Throws: `SystemError` if the kernel refuses to watch the descriptor. The input is as it was before.
+    ///   - server: The module's part, which the input holds from now on.
+    /// - Throws: `SystemError` if the kernel refuses to watch the descriptor. The input is unchanged then.
     package func join(_ mode: RunLoop.Mode, server: any InputServer) throws(SystemError) {
         try watch.join(loop.descriptors, mode)
         if state.value.signal == nil {
@@ -66,7 +66,7 @@ package final class ServedInput: SignalledInput {
 
     /// True while the input is in a mode of its loop.
     ///
-    /// Check it again after each call of a user's handler, which may have removed the input.
+    /// Check this again after each call of a user's handler, because the handler can remove the input.
     package var isInLoop: Bool { state.value.signal != nil }
 
     /// True if the loop serves the input in a mode.
@@ -74,7 +74,7 @@ package final class ServedInput: SignalledInput {
         isInLoop && state.value.membership.contains(mode)
     }
 
-    /// The modes of the input's loop that are common, in no order.
+    /// The common modes of the input's loop, in no particular order.
     package var commonModes: [RunLoop.Mode] { loop.members.modes.common }
 
     // MARK: - Serving
@@ -82,21 +82,21 @@ package final class ServedInput: SignalledInput {
     /// The mode of the innermost run, or nil between runs.
     package var currentMode: RunLoop.Mode? { loop.members.currentMode }
 
-    /// Schedules the input to be served, even if the descriptor reports nothing.
+    /// Schedules the input to be served, even if the descriptor is not ready.
     package func becameReady() {
         if let signal = state.value.signal { loop.readyInputs.becameReady(signal) }
     }
 
-    /// Calls a user's handler as the loop does, timed and watched if the program asked for that.
+    /// Calls a user's handler, timed and watched if the program has asked for it.
     ///
     /// - Parameters:
-    ///   - origin: The place in the user's code where the handler was given.
+    ///   - origin: The place in the user's code where the handler was passed in.
     ///   - handler: The call.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
         loop.members.handlers.call(origin, handler)
     }
 
-    /// Counts a message that is about to be given to a handler.
+    /// Counts a message that is about to be passed to a handler.
     package func countMessage() { loop.handle.counters.portMessages.add() }
 }
 
@@ -108,17 +108,17 @@ package protocol InputServer: Inspected {
     ///
     /// - Parameters:
     ///   - mode: The mode that runs.
-    ///   - budget: The number of messages that this pass may still serve; spend it before each message.
-    /// - Returns: The outcome: if a handler was called, and if more is ready.
+    ///   - budget: The remaining budget of this pass. Call `spend` before each message.
+    /// - Returns: The outcome.
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served
 
     /// Called when the input has left its last mode, or its loop ends.
     ///
-    /// It is called once for each time that the input was in the loop, after the input has released the server.
+    /// This is called once for each time that the input was in the loop, after the input has released the server.
     func didLeaveLoop()
 }
 
-// The loop's side.
+// The members for the loop.
 extension ServedInput {
     var membership: Membership {
         @inline(__always) _read { yield state.value.membership }

@@ -1,4 +1,4 @@
-/// A claim as a separate object, for code that compares claims without holding the claimed object.
+/// A claim in a separate object, for code that compares claims without holding the claimed object.
 ///
 /// > Thread safety: any thread.
 package final class SharedClaim: Sendable {
@@ -6,7 +6,7 @@ package final class SharedClaim: Sendable {
 
     package init() {}
 
-    /// Takes the claim for a loop, or confirms that the loop has it.
+    /// Takes the claim for a loop, and returns true if the loop has it now.
     package func take(for loop: RunLoop) -> Bool { claim.take(for: loop.handle) }
 
     /// The loop of the calling thread, if that loop has the claim.

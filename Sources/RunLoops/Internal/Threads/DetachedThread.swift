@@ -2,14 +2,14 @@ internal import CLibEvent
 internal import CThreads
 internal import Glibc
 
-/// The start of a thread that ends by itself and that no other thread joins.
+/// The start of a thread that no other thread joins.
 package enum DetachedThread {
     /// Starts a thread.
     ///
     /// - Parameters:
     ///   - name: The name of the thread. The system takes its first 15 bytes.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - blocksSignals: True for a thread that accepts no signal, because signals are for the threads of the program.
+    ///   - blocksSignals: True for a thread that blocks all signals, because signals are for the threads of the program.
     ///   - main: The function that the thread runs.
     /// - Throws: `SystemError` if the system refuses the stack size or the thread.
     package static func start(
@@ -17,7 +17,7 @@ package enum DetachedThread {
         _ main: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         var attributes = pthread_attr_t()
-        // Safe, this and the next calls: the attributes are our own, set up before they are used.
+        // Safe, for this call and the next calls: the attributes are a local value that is initialized before its use.
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
@@ -28,7 +28,7 @@ package enum DetachedThread {
                 isTooLarge ? EINVAL : unsafe pthread_attr_setstacksize(&attributes, padded / page * page)
             if code != 0 { throw SystemError(call: "pthread_attr_setstacksize", code: code) }
         }
-        // Safe: the new thread takes the reference back, or we do if there is no thread.
+        // Safe: the new thread takes the reference over, or this function releases it if there is no thread.
         let argument = unsafe Unmanaged.passRetained(Main(systemName(name), main))
         var thread = pthread_t()
         let code =
@@ -45,11 +45,13 @@ package enum DetachedThread {
         }
     }
 
-    /// Blocks all signals on the calling thread during a call: a thread that the call starts inherits the mask.
+    /// Blocks all signals on the calling thread during a call.
+    ///
+    /// A thread that the call starts inherits the mask.
     private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {
         var all = sigset_t()
         var before = sigset_t()
-        // Safe: the sets are our own.
+        // Safe: the sets are local values.
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
@@ -90,7 +92,7 @@ package enum DetachedThread {
 /// the new thread.
 private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
-    // Safe: takes back the reference of `start`.
+    // Safe: this takes over the reference of `start`.
     unsafe Unmanaged<DetachedThread.Main>.fromOpaque(argument).takeRetainedValue().run()
     return nil
 }

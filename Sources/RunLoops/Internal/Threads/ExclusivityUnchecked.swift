@@ -1,10 +1,10 @@
 /// A value that one thread at a time accesses, without the run-time exclusivity checks of class properties.
 ///
 /// Swift checks each change of a class property for another access that is still under way. Each check takes about 7 ns, and a
-/// message would need several. Here exclusivity holds by construction: the values kept this way are changed by short operations
-/// that call no handler.
+/// message would need several checks. Here exclusivity is true by construction: only short operations that call no handler change
+/// the values.
 ///
-/// The value is reached through its address. With a coroutine, code of other modules would retain each array that it reads.
+/// The accessor returns the address of the value. With a coroutine, code of other modules would retain each array that it reads.
 ///
 /// `@safe`: the memory belongs to the owner from `init` to `deinit`, and the owner determines which thread may access it.
 @safe

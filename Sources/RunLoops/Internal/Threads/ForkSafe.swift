@@ -2,18 +2,18 @@ internal import CThreads
 
 /// A value behind a lock that is free in a forked child, where the value is consistent.
 ///
-/// It is for the few values that a child may use. The child has one thread, and a lock that another thread of the parent held
-/// at the fork would never be unlocked there. So every fork takes these locks first. All values share a few of them, which lie
-/// on cache lines of their own; a value that is locked often, or for long, uses ``Guarded`` instead.
+/// This is for the few values that a child may use. The child has one thread, and a lock that another thread of the parent held at
+/// the fork would never be unlocked there. So every fork takes these locks first. All values share a few locks, which lie on
+/// separate cache lines. A value that is locked often, or for a long time, uses ``Guarded`` instead.
 ///
-/// The body of ``withLock(_:)`` uses no other ``ForkSafe`` value, which may have the same lock. So it calls no code of the
-/// user's, and destroys no object of the user's.
+/// The body of ``withLock(_:)`` uses no other ``ForkSafe`` value, because that value can have the same lock. So the body calls no
+/// code of the user, and destroys no object of the user.
 ///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`. `@unchecked Sendable`: the value is accessed under the
 /// lock only.
 @safe
 package struct ForkSafe<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    // Inlinable, so that the compiler knows the type of the value in the other modules.
+    // The property is usable from inlinable code, so that the compiler knows the type of the value in the other modules.
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 
     @inlinable

@@ -2,19 +2,19 @@ package import Glibc
 
 /// A value behind a lock.
 ///
-/// The lock is a pthread mutex, and not the standard library's `Mutex`: if several threads contend for that one, the kernel
-/// hands it over by writing the word itself, which the thread sanitizer cannot see, so it reports the guarded accesses as
-/// races. The pthread mutex costs the same. It inherits priorities, as `Mutex` does: see ``InheritingMutex``.
+/// The lock is a pthread mutex instead of the standard library's `Mutex`. If several threads contend for a `Mutex`, the kernel
+/// writes its word itself. The thread sanitizer cannot observe that write, and reports the guarded accesses as races. The pthread
+/// mutex costs the same, and also inherits priorities: see ``InheritingMutex``.
 ///
-/// Locks are leaves: the body calls no handler, and as a rule makes no system call and takes no other lock. The exceptions are
-/// argued in their places: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
+/// Locks are leaves: the body calls no handler, and as a rule makes no system call and takes no other lock. Comments give the
+/// reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
 /// ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
 ///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`, and the address of the mutex never changes. `@unchecked
 /// Sendable`: the value is accessed under the lock only.
 @safe
 package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    // Inlinable, so that the compiler knows the type of the value in the other modules.
+    // The properties are usable from inlinable code, so that the compiler knows the type of the value in the other modules.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 
@@ -37,7 +37,7 @@ package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
     package borrowing func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // While the mutex is free, this costs the same as locking it.
+        // If the mutex is free, this costs the same as `pthread_mutex_lock`.
         if unsafe pthread_mutex_trylock(mutex) != 0 { waitToLock() }
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try unsafe body(&storage.pointee)
@@ -45,8 +45,8 @@ package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
 
     /// Waits for the mutex, and locks it.
     ///
-    /// A forked child ends with a message instead: the thread that holds the mutex may be one of the parent's, and would never
-    /// unlock it.
+    /// A forked child ends with a message instead: the mutex can belong to a thread of the parent, which would never unlock it in
+    /// the child.
     @usableFromInline @inline(never)
     package borrowing func waitToLock() {
         Fork.check("RunLoop")

@@ -3,23 +3,23 @@ internal import Glibc
 
 /// A point in time on the clock of every wait in this library: nanoseconds of `CLOCK_BOOTTIME`.
 ///
-/// `ContinuousClock` reads the same clock on Linux, and the kernel timer is set on it, so an instant means the same to the
-/// caller, to the loop and to the kernel. A moment takes eight bytes and plain comparisons; `ContinuousClock.Instant` takes
-/// sixteen and a 128-bit subtraction.
+/// `ContinuousClock` reads the same clock on Linux, and the kernel timer uses it, so an instant means the same to the caller, to
+/// the loop and to the kernel. A moment takes eight bytes and plain comparisons; `ContinuousClock.Instant` takes sixteen and a
+/// 128-bit subtraction.
 package struct Moment: Comparable, Hashable, Sendable {
     package var nanoseconds: Int64
 
-    /// A moment later than every other one, at which nothing is ever due.
+    /// A moment that is later than every other moment, and never comes.
     ///
-    /// Computed: if another thread of the parent were initializing a constant at the time of a fork, the child would hang when
-    /// it reads the constant.
+    /// The property is computed: if another thread of the parent were initializing a constant during a fork, the child would hang
+    /// when it reads the constant.
     package static var never: Moment { Moment(nanoseconds: .max) }
 
     package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// Reads the clock.
     ///
-    /// On a thread that a test drives, this is the test's clock.
+    /// In a simulation, this is the simulation's clock.
     package static func now() -> Moment {
         if ThreadDriver.isPresent { return driven() }
         var time = timespec()
@@ -30,21 +30,21 @@ package struct Moment: Comparable, Hashable, Sendable {
 
     /// Returns the time of the calling thread's driver.
     ///
-    /// Out of line, so that the needs of tests cost all other callers nothing.
+    /// The method is not inlined, so that simulations cost all other callers nothing.
     @inline(never)
     private static func driven() -> Moment {
         guard let driver = ThreadDriver.current else { preconditionFailure("the thread has a driver") }
         return Moment(driver.now())
     }
 
-    /// The nanoseconds from now until this moment; 0 if it has passed, `Int64.max` if it never comes.
+    /// The nanoseconds from now until this moment; 0 if the moment has passed, `Int64.max` for `never`.
     package var nanosecondsLeft: Int64 {
         if self == .never { return .max }
         let (left, overflow) = nanoseconds.subtractingReportingOverflow(Moment.now().nanoseconds)
         return overflow ? 0 : max(left, 0)
     }
 
-    /// Returns the moment this much later, or `never` if the result cannot be represented.
+    /// Returns the moment after a number of nanoseconds, or `never` if the result cannot be represented.
     package func advanced(by nanoseconds: Int64) -> Moment {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         if overflow { return nanoseconds > 0 ? .never : Moment(nanoseconds: .min) }
@@ -54,7 +54,7 @@ package struct Moment: Comparable, Hashable, Sendable {
 
 /// The zero of `CLOCK_BOOTTIME` as an instant.
 ///
-/// Computed, for the reason given at ``Moment/never``.
+/// The property is computed, for the reason given at ``Moment/never``.
 private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
@@ -72,8 +72,8 @@ extension Moment {
 extension Duration {
     /// The length in nanoseconds, rounded up, and clamped to the range of `Int64`.
     package var nanosecondsRoundedUp: Int64 {
-        // Not `components`, which traps if the seconds exceed the range of `Int64`. Division truncates the fraction, so only a
-        // positive one is rounded.
+        // This does not use `components`, which traps if the seconds exceed the range of `Int64`. Division truncates the fraction,
+        // so only a positive fraction is rounded up.
         let (whole, fraction) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: fraction > 0 ? whole + 1 : whole)
     }

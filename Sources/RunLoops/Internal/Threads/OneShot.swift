@@ -1,7 +1,7 @@
 /// A value that is decided once, and the thread or task that waits for it.
 ///
-/// Any number of threads may try to decide it, and the first of them does. A thread may also claim the decision and settle it
-/// later: from the claim on no other thread can decide it.
+/// Any number of threads can try to decide the value, and the first thread succeeds. A thread can also claim the decision and
+/// settle it later: from the claim on, no other thread can decide the value.
 ///
 /// > Thread safety: any thread. One thread or task at a time waits for the value, and takes it once.
 package final class OneShot<Value: Sendable>: Sendable {
@@ -40,7 +40,7 @@ package final class OneShot<Value: Sendable>: Sendable {
             }
         }
 
-        /// - Returns: The waiter, for the caller to wake once it holds no lock.
+        /// - Returns: The waiter, which the caller wakes after it has released the lock.
         mutating func decide(_ value: Value) -> Waiter? {
             state = .decided(value)
             defer { waiter = nil }
@@ -56,7 +56,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Decides the value, unless it is decided or the decision is claimed.
     ///
-    /// - Returns: False if another thread has decided it or claimed the decision.
+    /// - Returns: False if another thread has decided the value or claimed the decision.
     @discardableResult
     package func decide(_ value: Value) -> Bool {
         let (decides, waiter): (Bool, Waiter?) = contents.withLock { contents in
@@ -91,7 +91,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         waiter?.wake()
     }
 
-    /// True if the value has been decided, so that there is nothing to wait for.
+    /// True if the value has been decided, so that no wait is necessary.
     package var isDecided: Bool { contents.withLock { $0.isDecided } }
 
     // MARK: - Waiting
@@ -101,7 +101,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Blocks the thread until the value is decided or a deadline passes.
     ///
-    /// - Returns: False if the deadline passed first. The value may still be decided after that.
+    /// - Returns: False if the deadline passed first. The value can still be decided after that.
     package func wait(until deadline: Moment) -> Bool {
         let gate = ThreadGate()
         return !attach(.thread(gate)) || gate.wait(until: deadline)
@@ -109,17 +109,17 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Suspends the task until the value is decided, and takes it.
     ///
-    /// The isolation is the caller's. It is a parameter because each closure below is isolated only to what it captures:
-    /// without the capture they would begin on threads of the default executor. On the way back, every continuation passes
-    /// through these closures.
+    /// The method is isolated to the caller's actor. The isolation is a parameter because the closures below are isolated only to
+    /// an actor that they capture. Without the capture they would begin on threads of the default executor. On the way back, every
+    /// continuation passes through these closures.
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
-    ///   - timedOut: The value that is decided at the deadline, unless the value is decided or the decision claimed by then.
+    ///   - timedOut: The value that is decided at the deadline, unless the value is decided or the decision is claimed before.
     ///   - cancelled: The value that is decided if the task is cancelled, under the same condition.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Starts the work that decides the value. Called once, after the task has begun to wait; not called if the task
-    ///     was cancelled before that. A value that `begin` decides is returned even if the deadline has passed.
+    ///   - begin: Starts the work that decides the value. It is called once, after the task has begun to wait, but not if the task
+    ///     was cancelled before. A value that `begin` decides is returned even if the deadline has passed.
     /// - Returns: The value.
     package func value(
         before deadline: Moment, timedOut: Value, cancelled: Value,
@@ -162,9 +162,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Decides the value at a moment, in a task, which may be cancelled before.
+    /// Decides the value at a moment, in a task that can be cancelled.
     ///
-    /// A timer of a loop would not do: that loop may be the one that hangs.
+    /// This does not use the timer of a loop, because that loop can be blocked.
     private func decide(_ value: Value, at moment: Moment) -> Task<Void, Never> {
         Task {
             do { try await Task.sleep(until: moment.instant, clock: .continuous) } catch { return }

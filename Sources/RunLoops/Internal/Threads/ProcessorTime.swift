@@ -3,19 +3,19 @@ internal import CThreads
 internal import Glibc
 internal import Synchronization
 
-/// The processor time that a thread has taken, which any thread can read.
+/// The processor time that a thread has used, which any thread can read.
 ///
-/// The kernel counts it, so it costs the thread nothing.
+/// The kernel counts the time, at no cost for the thread.
 struct ProcessorTime: ~Copyable, Sendable {
     /// The system's ID of the thread; 0 before the first call of `begin()`.
     let thread = Atomic<Int32>(0)
-    /// The nanoseconds of the thread at its end; -1 while it lives.
+    /// The nanoseconds of the thread at its end; -1 until then.
     private let final = Atomic<Int64>(-1)
 
     /// Begins to count for the calling thread.
     func begin() { thread.store(runloops_thread_id(), ordering: .relaxed) }
 
-    /// Keeps the time of the calling thread, because its ID may soon belong to another thread.
+    /// Stores the time of the calling thread, because its ID can soon belong to another thread.
     func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
 
     /// The nanoseconds until now, or until ``end()``; 0 before the first call of `begin()`.
@@ -24,7 +24,8 @@ struct ProcessorTime: ~Copyable, Sendable {
         if final >= 0 { return final }
         let thread = thread.load(ordering: .relaxed)
         if thread == 0 { return 0 }
-        // The kernel's number of a thread's clock: its ID inverted, a bit for "of a thread", and two for "time on a processor".
+        // The kernel's number of a thread's clock: the inverted ID, a bit for "of a thread", and two bits for "time on a
+        // processor".
         return ProcessorTime.read(~thread << 3 | 0b110) ?? 0
     }
 

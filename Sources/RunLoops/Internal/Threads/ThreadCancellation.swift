@@ -2,11 +2,11 @@ internal import Glibc
 
 /// Defers the cancellation of the calling thread while it does work that other threads rely on.
 ///
-/// A cancelled thread leaves its stack in its next call that may block, even if the call would not block, and without running
-/// `defer` statements. Work that it has begun would stay undone, and a lock that it holds would stay locked. So cancellation is
-/// disabled before such work and restored after it: the thread ends at the next such call after that.
+/// A cancelled thread ends in its next call of a function that can block, even if the call would not block, and without running
+/// `defer` statements. Its unfinished work would stay unfinished, and a lock that it holds would stay locked. So cancellation is
+/// disabled before such work and restored after the work: the thread ends at the next such call after that.
 ///
-/// > Thread safety: both calls on one thread, in pairs, which may be nested.
+/// > Thread safety: both calls on one thread, in pairs, which can be nested.
 package struct ThreadCancellation {
     private let before: CInt
 
@@ -20,6 +20,6 @@ package struct ThreadCancellation {
         return ThreadCancellation(before: before)
     }
 
-    /// Restores the state that was in effect before.
+    /// Restores the previous state.
     package func restore() { pthread_setcancelstate(before, nil) }
 }

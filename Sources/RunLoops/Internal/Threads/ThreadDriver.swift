@@ -1,34 +1,34 @@
 internal import CThreads
 
-/// A replacement for the clock and for sleep on one thread, so that a test decides when time passes and which thread runs.
+/// A replacement for the clock and for sleep on one thread, so that a simulation decides when time passes and which thread runs.
 ///
-/// A thread with a driver reads the time from it, calls it in place of a sleep or wait, and gives a driver to each thread that
-/// it starts. All other threads pay one load for this, each time they read the clock or are about to sleep.
+/// A thread with a driver reads the time from the driver, calls the driver instead of a sleep or wait, and makes a driver for each
+/// thread that it starts. All other threads only load a word each time that they read the clock or are about to sleep.
 ///
-/// > Thread safety: each closure is called on the thread that the driver is for; ``makeThread`` on the thread that starts it,
-/// > and so is ``threadEnds`` if the start fails.
+/// > Thread safety: each closure is called on the thread of the driver, except ``makeThread``, which is called on the thread that
+/// > starts that thread, as is ``threadEnds`` if the start fails.
 package final class ThreadDriver: Sendable {
     /// The place at which a thread waits.
     package enum Place {
-        /// In a run of its loop, nested in `depth` others.
+        /// In a run of its loop, nested in `depth` outer runs.
         case sleep(depth: Int)
         /// At a gate, for another thread.
         case gate
     }
 
-    /// The name of the thread, which is the same in two runs of a test.
+    /// The name of the thread, which is the same in two runs of a simulation.
     let name: String
     /// Returns the time.
     let now: @Sendable () -> ContinuousClock.Instant
-    /// Returns once the time has come, or the condition says that the wait is over.
+    /// Waits until a time, or until the condition is true.
     ///
-    /// It may check the condition any number of times.
+    /// The closure can check the condition any number of times.
     let wait: @Sendable (ContinuousClock.Instant, Place, () -> Bool) -> Void
-    /// Makes the driver of a thread that is about to be started, given its name.
+    /// Makes the driver of a thread that is about to be started, from the thread's name.
     let makeThread: @Sendable (String) -> ThreadDriver
     /// Called when the thread has started.
     ///
-    /// Blocks until the thread may continue.
+    /// The closure blocks until the thread may continue.
     let threadBegins: @Sendable () -> Void
     /// Called on the thread when its loop exists, before the loop first runs.
     ///
@@ -60,7 +60,7 @@ package final class ThreadDriver: Sendable {
     /// The driver of the calling thread, if it has one.
     @inline(__always)
     package static var current: ThreadDriver? {
-        // Safe: the slot holds the reference of `begin`, and this thread alone empties it.
+        // Safe: the slot holds the reference of `begin`, and only this thread clears the slot.
         guard let known = unsafe runloops_thread_driver() else { return nil }
         return unsafe Unmanaged<ThreadDriver>.fromOpaque(known).takeUnretainedValue()
     }
@@ -73,7 +73,7 @@ package final class ThreadDriver: Sendable {
 
     /// Stops driving the calling thread.
     package func end() {
-        // Safe: takes back the reference of `begin`.
+        // Safe: this takes over the reference of `begin`.
         guard let known = unsafe runloops_thread_driver() else { return }
         runloops_thread_set_driver(nil)
         threadEnds()

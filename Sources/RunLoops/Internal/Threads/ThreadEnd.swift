@@ -1,67 +1,67 @@
 internal import CThreads
 internal import Glibc
 
-/// The work at the end of each thread for which the package keeps something.
+/// The work at the end of each thread for which the package keeps objects.
 ///
-/// The parts of the package that keep something are in folders above this one. Each part registers the function that releases
-/// what the part keeps, and this type knows only the order of the parts.
+/// The parts of the package that keep objects are in folders above this folder. Each part registers the function that releases its
+/// objects, and this type defines only the order of the parts.
 enum ThreadEnd {
-    /// A part of the package that keeps something for a thread, in the order in which the parts release it.
+    /// A part of the package that keeps objects for a thread, in the order in which the parts release their objects.
     enum Part: CaseIterable {
         /// The thread's loop.
         ///
-        /// The loop comes first, because ending it may destroy values that post to other loops, which needs the slabs.
+        /// The loop comes first, because ending it can destroy values that post to other loops, which needs the slabs.
         case loop
         /// The port sets that the thread serves.
         case portSets
         /// The slabs from which the thread takes nodes.
         case slabs
-        /// The events that a flight recorder has of the thread.
+        /// The recorded events of the thread.
         ///
-        /// They come last, because the others may be recorded.
+        /// They come last, because the work of the other parts can be recorded.
         case events
     }
 
-    /// Releases what a part keeps for the calling thread.
+    /// Releases a part's objects for the calling thread.
     ///
-    /// It returns a function to call once all parts have released what they keep, or nil for none.
+    /// The result is a function to call after all parts have released their objects, or nil.
     typealias Release = @Sendable () -> (() -> Void)?
 
     private static let releases = ForkSafe<[Part: Release]>([:])
 
     /// Asks for ``run()`` when the calling thread ends.
     ///
-    /// Calling this twice is harmless.
+    /// A second call does nothing.
     ///
     /// - Parameters:
-    ///   - part: The part that keeps something for the calling thread.
-    ///   - release: Releases it, for this and every other thread.
+    ///   - part: The part that keeps objects for the calling thread.
+    ///   - release: Releases the objects, for this and every other thread.
     static func watch(_ part: Part, _ release: @escaping Release) {
         releases.withLock { releases in if releases[part] == nil { releases[part] = release } }
-        // Any value but null makes the destructor run. A destructor of other code may use a loop after ours has run. That use
-        // calls this function again, and the system runs the destructors once more (in at most four rounds).
+        // Any value but null makes the destructor run. If a destructor of other code uses a loop after this destructor has run,
+        // that use calls this function again, and the system runs the destructors once more (in at most four rounds).
         _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
     }
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
-        // Safe: the key is ours; the destructor is a C function that takes nothing from its argument.
+        // Safe: this fills a local value, and the destructor is a C function that ignores its argument.
         let code = unsafe pthread_key_create(&key) { _ in ThreadEnd.run() }
         if code != 0 { fatalError("\(SystemError(call: "pthread_key_create", code: code))") }
         return key
     }()
 
-    /// Releases all that the package keeps for the calling thread, and then calls the functions that wait for that.
+    /// Releases all objects that the package keeps for the calling thread, and then calls the functions that wait for this.
     static func run() {
-        // In a forked child, these things belong to the parent, and locks that other threads held may stay locked for ever.
+        // In a forked child, these objects belong to the parent, and locks that other threads held can stay locked for ever.
         if Fork.isChild { return }
         var followers: [() -> Void] = []
         for part in Part.allCases {
-            // Looked up in turn: a part may be registered while the one before it is released.
+            // Each part is looked up in turn, because a part can be registered while the previous part releases its objects.
             if let follower = releases.withLock({ $0[part] })?() { followers.append(follower) }
         }
         for follower in followers { follower() }
-        // This is the last step: after it, nothing in a simulation waits for this thread.
+        // This is the last step. After it, a simulation no longer waits for this thread.
         ThreadDriver.current?.end()
     }
 }

@@ -11,7 +11,7 @@ internal import Glibc
 package final class ThreadGate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    /// Guarded by the mutex.
+    /// This is guarded by the mutex.
     private var isOpen = false
 
     package init() {
@@ -25,7 +25,7 @@ package final class ThreadGate: @unchecked Sendable {
     }
 
     deinit {
-        // Safe: no thread waits, because each waiting thread has a reference.
+        // Safe: no thread waits, because each waiting thread holds a reference.
         unsafe pthread_cond_destroy(condition)
         unsafe condition.deallocate()
         unsafe InheritingMutex.destroy(mutex)
@@ -92,13 +92,13 @@ package final class ThreadGate: @unchecked Sendable {
         return true
     }
 
-    /// The longest single wait before a thread reads the clock again, in nanoseconds.
+    /// The maximum length of a single wait before a thread reads the clock again, in nanoseconds.
     static let longestWait: Int64 = 1_000_000_000
 
     /// Returns the length of the next single wait, in nanoseconds.
     ///
-    /// No condition variable can wait by the clock of ``Moment``: the clock of conditions stands still while the machine is
-    /// suspended. So single waits are short, and if the deadline has passed during a suspension, the thread goes on within
+    /// No condition variable can wait on the clock of ``Moment``: the clock of condition variables stands still while the machine
+    /// is suspended. So single waits are short, and if the deadline has passed during a suspension, the thread continues within
     /// ``longestWait``.
     ///
     /// - Returns: The length, or nil if the deadline has passed.

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The threads that serve port sets, for the search for circles of waits.
 ///
-/// While a thread waits for something else, it serves no set, so threads that wait for a port of its sets wait for that thread.
+/// While a thread waits, it serves no set, so threads that wait for a port of its sets wait for that thread.
 enum PortSetServers {
     /// The identifier of the serving thread of each set.
     private static let servers = Guarded<[UInt: UInt]>([:])
@@ -18,10 +18,10 @@ enum PortSetServers {
     ///
     /// - Parameters:
     ///   - set: The identity of the set.
-    ///   - server: The set's own record of its thread. This function changes it under the lock, so that when two threads serve
-    ///     the set in turn, both records end with the same thread.
-    ///   - new: The identifier of the thread; 0 for none.
-    ///   - midway: Called by a test between the change of the set's record and that of the table.
+    ///   - server: The set's own record of its thread. This function changes the record under the lock, so that when two threads
+    ///     serve the set in turn, both records end with the same thread.
+    ///   - new: The identifier of the thread; 0 for no thread.
+    ///   - midway: Called by a test between the change of the set's record and the change of the table.
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
@@ -39,7 +39,9 @@ enum PortSetServers {
         }
     }
 
-    /// True if the calling thread serves this set; false if the identity is not that of a set.
+    /// Returns true if the calling thread serves a set.
+    ///
+    /// The result is false if the identity does not belong to a set.
     static func isServedHere(_ set: UInt) -> Bool {
         guard let thread = threadIfServing else { return false }
         return servers.withLock { $0[set] } == thread
@@ -48,12 +50,12 @@ enum PortSetServers {
     /// Returns the target of a wait for a receiver.
     ///
     /// - Parameter receiver: The identity of a set or of a loop's handle, as in ``Claim/holderID``.
-    /// - Returns: The thread that serves the set now, or the loop.
+    /// - Returns: The thread that now serves the set, or the loop.
     static func waitTarget(of receiver: UInt) -> WaitTarget {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)
     }
 
-    /// Removes the sets of the calling thread, which ends.
+    /// Removes the sets of the calling thread, because it ends.
     static func endCurrent() {
         guard let thread = threadIfServing else { return }
         servers.withLock { servers in

@@ -3,29 +3,33 @@ internal import CThreads
 /// One wait of a thread for other threads, as long as it lasts.
 ///
 /// The wait is created on the thread that is about to block. It records the targets that the thread holds, which cannot change
-/// while the thread is blocked. The targets that it waits for can change, and so can the thread that serves a port set: they
-/// are read again in each search for a circle.
+/// while the thread is blocked. The targets that the thread waits for can change, and so can the thread that serves a port set, so
+/// each search for a circle reads both again.
 ///
 /// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
     /// The loop of the waiting thread, if it has one.
     let loop: RunLoop?
-    /// The targets that only this thread can serve: other threads may be waiting for them.
+    /// The targets that only this thread can serve.
+    ///
+    /// Other threads can be waiting for them.
     let heldTargets: [WaitTarget]
     /// The public member that the thread has called.
     let operation: StaticString
     let origin: SourceLocation
-    /// True if the wait has a deadline after which the thread goes on in any case.
+    /// True if the wait has a deadline after which the thread continues in any case.
     ///
-    /// A circle with this wait in it need not be broken.
+    /// A circle that contains this wait need not be broken.
     let endsByItself: Bool
-    /// Returns the targets of the wait; an empty list once the wait is over, even if the waiting thread has not noticed it yet.
+    /// Returns the targets of the wait.
+    ///
+    /// The list is empty after the end of the wait, even if the waiting thread has not continued yet.
     let stillWaitsFor: @Sendable () -> [WaitTarget]
     private let refuse: @Sendable (WaitCircle) -> Bool
 
     /// All waits of the process.
     ///
-    /// Threads take its lock when they are about to block and when they continue. The threads that serve them never take it.
+    /// Threads take the lock when they are about to block and when they continue. The threads that serve them never take the lock.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
@@ -34,17 +38,17 @@ package final class ThreadWait: Sendable {
     ///   - operation: The public member that the thread has called, as `Type.member`.
     ///   - fileID: The file of the call.
     ///   - line: The line of the call.
-    ///   - endsByItself: True if there is a deadline after which the thread goes on in any case.
-    ///   - refuse: Ends the wait with an error, if it is not over. Returns true if it did; then the wait has no targets any more.
-    ///     Called on another thread.
-    ///   - targets: Returns the targets that the thread still waits for. Called under the lock of all waits, so this function
-    ///     takes only locks that no thread holds while that thread begins or ends a wait, and calls no code of the user's.
+    ///   - endsByItself: True if there is a deadline after which the thread continues in any case.
+    ///   - refuse: Ends the wait with an error, if it is not over. It returns true if it has ended the wait, which then has no
+    ///     targets. It is called on another thread.
+    ///   - targets: Returns the targets that the thread still waits for. It is called under the lock of all waits. So it takes only
+    ///     locks that no thread holds while that thread begins or ends a wait, and calls no code of the user.
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
         for targets: @escaping @Sendable () -> [WaitTarget]
     ) {
-        // This check comes before any lock is taken.
+        // This check is made before any lock is taken.
         Fork.check(operation)
         self.init(
             RunLoop.existing, ThreadWait.heldTargetsHere(), in: operation, SourceLocation(fileID, line),
@@ -69,7 +73,7 @@ package final class ThreadWait: Sendable {
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
-            // This also applies to the main thread, because a port knows its receiver by this identity only.
+            // This also applies to the main thread, because a port identifies its receiver only by this identity.
             targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
         }
         if runloops_is_main_thread() { targets.append(.mainLoop) }
@@ -80,12 +84,12 @@ package final class ThreadWait: Sendable {
 
     /// The source of the calls of observers that run on the calling thread.
     ///
-    /// Set by the module that calls observers.
+    /// The module that calls observers sets this.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
 
     /// Begins the wait, unless it would close a circle.
     ///
-    /// - Returns: The circle, if there is one. Then the wait has not begun.
+    /// - Returns: The circle, if there is one. In that case the wait has not begun.
     package func begin() -> WaitCircle? {
         if Recorder.isOn { _ = Recorder.begin(.wait, origin) }
         guard let circle = enter() else { return nil }
@@ -103,18 +107,18 @@ package final class ThreadWait: Sendable {
     ///
     /// If it would close a circle, another wait in the circle is refused instead.
     ///
-    /// - Returns: A circle in which every thread would wait forever. Then the wait has not begun.
+    /// - Returns: A circle in which every thread would wait forever. In that case the wait has not begun.
     package func beginOrBreakCircle() -> WaitCircle? {
         if Recorder.isOn { _ = Recorder.begin(.wait, origin) }
         var tried: [ObjectIdentifier] = []
         while let circle = enter() {
             let refused = circle.indices.dropFirst().first { index in
-                // Starting with the refused wait, so that its error names that wait first.
+                // The circle starts with the refused wait, so that its error names that wait first.
                 circle[index].refuse(WaitCircle(Array(circle[index...] + circle[..<index])))
             }
             if refused != nil { continue }
-            // No wait could be refused, perhaps because the circle has broken by itself meanwhile. If the next search finds the
-            // same circle, it is there to stay.
+            // No wait was refused, perhaps because the circle no longer exists. If the next search finds the same circle, the
+            // circle is permanent.
             let waits = circle.map { ObjectIdentifier($0) }
             if waits != tried {
                 tried = waits

@@ -1,20 +1,20 @@
 /// The graph of waits among the threads that block in this library.
 ///
-/// A thread that is about to block checks for a circle: a thread that it would wait for may already wait for it, directly or
-/// through others. It enters its own wait under the same lock. So if several threads close one circle at the same moment, the
-/// last one to enter finds it, and the graph has no circle.
+/// A thread that is about to block checks for a circle: a thread that it would wait for can already wait for it, directly or
+/// through other threads. The thread enters its own wait under the same lock. So if several threads close one circle at the same
+/// moment, the last thread to enter finds the circle, and the graph has no circle.
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
     /// The waits in progress, by the targets that their threads hold.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
 
-    /// True if a wait for an object that was made at this place is entered.
+    /// Returns true if the graph contains a wait for an object that was made at a place.
     func holdsWait(of origin: SourceLocation) -> Bool {
         waits.values.contains { $0.contains { $0.origin.description == origin.description } }
     }
 
-    /// True if no wait is entered.
+    /// True if the graph contains no wait.
     var isEmpty: Bool { waits.isEmpty }
 
     /// The entered waits, each once.
@@ -25,8 +25,8 @@ struct WaitGraph {
 
     /// Enters a wait, unless it would close a circle.
     ///
-    /// - Returns: The shortest circle, if there is one: it begins with this wait, and each wait in it is for the thread of the
-    ///   next one.
+    /// - Returns: The shortest circle, if there is one. It begins with this wait, and each wait in the circle is for the thread of
+    ///   the next wait.
     mutating func enter(_ wait: ThreadWait) -> [ThreadWait]? {
         if let circle = circle(closedBy: wait) { return circle }
         enterUnchecked(wait)

@@ -1,20 +1,20 @@
-/// A target of waits: an event that only one thread can bring about, and only while that thread is not waiting itself.
+/// A target of waits: an event that only one thread can cause, and only while that thread is not waiting itself.
 package enum WaitTarget: Hashable, Sendable {
     /// A loop serves the waiting thread's request, or ends.
     ///
     /// Only the thread of the loop can do that.
     ///
-    /// The number is the identity of the loop's handle, because a port knows its receiver by that identity only.
+    /// The number is the identity of the loop's handle, because a port identifies its receiver only by that identity.
     case loop(UInt)
 
     /// A thread, by its number, serves the port sets that it has served last.
     ///
-    /// The target is the thread and not its sets, because another thread can take over a set during the wait.
+    /// The target is the thread instead of its sets, because another thread can take over a set during the wait.
     case thread(UInt)
 
     /// The main loop serves the waiting thread's request, or ends.
     ///
-    /// Another thread may have made the main loop, before the main thread has asked for it.
+    /// The main loop is a separate target because another thread can make it before the main thread has used it.
     case mainLoop
 
     /// A call of an observation returns.
@@ -26,7 +26,7 @@ package enum WaitTarget: Hashable, Sendable {
 
     /// Returns the target of a wait until calls of an observation have returned.
     ///
-    /// - Parameter observation: The observation, as the thread's records of calls name it.
+    /// - Parameter observation: The observation, as in the thread's records of calls.
     /// - Returns: The target.
     package static func call(of observation: AnyObject) -> WaitTarget {
         .call(UInt(bitPattern: ObjectIdentifier(observation)))
@@ -41,6 +41,6 @@ package struct WaitTargetSource: Sendable {
 
     /// Makes a source.
     ///
-    /// - Parameter targets: Returns the targets of the thread that calls it. It calls no code of the user's.
+    /// - Parameter targets: Returns the targets of the calling thread. It calls no code of the user.
     package init(_ targets: @escaping @Sendable () -> [WaitTarget]) { self.targets = targets }
 }
