@@ -31,7 +31,7 @@ enum ThreadEnd {
 
     /// Asks for ``run()`` when the calling thread ends.
     ///
-    /// A second call does nothing.
+    /// A second call on the same thread has no further effect.
     ///
     /// - Parameters:
     ///   - part: The part that keeps objects for the calling thread.
