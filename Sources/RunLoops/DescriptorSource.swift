@@ -17,9 +17,9 @@ internal import Glibc
 /// for each descriptor.
 ///
 /// The kernel has reported the readiness in the same pass. If another handler of the pass has read all bytes since, a read fails
-/// with `EAGAIN`. If several sources of the loop watch the descriptor, the loop asks the kernel again before it calls each handler,
-/// so bytes that one source has read are not reported to the other sources. While the handler runs the loop, the source does not
-/// call the handler again.
+/// with `EAGAIN`. If several sources of the loop watch the descriptor, the loop polls the descriptor again before it calls each
+/// handler, so bytes that one source has read are not reported to the other sources. While the handler runs the loop, the source
+/// does not call the handler again.
 ///
 /// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
 /// descriptor is closed: if the loop finds that a descriptor was closed, it ends the program, because the number can then refer to
@@ -35,9 +35,9 @@ public final class DescriptorSource {
     /// The events that the source watches the descriptor for; at least one event.
     ///
     /// You can change the interest at any time, even in the handler and while the source is in no loop. The loop passes the change
-    /// to the kernel before it next polls the kernel. Of several changes, only the last one counts, and setting the same interest
-    /// again costs nothing. Readiness outside the new interest does not reach the handler, even if the kernel has reported it
-    /// already. After a change, an edge-triggered source reports all present readiness once more.
+    /// to the kernel before it next polls the kernel. Of several changes, only the last change counts, and setting the same
+    /// interest again costs nothing. Readiness outside the new interest does not reach the handler, even if the kernel has reported
+    /// it already. After a change, an edge-triggered source reports all present readiness once more.
     ///
     /// If the kernel refuses the change, ``onWatchRefused`` is called. Setting the interest of an invalid source does nothing.
     ///

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Records the activity of the process's loops and their threads, so that a program can look back at the last seconds.
+/// Records the activity of the process's loops and their threads during the last seconds.
 ///
 /// A recorder answers questions that come too late for a log: which handler blocked a loop, how long a message waited and which
 /// line sent it, which event woke a loop, which thread waits for room in a port. It is cheap enough to be always on.

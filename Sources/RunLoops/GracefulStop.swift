@@ -48,7 +48,7 @@ public final class GracefulStop {
     private let deadline: Duration
     private let origin: SourceLocation
 
-    /// The sources of the signals; none once the stop is invalid.
+    /// The sources of the signals; empty after the stop has become invalid.
     private var sources: [SignalSource] = []
     /// The timer of the deadline, which has no date until the stop begins.
     private var timer: Timer?

@@ -116,7 +116,7 @@ extension SendRight {
             before: deadline, SourceLocation(fileID, line), isolation: #isolation, message)
     }
 
-    /// The number of answers that came too late.
+    /// The number of answers that arrived too late.
     ///
     /// This is the same as ``Port/lateReplyCount``.
     ///

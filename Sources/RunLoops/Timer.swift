@@ -144,7 +144,7 @@ public final class Timer {
         }
     }
 
-    /// The maximum time by which the timer may fire late, so that several timers can share one wake-up; zero by default.
+    /// The maximum time by which the timer may fire late to share a wake-up with other timers; zero by default.
     ///
     /// Delays do not add up, because a repeating timer keeps its grid. The tolerance of a repeating timer is limited to half its
     /// interval.
@@ -262,7 +262,7 @@ extension Timer: LoopInput {
         membership.loop?.countAgain(self)
     }
 
-    /// Makes the planned fire, which the queue has removed, and plans the next one.
+    /// Makes the planned fire, which the queue has removed, and plans the next fire.
     func fireAsPlanned(in loop: LoopMembers) {
         plannedFire = nil
         if let dated = unsafe dated {

@@ -59,8 +59,9 @@ struct DescriptorGroup {
     /// The slots of descriptors whose refusal by the kernel was not reported to the library yet.
     private var refused: [Int] = []
 
-    /// The number of descriptors, including those that the library has stopped watching but that the kernel's set still
-    /// contains.
+    /// The number of descriptors.
+    ///
+    /// This includes descriptors that the library has stopped watching, but that the kernel's set still contains.
     var count: Int { places.count }
 
     /// True if there are changes that have not yet been passed to the kernel.

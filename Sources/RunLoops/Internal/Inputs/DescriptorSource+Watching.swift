@@ -158,7 +158,7 @@ extension DescriptorSource: LoopInput {
 
     /// Makes the kernel watch the descriptor for its current interest.
     ///
-    /// The new event is added before the old one is removed, so that one system call is enough in most cases.
+    /// The new event is added before the old event is removed, so that one system call is enough in most cases.
     func makeChange(in list: LoopDescriptors) {
         watch.isChanged = false
         if watch.interest == interest { return }

@@ -18,9 +18,9 @@ extension LibrarySource {
         var hold: LibrarySource?
 
         var group = DescriptorGroup()
-        /// The reports that the service may take; used only while the source is being served.
+        /// The reports that the service can take; used only while the source is being served.
         var reports: Deque<EpollSet.Report> = []
-        /// The number of reports that the service may still take.
+        /// The number of reports that the service can still take.
         var reportsLeft = 0
 
         var deadline: ContinuousClock.Instant?

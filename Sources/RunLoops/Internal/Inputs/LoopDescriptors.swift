@@ -89,7 +89,7 @@ final class LoopDescriptors {
 
     /// Calls the handlers of the descriptors that were ready when the step began.
     ///
-    /// - Returns: True if a handler had anything to serve.
+    /// - Returns: True if a handler had an event to serve.
     @inline(__always)
     func serve() -> Bool { !ready.value.isEmpty && serveReady() }
 

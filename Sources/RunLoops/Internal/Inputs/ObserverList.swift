@@ -30,7 +30,7 @@ struct ObserverList {
 
     /// The number of observers of each moment, indexed by the moment's bit.
     private var wanting = InlineArray<8, Int>(repeating: 0)
-    /// The moments that at least one observer wants, in any mode.
+    /// The moments that at least one observer observes, in any mode.
     private(set) var activities = RunLoop.Activity()
 
     /// The number of observers.

@@ -42,8 +42,7 @@ extension PortCore {
 
     /// Queues one message, and suspends the task until there is room for it or the deadline passes.
     ///
-    /// - Returns: Nil once the message is queued; otherwise the reason for the refusal. In that case the caller still owns the
-    ///   node.
+    /// - Returns: Nil if the message was queued; otherwise the reason for the refusal. In that case the caller still owns the node.
     @usableFromInline
     func sendAwaiting(
         _ node: Node, before deadline: ContinuousClock.Instant?, isolation: isolated (any Actor)?

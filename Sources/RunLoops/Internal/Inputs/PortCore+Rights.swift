@@ -25,8 +25,7 @@ extension PortCore {
 
     /// Queues the message of a send-once right, beyond the limit.
     ///
-    /// - Returns: Nil once the message is queued; otherwise the reason for the refusal. In that case the caller still owns the
-    ///   node.
+    /// - Returns: Nil if the message was queued; otherwise the reason for the refusal. In that case the caller still owns the node.
     @usableFromInline
     func sendOnce(_ node: Node) -> Refusal? {
         Fork.check("SendOnceRight.send")
@@ -70,7 +69,7 @@ extension PortCore {
 
     // MARK: - No senders
 
-    /// Makes the port's loop call a handler once the last send right is released.
+    /// Makes the port's loop call a handler when the last send right has been released.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
         guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle),

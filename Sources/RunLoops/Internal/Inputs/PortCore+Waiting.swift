@@ -27,7 +27,7 @@ extension PortCore {
     ///
     /// If the deadline has passed, or if the calling thread is the receiver, the sender tries once and does not block.
     ///
-    /// - Returns: Nil once the chain is queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
+    /// - Returns: Nil if the chain was queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
     @inline(never)
     func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
         let gate = ThreadGate()
@@ -65,7 +65,7 @@ extension PortCore {
 
     /// Joins the wait queue, and leaves it again if there is no room for the chain at once.
     ///
-    /// - Returns: Nil once the chain is queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
+    /// - Returns: Nil if the chain was queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
     func sendOnceInLine(_ chain: Mailbox.Chain) -> Refusal? {
         waitForRoom(chain, Moment(.distantPast))
     }

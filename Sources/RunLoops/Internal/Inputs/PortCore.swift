@@ -91,8 +91,7 @@ final class PortCore: Sendable {
 
     /// Queues one message, and blocks until there is room for it.
     ///
-    /// - Returns: Nil once the message is queued; otherwise the reason for the refusal. In that case the caller still owns the
-    ///   node.
+    /// - Returns: Nil if the message was queued; otherwise the reason for the refusal. In that case the caller still owns the node.
     @usableFromInline
     func send(_ node: Node) -> Refusal? {
         // This is separate from the function with a deadline, because passing an instant costs more than the rest of the call.

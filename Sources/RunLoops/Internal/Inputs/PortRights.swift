@@ -1,7 +1,7 @@
 /// The numbers of rights to send to a port, and the state of the notice that no send right is left.
 ///
-/// Every legal change is a method here, and nothing else changes the state. Rights outlive their port: after its end they are
-/// still counted, but have no effect.
+/// Only the methods of this type change the state. Rights outlive their port: after its end they are still counted, but have no
+/// effect.
 struct PortRights: Sendable {
     /// The state of the notice that the last send right was released.
     private enum Notice {

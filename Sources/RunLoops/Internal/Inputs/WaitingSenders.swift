@@ -24,7 +24,7 @@ struct WaitingSenders {
 
     /// The state of a sender.
     fileprivate enum State {
-        /// The sender has not joined the wait queue, or has left it by itself.
+        /// The sender has not joined the wait queue, or has left it itself.
         case outside
         case inLine
         /// Another thread has removed the sender from the wait queue.

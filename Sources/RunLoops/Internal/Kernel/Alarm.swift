@@ -7,7 +7,7 @@ internal import Glibc
 /// timer is not moved to a later moment, because one surplus wake-up costs less than a system call for every timer that is
 /// cancelled in time.
 package struct Alarm: ~Copyable {
-    /// The descriptor of the timer; -1 once the alarm has ended.
+    /// The descriptor of the timer; -1 after the alarm has ended.
     package private(set) var descriptor: CInt
 
     /// The moment that the kernel's timer is set to; `never` if it has passed, or no moment was set.

@@ -9,7 +9,7 @@ internal import Synchronization
 /// still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call, and making the loop fails
 /// with the same error as after a refusal by the kernel.
 ///
-/// This leaks an epoll set and some memory of libevent's, because only libevent knows the descriptor number of the set. Each leak
+/// This leaks an epoll set and some memory of libevent, because only libevent knows the descriptor number of the set. Each leak
 /// doubles the number of additional descriptors that must be free, until the check always fails. So the number of leaks in the life
 /// of a process is at most the number of bits of its descriptor limit, plus two.
 ///

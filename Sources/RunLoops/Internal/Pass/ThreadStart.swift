@@ -56,8 +56,8 @@ final class ThreadStart: Sendable {
         driver?.begin()
         do {
             let loop = try prepare()
-            // The notice is posted at the end of the thread, even if a handler ends the thread. A thread that has joined this
-            // one finds the descriptors of the loop closed and the slabs released.
+            // The notice is posted at the end of the thread, even if a handler ends the thread. After a join of this thread, the
+            // descriptors of the loop are closed and the slabs are released.
             loop.core("RunLoopThread", "").ending.notice = ended
             driver?.loopBegins()
             runLoop(loop)

@@ -7,7 +7,7 @@
 /// | 1 | 24–63 | the duration in ticks; a longer one is cut to 2⁴⁰ − 1 |
 /// | 2 | 0–31 | the stamp of the message, or the lateness of a timer |
 /// | 2 | 32–39 | the kind; 0 for no event |
-/// | 2 | 40–47 | the number of slices of the thread around this one |
+/// | 2 | 40–47 | the number of slices of the thread that enclose this event |
 /// | 2 | 48–63 | a number, whose meaning depends on the kind |
 ///
 /// An event is written when it is over, so a ring that overwrites its oldest events never loses only the beginning of an event.
