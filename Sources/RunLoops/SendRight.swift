@@ -26,7 +26,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends a message.
     ///
-    /// This is the same as the blocking `send` of ``Port``. ¶
+    /// This is the same as the blocking `send` of ``Port``.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
     /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this thread or waits for it,

@@ -73,7 +73,7 @@ extension PortCore {
 
     /// Queues a message, or puts its sender in the wait queue.
     ///
-    /// The call never blocks. ¶
+    /// The call never blocks.
     ///
     /// - Parameters:
     ///   - node: The node with the message. If the port refuses the message, the node is destroyed.

@@ -16,7 +16,7 @@ struct CaughtSignal: ~Copyable {
     /// The place where the source of each caught signal was made.
     private static let owners = ForkSafe<[CInt: SourceLocation]>([:])
 
-    /// Takes over a signal. ¶
+    /// Takes over a signal.
     ///
     /// - Parameters:
     ///   - number: The number of the signal.

@@ -36,7 +36,7 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// Blocks the thread until the block has returned, or was cancelled.
     ///
     /// - Parameter deadline: The time at which the block is cancelled, unless it has started. If the block has started, the call
-    ///   waits for its end. ¶
+    ///   waits for its end.
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
     func outcome(before deadline: Moment) throws -> Result {

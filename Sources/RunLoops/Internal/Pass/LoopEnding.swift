@@ -1,4 +1,4 @@
-/// The handlers and the notice of the end of a loop's thread. ¶
+/// The handlers and the notice of the end of a loop's thread.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {

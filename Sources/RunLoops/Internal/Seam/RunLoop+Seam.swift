@@ -11,7 +11,7 @@ extension RunLoop {
     /// Calls a user's handler, timed and watched if the program has asked for it.
     ///
     /// - Parameters:
-    ///   - origin: The place in the user's code where the handler was passed in. ¶
+    ///   - origin: The place in the user's code where the handler was passed in.
     ///   - handler: The call.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
         core("RunLoop.callHandler", "call it on the thread of the loop").members.handlers.call(
