@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The file that a path leads to at one moment, to find out whether it leads to the same one later.
+/// The file that a path leads to at one moment, to check later whether the path still leads to the same file.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t
@@ -10,7 +10,7 @@ struct FileIdentity: Equatable {
         number = status.st_ino
     }
 
-    /// Identifies a file in a directory, without following a link; nil if there is none.
+    /// Identifies a file in a directory, without following a link; nil if there is no such file.
     init?(of file: [UInt8], in directory: CInt) {
         var status = stat()
         // Safe: the kernel reads the string, and fills our own value.
@@ -28,12 +28,12 @@ struct FileIdentity: Equatable {
         self.init(status)
     }
 
-    /// True if an open file is still the one that its name leads to.
+    /// True if the name of an open file still leads to that file.
     static func isInPlace(_ opened: CInt, _ file: [UInt8], _ directory: CInt) -> Bool {
         guard let own = FileIdentity(of: opened) else { return false }
         return FileIdentity(of: file, in: directory) == own
     }
 
-    /// The name of a file for the kernel, which ends with a zero.
+    /// The name of a file as a zero-terminated string, which the kernel expects.
     static func path(_ file: [UInt8]) -> [CChar] { file.map { CChar(bitPattern: $0) } + [0] }
 }

@@ -1,11 +1,11 @@
 internal import RunLoops
 
-/// A port of this process, from the view of its senders, whose threads could wait for themselves when they wait for the port.
+/// A port of this process, as seen by its senders in this process, which can deadlock when they wait for the port.
 struct LocalPort: Sendable {
     /// The port's claim.
     ///
-    /// This holds the claim and not the port, because the last reference to the port also releases the user's filter, and must
-    /// not be released here, under a lock.
+    /// This holds the claim and not the port: releasing the last reference to the port also releases the user's filter, which must
+    /// not happen here, under a lock.
     private let claim: SharedClaim
 
     /// A name and the place where it is kept.
@@ -23,7 +23,7 @@ struct LocalPort: Sendable {
 
     private static let known = Guarded<[Place: LocalPort]>([:])
 
-    /// Adds a port that has a name now.
+    /// Adds a port that has taken a name.
     static func add(_ claim: SharedClaim, _ name: PortName, _ names: PortNames) {
         known.withLock { $0[Place(name, names)] = LocalPort(claim: claim) }
     }
@@ -44,9 +44,9 @@ struct LocalPort: Sendable {
     ///
     /// - Parameters:
     ///   - operation: The operation that the thread has called.
-    ///   - origin: The place where its end of the connection was made.
+    ///   - origin: The place where the thread's end of the connection was made.
     ///   - deadline: The time at which the thread gives up. If it has passed, the thread does not wait.
-    ///   - isOver: Returns true if there is nothing to wait for any more.
+    ///   - isOver: Returns true if there is nothing left to wait for.
     /// - Returns: The wait, which the caller ends, or nil if the thread does not wait.
     /// - Throws: ``MessagePortError/wouldDeadlock``.
     func beginWait(

@@ -2,10 +2,10 @@ internal import CSockets
 internal import Glibc
 internal import RunLoops
 
-/// The directory of the plain names, opened, and checked to be the user's alone.
+/// The open directory of the plain names, checked to belong to the user alone.
 ///
-/// Every operation in it goes through its descriptor, so that the directory that was checked stays the one that is used,
-/// whatever its path leads to by then. Sockets have no call for that: they are bound and connected by a path that begins with
+/// Every operation in the directory goes through its descriptor, so the directory that is used is the one that was checked, even if
+/// the path leads to another directory by then. Sockets have no such call: they are bound and connected by a path that begins with
 /// the descriptor, in the directory in which the system shows a process its descriptors.
 struct NameDirectory: ~Copyable, Sendable {
     let path: String
@@ -17,8 +17,8 @@ struct NameDirectory: ~Copyable, Sendable {
     /// - Parameters:
     ///   - place: The place.
     ///   - makes: True if the directory is made when it does not exist.
-    ///   - descriptors: The directory in which the system shows a process its descriptors. A test passes another one.
-    /// - Throws: The reason that it cannot be used, with `ENOENT` if it does not exist and is not to be made.
+    ///   - descriptors: The directory in which the system shows a process its descriptors. A test passes another directory.
+    /// - Throws: The reason that the directory cannot be used, with `ENOENT` if it does not exist and `makes` is false.
     init(_ place: PortNames.Place, makes: Bool, descriptors: String = "/proc/self/fd") throws(PortNameError) {
         let path: String
         switch place {
@@ -56,8 +56,8 @@ struct NameDirectory: ~Copyable, Sendable {
             throw .unsafeDirectory(
                 path: path, reason: "other users may enter it (mode \(String(mode, radix: 8)), not 700)")
         }
-        // Without that directory, any other way could be led astray by a swap of the path. So this throws, and does not fall
-        // back to the path.
+        // Without the directory of descriptors, only the path leads to the directory, and the path can be swapped. So this throws,
+        // and does not fall back to the path.
         var found = stat()
         let isSeen = unsafe stat("\(descriptors)/\(number)", &found) == 0
         if !isSeen || found.st_dev != status.st_dev || found.st_ino != status.st_ino {
@@ -70,28 +70,28 @@ struct NameDirectory: ~Copyable, Sendable {
         self.descriptors = descriptors
     }
 
-    /// The directory's descriptor, for the calls that take a path from there.
+    /// The directory's descriptor, for calls that take a path relative to it.
     var descriptor: CInt { owned.descriptor }
 
-    /// True if the directory's path still leads to it.
+    /// True if the path still leads to this directory.
     var isInPlace: Bool {
         FileIdentity.isInPlace(owned.descriptor, Array(path.utf8), AT_FDCWD)
     }
 
     /// Returns the address of a file in the directory.
     ///
-    /// It is short even if the directory's path is long, because an address has little room.
+    /// The address begins with the descriptor, because an address has little room for a long path.
     borrowing func address(of file: [UInt8]) -> PacketListener.Address {
         let path = Array("\(descriptors)/\(descriptor)/".utf8) + file
         return PacketListener.Address(bytes: path, isAbstract: false)
     }
 
-    /// Returns the directory of the user's names: in the first place that belongs to the user and that no other user may write
-    /// to.
+    /// Returns the directory of the user's names.
     ///
-    /// So no other user can make the directory first.
+    /// It is in the first place that belongs to the user and that no other user may write to, so no other user can make the
+    /// directory first.
     ///
-    /// - Throws: ``PortNameError/noDirectory(reason:)`` if there is no such place, with the reason for each.
+    /// - Throws: ``PortNameError/noDirectory(reason:)`` if there is no such place, with the reason for each place.
     static func pathOfUser() throws(PortNameError) -> String {
         let system = "/run/user/\(geteuid())"
         var flaws: [String] = []
@@ -108,12 +108,12 @@ struct NameDirectory: ~Copyable, Sendable {
 
     /// The value of an environment variable, or an empty string if it is not set.
     private static func environment(_ name: String) -> String {
-        // Safe: the value is copied at once; no program may change the environment while others read it.
+        // Safe: the value is copied at once; no program may change the environment while another thread reads it.
         guard let value = unsafe getenv(name) else { return "" }
         return unsafe String(cString: value)
     }
 
-    /// The reason that a directory is no place for the user's names, or nil if it is one.
+    /// The reason that a place is unsuitable for the user's names, or nil if it is suitable.
     private static func flaw(of place: String) -> String? {
         if place.isEmpty { return "is not set" }
         // By the standard of XDG_RUNTIME_DIR, a relative path is ignored.
@@ -124,8 +124,8 @@ struct NameDirectory: ~Copyable, Sendable {
             return errno == ENOENT ? "does not exist" : "cannot be checked"
         }
         if status.st_mode & S_IFMT != S_IFDIR { return "is not a directory" }
-        // This also covers an administrator who runs a program with a user's environment: a directory that it made there would
-        // be in the user's way.
+        // This also covers an administrator who runs a program with a user's environment: a directory that the program made there
+        // would be in the user's way.
         if status.st_uid != geteuid() { return "belongs to user \(status.st_uid), not to user \(geteuid())" }
         if status.st_mode & 0o022 != 0 {
             return "can be written to by other users (mode \(String(status.st_mode & 0o7777, radix: 8)))"

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import RunLoops
 
-/// A plain name that this process has to itself: a lock on a file beside the name's socket.
+/// A plain name that only this process has: a lock on a file beside the name's socket.
 ///
-/// The kernel releases the lock when the process ends, for any reason, so the files of a killed owner are in no successor's
-/// way. The process that has the lock may do with the name's files as it likes.
+/// The kernel releases the lock when the process ends, for any reason, so the files that a killed owner leaves do not block the
+/// next owner. The process that has the lock may replace and remove the name's files.
 struct NameLock: ~Copyable, Sendable {
     private let directory: NameDirectory
     private let name: PortName
@@ -13,7 +13,7 @@ struct NameLock: ~Copyable, Sendable {
     private var socket: FileIdentity?
     /// The process that took the name.
     ///
-    /// A forked child ends its copy without touching the files.
+    /// A forked child destroys its copy of this value without touching the files.
     private let processID = getpid()
 
     /// Takes a name.
@@ -21,7 +21,7 @@ struct NameLock: ~Copyable, Sendable {
     /// - Parameters:
     ///   - name: The name.
     ///   - directory: The directory that the name is in.
-    ///   - midway: Called between finding the lock and taking it, for tests.
+    ///   - midway: Called between opening the lock file and locking it, for tests.
     /// - Throws: ``PortNameError/taken(_:)`` if a live port has the name.
     init(
         _ name: PortName, in directory: consuming NameDirectory, midway: () -> Void = {}
@@ -35,10 +35,10 @@ struct NameLock: ~Copyable, Sendable {
                 if code == EINTR { continue }
                 throw code == EWOULDBLOCK ? .taken(name) : .refused(SystemError(call: "flock", code: code))
             }
-            // The last owner may have removed the file between our two calls. Then the lock protects nothing.
+            // The last owner may have removed the file between the two calls. Then the lock protects nothing.
             if FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) {
-                // If the directory was cleaned, a port may have the name although the file is new. Its socket is not ours to
-                // remove, so this check comes before there is a value that would remove it.
+                // If the directory was cleaned, another port may have the name although the lock file is new. So this check comes
+                // before the initializer completes: `deinit` would remove that port's socket.
                 if try NameLock.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
                 self.lock = lock
                 break
@@ -56,8 +56,8 @@ struct NameLock: ~Copyable, Sendable {
             return
         }
         NameLock.remove(name.bytes, in: directory.descriptor)
-        // The lock file is removed last, while it is still locked. A process that opens it afterwards notices that, and makes
-        // another file.
+        // The lock file is removed last, while it is still locked. A process that has opened it notices that when it gets the lock,
+        // and makes another file.
         NameLock.remove(file, in: directory.descriptor)
     }
 
@@ -71,10 +71,10 @@ struct NameLock: ~Copyable, Sendable {
             NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
-        // Before the rename, after which another process could replace the socket.
+        // This comes before the rename, after which another process could replace the socket.
         socket = FileIdentity(of: provisional, in: directory.descriptor)
-        // The rename replaces a killed owner's socket in one step, and only now that the new one listens. So a look-up finds
-        // either a port that listens or none.
+        // The rename replaces a killed owner's socket in one step, after the new socket has begun to listen. So a look-up finds
+        // either a port that listens or no port.
         let number = directory.descriptor
         do {
             _ = try systemCall("renameat") {
@@ -88,14 +88,14 @@ struct NameLock: ~Copyable, Sendable {
         return listener
     }
 
-    /// True if the name still leads to this port: the lock and the socket are in their place, and so is their directory.
+    /// True if the name still leads to this port: the lock, the socket and their directory are in place.
     var isInPlace: Bool {
         directory.isInPlace
             && FileIdentity.isInPlace(lock.descriptor, NameLock.lockFile(of: name), directory.descriptor)
             && socket != nil && FileIdentity(of: name.bytes, in: directory.descriptor) == socket
     }
 
-    /// Makes a watch of everything that ``isInPlace`` looks at.
+    /// Makes a watch of everything that ``isInPlace`` checks.
     borrowing func watch() throws(SystemError) -> NameWatch {
         try NameWatch(
             directory: directory.address(of: []).bytes, files: [name.bytes, NameLock.lockFile(of: name)])

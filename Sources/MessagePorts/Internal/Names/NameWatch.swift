@@ -1,25 +1,25 @@
 internal import Glibc
 internal import RunLoops
 
-/// A descriptor that is readable after something has happened to the files of a name.
+/// A descriptor that becomes readable when the files of a name change.
 ///
-/// The kernel reports changes of exactly these files, so the names of other ports in the same directory wake up nobody.
+/// The kernel reports changes of these files only, so changes of other names in the same directory wake up no process.
 struct NameWatch: ~Copyable, Sendable {
     private let owned: OwnedDescriptor
 
     /// The descriptor to watch for reading.
     var descriptor: CInt { owned.descriptor }
 
-    /// Makes a watch of files that exist; one that is missing already is not watched.
+    /// Makes a watch of files that exist; a file that is already missing is not watched.
     ///
     /// - Parameters:
     ///   - directory: The path of the directory, with a slash at its end.
     ///   - files: The names of the files in the directory.
-    /// - Throws: `SystemError` if the kernel cannot watch them.
+    /// - Throws: `SystemError` if the kernel cannot watch the files.
     init(directory: [UInt8], files: [[UInt8]]) throws(SystemError) {
         let watch = OwnedDescriptor(
             try systemCall("inotify_init1") { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
-        // The files are open or bound, so removing one changes its attributes, and deletes it only later.
+        // The files are open or bound, so removing a file changes its attributes, and deletes the file only later.
         let removal = UInt32(IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
         try NameWatch.add(directory, UInt32(IN_DELETE_SELF | IN_MOVE_SELF), to: watch.descriptor)
         for file in files {

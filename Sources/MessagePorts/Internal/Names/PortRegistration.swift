@@ -31,7 +31,7 @@ struct PortRegistration: ~Copyable, Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name may be lost, or returns nil if it cannot be.
+    /// Makes a watch that reports when the name may be lost, or returns nil for an abstract name, which cannot be lost.
     borrowing func watch() throws(SystemError) -> NameWatch? {
         switch lock {
         case .some(let lock): try lock.watch()
