@@ -1,8 +1,8 @@
-/// The state of one end of a connection: which frames may arrive, and what each of them asks for.
+/// The state of one end of a connection, which decides which frames may arrive, and what the end does with each.
 ///
-/// A client sends a hello, and may send further packets at once. A server welcomes the client, or refuses it. Until then the
-/// kernel may refuse the client's descriptors. Messages go both ways, requests one way, and replies the other. A frame that
-/// arrives out of place ends the connection.
+/// A client sends a hello, and may send further packets at once. A server welcomes the client, or refuses it. Before that, the
+/// kernel refuses the client's descriptors, if it can. Messages go both ways, requests go to the server, and replies go to the
+/// client. A frame that arrives out of place ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
@@ -17,15 +17,15 @@ struct ConnectionState: Sendable {
         case connecting
         /// The two ends have greeted each other.
         case admitted
-        /// Final: one of the two ends has said why it ends the connection.
+        /// Final: one of the two ends has sent the reason why it ends the connection.
         case refused(Frame.Refusal)
         /// Final: the connection ended without a reason given.
         case ended
     }
 
-    /// The caller's next step, once it holds no lock.
+    /// The caller's next step, which it takes when it holds no lock.
     enum Action: Hashable, Sendable {
-        /// Record the other end's limits, ``Frame/limits``. A server answers with its own.
+        /// Record the other end's limits, ``Frame/limits``. A server answers with its own limits.
         case greet
         /// Give the message, or the request, to the handler.
         case deliver
@@ -74,7 +74,7 @@ struct ConnectionState: Sendable {
         }
     }
 
-    /// Decides what a well-formed frame that has arrived asks for.
+    /// Returns the caller's next step for a well-formed frame that has arrived.
     mutating func receive(_ frame: Frame) -> Action {
         switch (state, role, frame.kind) {
         case (.refused, _, _), (.ended, _, _): return .drop
@@ -96,8 +96,8 @@ struct ConnectionState: Sendable {
 
     /// Refuses the other end for a packet that is malformed, out of place, or beyond the limits.
     ///
-    /// A refusal for another reason, such as the peer's user or its silence, does not pass through here: the port sends it and
-    /// closes the connection.
+    /// A refusal for another reason, such as the peer's user or its silence, does not pass through this function: the port sends
+    /// the refusal and closes the connection.
     mutating func refuse(_ refusal: Frame.Refusal) -> Action {
         if !isOpen { return .drop }
         state = .refused(refusal)

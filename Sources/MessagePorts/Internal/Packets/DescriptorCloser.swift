@@ -4,32 +4,32 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// Closes the descriptors that other processes have sent, on threads of its own.
+/// Closes the descriptors that other processes have sent, on separate threads.
 ///
-/// Closing a descriptor can take time, and its sender decides how much: a socket that lingers until its data are read, a file
-/// of a file system that a process serves, a connection on which such descriptors wait to be read. So no loop closes them,
-/// however many wait. Waiting descriptors count against the quota of their sender, which cannot send more at its limit; see
-/// ``DescriptorQuota``. A thread is started when descriptors wait to be closed, and ends after a time without any.
+/// Closing a descriptor can take time, and its sender decides how much: for example, a socket that lingers until its data are read,
+/// a file of a file system that a process serves, or a connection on which such descriptors wait to be read. So no loop closes
+/// them, however many wait. Descriptors that wait count against the quota of their sender, which cannot send more at its limit; see
+/// ``DescriptorQuota``. A thread is started when descriptors wait to be closed, and ends after some time without work.
 ///
 /// > Thread safety: any thread.
 enum DescriptorCloser {
-    /// The number of threads that close for one group at the same time.
+    /// The maximum number of threads that close descriptors of one group at the same time.
     ///
-    /// If that many closes take long, they delay that group alone.
+    /// If all of these threads block, they delay only that group.
     static let mostThreadsOfGroup = 2
 
-    /// The number of all threads together.
+    /// The maximum number of threads of all groups together.
     static let mostThreads = 16
 
     /// The time after which a close counts as stuck.
     static let patience = Duration.seconds(5)
 
-    /// The time that a thread waits for something to close before it ends.
+    /// The time that an idle thread waits for descriptors before it ends.
     private static let idleTime = Duration.seconds(1)
 
     /// Descriptors that were discarded together.
     ///
-    /// They are closed together, so a slow one of a message delays that message first.
+    /// They are closed together, so a descriptor that is slow to close first delays the other descriptors of its message.
     private struct Batch: Sendable {
         let numbers: [CInt]
         let quota: DescriptorQuota
@@ -43,7 +43,7 @@ enum DescriptorCloser {
         var idle: [ThreadGate] = []
         var threadCount = 0
 
-        /// The place of the first batch that may be closed now, because its group has a thread left.
+        /// The place of the first batch that may be closed now, because its group has fewer than the maximum number of threads.
         var next: Int? {
             waiting.firstIndex {
                 running[$0.quota.group.key, default: []].count < DescriptorCloser.mostThreadsOfGroup
@@ -59,14 +59,14 @@ enum DescriptorCloser {
     /// The number of descriptors that wait, for tests.
     static var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.numbers.count } } }
 
-    /// Closes descriptors, soon.
+    /// Schedules descriptors to be closed.
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
     ///   - quota: The quota of the peer that has sent them.
-    ///   - wereCounted: True if the quota counts them already, as untaken.
+    ///   - wereCounted: True if the quota already counts the descriptors, as untaken.
     static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
-        // In a forked child these threads do not exist, and one of them may hold the lock for ever.
+        // In a forked child these threads do not exist, and the lock may be locked forever.
         if numbers.isEmpty || Fork.isChild { return }
         quota.beginClosing(numbers.count, wereCounted: wereCounted)
         state.withLock { $0.waiting.append(Batch(numbers: numbers, quota: quota)) }
@@ -80,10 +80,10 @@ enum DescriptorCloser {
         return start.advanced(by: patience.nanosecondsRoundedUp) <= Moment.now()
     }
 
-    /// Wakes or starts one more thread, if a batch may be closed now and there may be one more thread.
+    /// Wakes or starts one more thread, if a batch may be closed now and the maximum number of threads is not reached.
     ///
-    /// Called for each batch, so as many threads are busy as may be. If no thread can be started, the batch stays on its quota,
-    /// and ``retryThread()`` starts a thread as soon as one can be started.
+    /// This is called for each batch, so as many threads as permitted are busy. If no thread can be started, the batch still counts
+    /// against its quota, and ``retryThread()`` tries again.
     private static func useThread() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in
@@ -107,7 +107,7 @@ enum DescriptorCloser {
     static func retryThread() { if needsThread.load(ordering: .relaxed) { useThread() } }
 
     private static func startThread() -> Bool {
-        // Without signals: they are for the program's threads.
+        // The thread blocks signals: they are for the program's threads.
         do {
             try DetachedThread.start(name: "closer", stackSize: 262_144, blocksSignals: true) { run() }
         } catch {
@@ -139,7 +139,7 @@ enum DescriptorCloser {
         }
     }
 
-    /// Ends a batch whose descriptors are closed.
+    /// Records that the descriptors of a batch are closed.
     private static func finish(_ batch: Batch, _ start: Moment) {
         state.withLock { state in
             let key = batch.quota.group.key
@@ -155,7 +155,7 @@ enum DescriptorCloser {
 
     /// Makes this thread idle, unless descriptors wait to be closed.
     ///
-    /// - Returns: The gate that opens when there is something to close, or nil if there is something now.
+    /// - Returns: The gate that opens when a batch may be closed, or nil if a batch may be closed now.
     private static func becomeIdle() -> ThreadGate? {
         let gate = ThreadGate()
         return state.withLock { state in
@@ -167,7 +167,7 @@ enum DescriptorCloser {
 
     /// Removes an idle thread from the list.
     ///
-    /// - Returns: True if the thread may end, because no batch has chosen it since.
+    /// - Returns: True if the thread may end, because no batch has chosen it meanwhile.
     private static func leave(_ gate: ThreadGate) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === gate }) else { return false }

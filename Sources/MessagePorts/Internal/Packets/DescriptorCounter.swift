@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The number of descriptors that other processes have sent, each counted from its receipt until it is taken or closed.
 ///
-/// Both counts are halves of one number, so that one load shows whether there is any descriptor: those that are being closed
-/// are in its upper half.
+/// Both counts are halves of one number, so that one load shows whether any descriptor is counted. The upper half counts the
+/// descriptors that are being closed.
 ///
 /// > Thread safety: any thread.
 struct DescriptorCounter: ~Copyable, Sendable {
@@ -17,7 +17,7 @@ struct DescriptorCounter: ~Copyable, Sendable {
     /// The number of descriptors that wait to be taken.
     var untaken: Int { counts.load(ordering: .relaxed) & (DescriptorCounter.oneClosing - 1) }
 
-    /// The number of descriptors that are being closed, or wait for that.
+    /// The number of descriptors that are being closed, or wait to be closed.
     var closing: Int { counts.load(ordering: .relaxed) / DescriptorCounter.oneClosing }
 
     /// The number of descriptors that are counted for either reason.
@@ -37,7 +37,7 @@ struct DescriptorCounter: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - count: The number of descriptors.
-    ///   - wereCounted: True if they were counted as untaken until now.
+    ///   - wereCounted: True if the descriptors were counted as untaken until now.
     func beginClosing(_ count: Int, wereCounted: Bool) {
         counts.add(count * DescriptorCounter.oneClosing - (wereCounted ? count : 0), ordering: .relaxed)
     }

@@ -1,17 +1,17 @@
 internal import CSockets
 internal import Synchronization
 
-/// A check that this process can surely open the descriptors of a packet.
+/// A check that this process can open the descriptors of any packet.
 ///
-/// If no number is free for a descriptor, the kernel closes it at once, on the thread that receives. The check costs a system
-/// call, so its answer is used for some time.
+/// If no number is free for a descriptor, the kernel closes it at once, on the thread that receives. The check costs a system call,
+/// so its result is reused for some time.
 enum DescriptorHeadroom {
-    /// The time for which an answer is used.
+    /// The time for which a result is reused.
     ///
-    /// The answer is wrong if other code opens all but 252 of the free descriptors within that time.
+    /// The result is wrong if other code opens all but 252 of the free descriptors within that time.
     private static let nanosecondsOfAnswer: Int64 = 10_000_000
 
-    /// The coarse time until which the last answer, which was "yes", is used.
+    /// The coarse time until which the last positive result is reused.
     private static let ampleUntil = Atomic<Int64>(0)
 
     static var isAmple: Bool {

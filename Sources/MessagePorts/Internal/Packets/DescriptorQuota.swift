@@ -11,7 +11,7 @@ final class DescriptorQuota: Sendable {
     /// The number of descriptors at which a group may send no more.
     static let mostOfGroup = 128
 
-    /// The number of descriptors that all peers together can have here, if half of this process's limit is not less.
+    /// The number of descriptors that all peers together may have here, unless half of this process's limit is less.
     private static let mostOfProcess = 1_024
 
     /// The descriptors of all peers.
@@ -28,7 +28,7 @@ final class DescriptorQuota: Sendable {
     }
 
     deinit {
-        // In a forked child a thread that does not exist there may hold the lock, and nothing is received.
+        // A forked child receives nothing, and the lock may be held by a thread that does not exist in the child.
         if !Fork.isChild { group.leave() }
     }
 
@@ -66,23 +66,24 @@ final class DescriptorQuota: Sendable {
 
     // MARK: - Bounds
 
-    /// The descriptors that the next packet may bring.
+    /// The number of descriptors that the next packet may carry.
     enum Allowance: Equatable {
         /// Any number. One system call receives the packet.
         case any
-        /// At most this number. The kernel is asked for the packet's number before the packet is received.
+        /// At most this number. The packet's descriptors are counted before the packet is received.
         case atMost(Int)
     }
 
-    /// Returns the descriptors that the next packet of this connection may bring to a port.
+    /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
-    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a look at the coarse clock. A
-    /// packet can then bring more than the limits allow, 253, but only one packet for each thread that reads at that moment.
+    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a read of the coarse clock. A packet
+    /// can then carry more descriptors than the limits allow, up to 253, but only one packet for each thread that reads at that
+    /// moment.
     ///
     /// - Parameters:
     ///   - limit: The number of descriptors that a permitted message may carry.
     ///   - untaken: The number of the connection's descriptors at which the connection may send no more.
-    /// - Returns: The descriptors that the packet may bring.
+    /// - Returns: The number of descriptors that the packet may carry.
     func allowance(limit: Int, untaken: Int) -> Allowance {
         if DescriptorQuota.process.isEmpty, DescriptorHeadroom.isAmple { return .any }
         return strictAllowance(limit: limit, untaken: untaken)
@@ -102,9 +103,9 @@ final class DescriptorQuota: Sendable {
         return .atMost(limit)
     }
 
-    /// Returns the descriptors that the next reply may bring.
+    /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// The program asked for the descriptors that it keeps, so only those count that are being closed.
+    /// The program asked for the descriptors that it keeps, so only descriptors that are being closed count.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }
@@ -116,7 +117,7 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// Messages alone do not take a group this far. Connections that end with unread packets do.
+    /// Messages alone do not take a group over this limit. Connections that end with unread packets do.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }
@@ -124,7 +125,7 @@ final class DescriptorQuota: Sendable {
     /// True if this connection has sent descriptors that cannot be closed in time.
     var isStuck: Bool { counter.closing > 0 && DescriptorCloser.isStuck(group) }
 
-    /// True if all peers together have as many descriptors here as they may.
+    /// True if all peers together have the maximum number of descriptors here.
     static var isProcessAtLimit: Bool { process.total >= processBound }
 
     private static var processBound: Int { min(mostOfProcess, runloops_descriptor_limit() / 2) }

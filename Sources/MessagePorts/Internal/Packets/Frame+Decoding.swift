@@ -11,17 +11,17 @@ extension Frame {
         case unknownKind(UInt8)
         /// A flag is set, and no flags are defined.
         case unknownFlags(UInt16)
-        /// The head states another length of the body than the one found.
+        /// The head states another length than that of the body that arrived.
         case wrongLength(said: Int, found: Int)
-        /// The head states another number of descriptors than the one found.
+        /// The head states another number of descriptors than the number that arrived.
         case wrongDescriptorCount(said: Int, found: Int)
-        /// A request or a reply has no request number, or another kind has one.
+        /// A request or a reply has no request number, or a frame of another kind has one.
         case wrongNumber(Kind, UInt64)
-        /// The kind has no body, and the packet has one.
+        /// The kind has no body, but the packet has one.
         case strayBody(Kind, length: Int)
-        /// The kind carries no descriptors, and the packet does.
+        /// The kind carries no descriptors, but the packet does.
         case strayDescriptors(Kind, count: Int)
-        /// The kind has no number for programs, or not this one.
+        /// The kind has no ID, or does not allow this ID.
         case wrongID(Kind, UInt32)
     }
 
@@ -33,7 +33,7 @@ extension Frame {
     /// - Throws: The first fault.
     init(decoding packet: UnsafeRawBufferPointer, descriptors: Int) throws(Fault) {
         if packet.count < Frame.headLength { throw .tooShort(length: packet.count) }
-        // Safe, all three: the packet is as long as a head at least.
+        // Safe, all three: the packet is at least as long as a head.
         let first = UInt64(littleEndian: unsafe packet.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
         let number = UInt64(littleEndian: unsafe packet.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         let third = UInt64(littleEndian: unsafe packet.loadUnaligned(fromByteOffset: 16, as: UInt64.self))

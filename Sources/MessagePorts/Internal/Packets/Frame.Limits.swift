@@ -1,7 +1,7 @@
 extension Frame {
     /// The limits of what one end can receive, which it sends to the other end with its first packet.
     struct Limits: Hashable, Sendable {
-        /// The length of the longest body.
+        /// The largest length of a body.
         var bodyLength: UInt32
         /// The largest number of descriptors of one message.
         var descriptorCount: UInt32

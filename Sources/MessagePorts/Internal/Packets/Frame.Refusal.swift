@@ -1,12 +1,12 @@
 extension Frame {
-    /// The reason that a port gives when it turns away the other end of a connection.
+    /// The reason that one end of a connection sends when it refuses the other end.
     ///
-    /// A connection that ends for another reason ends without one: the port has ended, or replies were not read, so that there
-    /// is no room for a reason either.
+    /// If the port has ended, or if replies were not read, the connection ends without a reason. In the second case there is no
+    /// room for a reason.
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1
-        /// The port has as many connections with this process, or this user, as it allows.
+        /// The process, or its user, already has the largest number of connections that the port allows.
         case tooManyConnections = 2
         /// The first packet did not arrive in time.
         case tooSlow = 3

@@ -1,7 +1,7 @@
 /// The head of every packet between two processes.
 ///
-/// The head is little-endian, of a fixed size, and stands in front of the body. If any of its fields is not true, the packet is
-/// malformed, and the connection to its sender ends.
+/// The head is little-endian, has a fixed size, and precedes the body. If any of its fields is wrong, the packet is malformed, and
+/// the connection to its sender ends.
 ///
 /// | Bytes | Field |
 /// |---|---|
@@ -9,10 +9,10 @@
 /// | 2 | version |
 /// | 3 | kind |
 /// | 4–7 | the sender's number for the kind of message |
-/// | 8–15 | the number of the request that this is, or answers; 0 where there is none |
+/// | 8–15 | the number of the request, or of the request that a reply answers; 0 for other kinds |
 /// | 16–19 | length of the body |
 /// | 20–21 | number of descriptors |
-/// | 22–23 | flags: none yet, so all zero |
+/// | 22–23 | flags: none are defined, so all are zero |
 struct Frame: Hashable, Sendable {
     /// The purpose of a packet.
     enum Kind: UInt8, CaseIterable, Sendable {
@@ -20,7 +20,7 @@ struct Frame: Hashable, Sendable {
         case hello = 1
         /// The server's answer to a hello, which lets the client in, with the ``limits`` of what the server can receive.
         case welcome = 2
-        /// The last packet to an end that is turned away, with the ``Refusal`` as its number.
+        /// The last packet to an end that is refused, with the ``Refusal`` as its ID.
         case refusal = 3
         /// A message.
         case message = 4
@@ -35,14 +35,15 @@ struct Frame: Hashable, Sendable {
     /// The size of the head.
     static let headLength = 24
 
-    /// The number of descriptors that a packet carries at most, which the kernel sets.
+    /// The largest number of descriptors of a packet, which the kernel sets.
     static let mostDescriptors = 253
 
     var kind: Kind
-    /// The number that programs give a message, request or reply; the reason of a refusal; the number of descriptors of a
-    /// greeting; else 0.
+    /// The number that programs give a message, request or reply; the reason of a refusal; the limit of descriptors of a greeting;
+    /// otherwise 0.
     var id: UInt32 = 0
-    /// The number of the request that this is, or answers; the length of a body, of a greeting; else 0.
+    /// The number of the request, or of the request that a reply answers; the limit of the body's length of a greeting; otherwise
+    /// 0.
     var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0
