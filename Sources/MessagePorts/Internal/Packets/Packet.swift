@@ -1,9 +1,9 @@
 internal import RunLoops
 
-/// One received packet, in memory with room for the largest.
+/// One received packet, in memory with room for the largest packet.
 ///
-/// It has one owner at a time: first the reader, then the message that is made of it, then the pool. That is why it is
-/// `@unchecked Sendable`. `@safe`: the memory is this object's from `init` to `deinit`.
+/// It has one owner at a time: first the reader, then the message that is made of it, then the pool. So it is
+/// `@unchecked Sendable`. `@safe`: this object owns the memory from `init` to `deinit`.
 @safe
 final class Packet: @unchecked Sendable {
     /// The memory that the kernel fills.
@@ -36,7 +36,7 @@ final class Packet: @unchecked Sendable {
     /// Decodes the bytes that the kernel has filled in.
     func fill(length: Int, _ descriptors: consuming OwnedDescriptors) throws(Frame.Fault) {
         let count = descriptors.count
-        // Stored first, so that the descriptors of a malformed packet are closed like all others.
+        // The descriptors are stored first, so that those of a malformed packet are closed, too.
         self.descriptors = descriptors
         // Safe: the kernel has filled that many bytes of our memory.
         frame = try unsafe Frame(
@@ -56,7 +56,7 @@ final class Packet: @unchecked Sendable {
 
     /// Releases the descriptors that were not taken.
     ///
-    /// They are closed on another thread, because that may take time.
+    /// They are closed on another thread, because closing may take time.
     func clear() {
         if !descriptors.isEmpty { descriptors = OwnedDescriptors() }
     }

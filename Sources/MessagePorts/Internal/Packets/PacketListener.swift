@@ -9,21 +9,19 @@ struct PacketListener: ~Copyable, Sendable {
     /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if the kernel refuses descriptors that are sent to a new connection until the connection allows them.
+    /// True if the kernel refuses descriptors that are sent to a new connection until the connection allows descriptors.
     ///
-    /// Sending one fails.
-    ///
-    /// So a connection that is refused holds no descriptors, and closing it takes no time. Linux can do this from 6.16 on.
+    /// Until then, sending a descriptor fails. So a connection that is refused holds no descriptors, and closing it takes no time.
+    /// Linux 6.16 and later can refuse descriptors.
     let blocksDescriptors: Bool
 
     /// Makes a socket that listens at an address.
     ///
     /// - Parameters:
     ///   - address: The address.
-    ///   - waiting: The number of connections that may wait to be accepted. By default, as many as the system allows: they cost
-    ///     this process nothing.
-    ///   - blocksDescriptors: True if the kernel is asked to block descriptors. A test passes false, to stand for an older
-    ///     kernel.
+    ///   - waiting: The number of connections that may wait to be accepted. The default is the largest number that the system
+    ///     allows: waiting connections cost this process nothing.
+    ///   - blocksDescriptors: True if the kernel is asked to block descriptors. A test passes false to simulate an older kernel.
     /// - Throws: The kernel's refusal, `EADDRINUSE` if the address is taken.
     init(
         _ address: Address, waiting: CInt = .max, blocksDescriptors: Bool = true
@@ -44,7 +42,7 @@ struct PacketListener: ~Copyable, Sendable {
         self.blocksDescriptors = areBlocked
     }
 
-    /// The number of waiting connections that are accepted and closed when the listener ends, if they may hold descriptors.
+    /// The largest number of waiting connections that are accepted and closed when the listener ends, if they may hold descriptors.
     private static let mostTakenAtEnd = 16
 
     deinit {
@@ -52,9 +50,9 @@ struct PacketListener: ~Copyable, Sendable {
             close(descriptor)
             return
         }
-        // The last owner of a listener closes the connections that wait in it, and with them the descriptors that were sent.
-        // Once the listener is shut down no more connections arrive. Each waiting one is closed by itself. An abstract name is
-        // free when the listener is closed, so this thread closes the listener if no connection waits any more.
+        // Closing a listener also closes the connections that wait in it, and the descriptors that were sent to them. Once the
+        // listener is shut down, no more connections arrive. Each waiting connection is accepted and closed by itself. An abstract
+        // name is free when the listener is closed, so this thread closes the listener if no connection waits any longer.
         shutdown(descriptor, CInt(SHUT_RDWR))
         var rest = PacketListener.mostTakenAtEnd
         while rest > 0, takesOne() { rest -= 1 }
@@ -65,9 +63,9 @@ struct PacketListener: ~Copyable, Sendable {
         }
     }
 
-    /// Accepts a waiting connection, and closes it, on another thread if that takes time.
+    /// Accepts a waiting connection, and closes it, on another thread if closing takes time.
     ///
-    /// - Returns: False if no connection waits any more.
+    /// - Returns: False if no connection waits.
     private borrowing func takesOne() -> Bool {
         switch accept() {
         case .connection(var socket):
@@ -92,8 +90,8 @@ struct PacketListener: ~Copyable, Sendable {
         case connection(PacketSocket)
         /// No connection waits.
         case none
-        /// A connection waits, and there is no descriptor or no memory for it. It stays in the queue. Asking again at once
-        /// would fail again, and the listener stays readable: ``ExponentialBackoff/accepting``.
+        /// A connection waits, but there is no descriptor or no memory for it. It stays in the queue, and the listener stays
+        /// readable. Accepting again at once would fail again, so the loop pauses: ``ExponentialBackoff/accepting``.
         case outOfResources(SystemError)
         /// The kernel has refused.
         case failed(SystemError)
@@ -127,13 +125,13 @@ extension PacketSocket {
     ///   - deadline: The time to give up if too many connections wait at the listener, or nil for never.
     /// - Throws: The kernel's refusal, `EAGAIN` if the deadline passes.
     init(_ address: PacketListener.Address, before deadline: ContinuousClock.Instant?) throws(SystemError) {
-        // A socket of this family cannot be polled until it is connected. The call itself waits, so the socket has to be a
+        // A socket of this family cannot be polled until it is connected. `connect` itself waits, so the socket has to be a
         // blocking one if there is time to wait.
         let isPast = deadline.map { $0 <= .now } ?? false
         let socket = OwnedDescriptor(try systemCall("socket") { runloops_socket(isPast) })
         let number = socket.descriptor
         _ = try systemCall("connect") {
-            // 0 means for ever. A time that is too long for the kernel is for ever, too.
+            // 0 means forever, and so does a time that is too long for the kernel.
             let left =
                 deadline.map { max(1, Moment($0).nanosecondsLeft / 1_000) } ?? 0
             // Safe: the kernel reads the address within its bounds.
@@ -143,14 +141,14 @@ extension PacketSocket {
                     address.isAbstract, left)
             }
         }
-        // The end that made the connection may wait in the call that reads. All other calls pass flags so that they do not
-        // wait.
+        // The end that made the connection may block in the call that reads. All other calls pass flags that keep them from
+        // blocking.
         if isPast { _ = try systemCall("fcntl") { runloops_set_blocking(number) } }
         self.init(adopting: socket, mayHoldDescriptors: true)
         openQuota()
     }
 
-    /// Makes the quota of the other end, which counts the socket if closing it takes time.
+    /// Makes the quota of the other end, which also counts this socket if closing the socket takes time.
     mutating func openQuota() {
         do { quota = DescriptorQuota(of: try peer) } catch { quota = DescriptorQuota(of: nil) }
     }

@@ -3,16 +3,16 @@ internal import RunLoops
 extension PacketPool {
     /// The result of receiving one packet.
     enum Received {
-        /// A well-formed packet, which is the caller's.
+        /// A well-formed packet, which the caller owns.
         case packet(Packet)
         /// No packet yet.
         case wouldBlock
-        /// The end: no packet will arrive any more.
+        /// The end: no more packets will arrive.
         case end
-        /// A packet that breaks the rules. It was received and discarded, or it waits in the kernel; its connection is to be
-        /// ended.
+        /// A packet that breaks the rules. The packet was received and discarded, or it waits in the kernel. The caller ends the
+        /// connection.
         case violation(PacketViolation)
-        /// A packet with descriptors that the allowance does not let in now. It waits in the kernel.
+        /// A packet with more descriptors than the allowance permits now. The packet waits in the kernel.
         case exceedsAllowance
         /// A packet whose descriptors this process cannot all open.
         case outOfDescriptors
@@ -22,13 +22,13 @@ extension PacketPool {
 
     /// Receives one packet of a connection, and decodes it.
     ///
-    /// Every reader of a connection receives here.
+    /// Every reader of a connection receives through this function.
     ///
     /// - Parameters:
     ///   - socket: The socket. Only one thread at a time receives from it.
     ///   - allowance: The descriptors that the packet may bring now.
     ///   - limit: The number of descriptors that a permitted packet may carry.
-    ///   - waits: True if it waits until there is a packet: ``PacketSocket/receive(into:_:waits:)``.
+    ///   - waits: True if the call blocks until there is a packet: ``PacketSocket/receive(into:_:waits:)``.
     /// - Returns: The result. Only a well-formed packet leaves the pool.
     func receive(
         from socket: borrowing PacketSocket, _ allowance: DescriptorQuota.Allowance, limit: Int,

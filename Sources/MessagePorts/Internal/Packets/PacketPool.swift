@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// The free packets of one size, so that receiving a message allocates nothing.
 final class PacketPool: Sendable {
-    /// The number of packets that are kept: as many as handlers may have on the stack, and a few that were passed on.
+    /// The largest number of packets that are kept: enough for nested handlers, and for a few messages that were passed on.
     private static let most = 8
 
     private let size: Int

@@ -5,26 +5,26 @@ internal import RunLoops
 extension PacketSocket {
     /// The result of sending a packet.
     enum Sent: Equatable {
-        /// The kernel has the packet, whole, and every descriptor of it.
+        /// The kernel has the whole packet, with all of its descriptors.
         case sent
         /// There is no room, and nothing was sent.
         case wouldBlock
-        /// The other end is gone, and nothing was sent.
+        /// The other end is closed, and nothing was sent.
         case closed
-        /// A packet has at most `limit` bytes here, and nothing was sent.
+        /// The packet has more than `limit` bytes, and nothing was sent.
         case tooLarge(limit: Int)
         /// The kernel has no memory for the packet, or the user has too many descriptors in flight. Nothing was sent. A later
-        /// try may succeed, but the kernel does not report when.
+        /// attempt may succeed, but the kernel does not report when.
         case outOfKernelResources
         /// The kernel has refused, and nothing was sent.
         case failed(SystemError)
     }
 
-    /// Sends one packet without waiting, and without copying it here.
+    /// Sends one packet without blocking, and without copying it in this process.
     ///
     /// - Parameters:
     ///   - head: The packet's first bytes, at least one.
-    ///   - body: The bytes after them.
+    ///   - body: The bytes after the head.
     ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open here.
     /// - Returns: The result.
     borrowing func send(head: RawSpan, body: RawSpan, descriptors: [CInt]) -> Sent {
@@ -55,31 +55,31 @@ extension PacketSocket {
         case packet(length: Int, OwnedDescriptors)
         /// No packet yet.
         case wouldBlock
-        /// The end: no packet will arrive any more.
+        /// The end: no more packets will arrive.
         case end
-        /// A packet was longer than the buffer. Its bytes are lost, and its descriptors are these.
+        /// A packet was longer than the buffer. Its bytes are lost, but not these descriptors of it.
         case tooLong(length: Int, OwnedDescriptors)
-        /// A packet carries more descriptors than are allowed. It stays in the kernel's queue. These were opened to find that
-        /// out.
+        /// A packet carries more descriptors than are allowed. It stays in the kernel's queue. These descriptors were opened to
+        /// count those of the packet.
         case exceedsAllowance(OwnedDescriptors)
-        /// Not all descriptors of a packet could be opened here, only these. The packet stays in the kernel's queue, unless any
-        /// number was allowed.
+        /// Only these descriptors of a packet could be opened here, and not the others. The packet stays in the kernel's queue,
+        /// unless any number of descriptors was allowed.
         case lacksDescriptors(OwnedDescriptors)
         /// The kernel has refused, and nothing was received.
         case failed(SystemError)
     }
 
-    /// Receives one packet, without waiting unless it is asked to.
+    /// Receives one packet, without blocking unless `waits` is true.
     ///
-    /// An empty packet counts as a packet while the other end is there. Afterwards it counts as the end, because the kernel
-    /// reports both alike.
+    /// An empty packet counts as a packet while the other end is open, and as the end after that, because the kernel reports both
+    /// alike.
     ///
     /// - Parameters:
     ///   - buffer: The memory for the packet's bytes, of at least one byte.
-    ///   - allowance: The descriptors that the packet may bring.
-    ///   - waits: True if it waits until there is a packet, or none will arrive any more, for example after ``shutDown()``.
-    ///     Only a socket whose end made the connection waits: the others are non-blocking.
-    /// - Returns: The result. The quota of the other end, if that is known, counts the descriptors.
+    ///   - allowance: The number of descriptors that the packet may carry.
+    ///   - waits: True if the call blocks until there is a packet or no more packets will arrive, for example after ``shutDown()``.
+    ///     Only the socket of the end that made the connection can block: other sockets are non-blocking.
+    /// - Returns: The result. If the quota of the other end is known, it counts the descriptors.
     borrowing func receive(
         into buffer: UnsafeMutableRawBufferPointer, _ allowance: DescriptorQuota.Allowance = .any,
         waits: Bool = false
@@ -117,11 +117,11 @@ extension PacketSocket {
 }
 
 extension PacketSocket {
-    /// Sends a frame with its body as one packet, without waiting.
+    /// Sends a frame with its body as one packet, without blocking.
     ///
     /// - Parameters:
     ///   - frame: The head. Its lengths are filled in here.
-    ///   - body: The bytes after the head, less than 2³² of them.
+    ///   - body: The bytes after the head, fewer than 2³².
     ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open here.
     /// - Returns: The result.
     borrowing func send(_ frame: Frame, body: RawSpan = RawSpan(), descriptors: [CInt] = []) -> Sent {

@@ -3,9 +3,9 @@ internal import RunLoops
 extension PacketSocket {
     /// Makes sure that a packet with a body of this length can be sent, if the system allows that.
     ///
-    /// If the kernel's default has room for the packet, it is not changed: it has room for many small packets. The limits that
-    /// the other end states are no reason to ask for more, or the other end would choose how much of the kernel's memory this
-    /// process uses. Only a packet that is to be sent is a reason.
+    /// If the kernel's default has room for the packet, the default is kept: it has room for many small packets. More room is asked
+    /// for only when a packet is sent, and not because of the limits that the other end states. Otherwise the other end would
+    /// choose how much of the kernel's memory this process uses.
     borrowing func ensureRoom(forBodiesOf length: Int) throws(SystemError) {
         let packet = Frame.headLength + length
         if try mostBytes < packet { try makeRoom(forPacketsOf: packet) }
@@ -19,7 +19,7 @@ extension PacketSocket {
         if most < length { throw MessagePortError.tooLarge(limit: most) }
     }
 
-    /// Sends a frame with its body as one packet, without waiting, and asks for the room that it needs.
+    /// Sends a frame with its body as one packet, without blocking, and asks for the room that the packet needs.
     ///
     /// Parameters and result are those of ``send(_:body:descriptors:)``.
     borrowing func sendMakingRoom(_ frame: Frame, body: RawSpan, descriptors: [CInt]) -> Sent {

@@ -3,14 +3,13 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// One end of a connection on this machine that keeps packet boundaries: each packet is sent and received whole, or not at all.
+/// One end of a connection on this machine that preserves packet boundaries: each packet is sent and received whole, or not at all.
 ///
-/// Nothing here blocks except ``wait(for:before:)``, and ``receive(into:_:waits:)`` where it is asked to. A packet carries
-/// bytes and descriptors.
+/// Only ``wait(for:before:)`` blocks, and ``receive(into:_:waits:)`` if `waits` is true. A packet carries bytes and descriptors.
 ///
 /// > Thread safety: any thread. Packets of one thread arrive in the order in which it sent them.
 struct PacketSocket: ~Copyable, Sendable {
-    /// The number of descriptors that a packet carries at most.
+    /// The largest number of descriptors of a packet.
     static let mostDescriptors = Frame.mostDescriptors
 
     /// The descriptor that a loop watches.
@@ -18,10 +17,10 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// True if packets that wait to be read may carry descriptors.
     ///
-    /// The other end has chosen them, so closing the socket may take time.
+    /// The other end has chosen these descriptors, so closing the socket may take time.
     private let mayHoldDescriptors: Atomic<Bool>
 
-    /// The quota of the other end, or nil until it is known.
+    /// The quota of the other end, or nil until the other end is known.
     var quota: DescriptorQuota?
 
     /// Takes over a connected socket, which is non-blocking unless this end made the connection.
@@ -39,8 +38,8 @@ struct PacketSocket: ~Copyable, Sendable {
             close(descriptor)
             return
         }
-        // The last owner of a socket closes the descriptors of the packets in its queue. Once the socket is shut down no more
-        // packets arrive, so closing a socket that is empty then closes nothing else.
+        // Closing a socket also closes the descriptors of the packets in its queue. Once the socket is shut down, no more packets
+        // arrive, so closing a socket whose queue is empty closes nothing else.
         shutDown()
         if runloops_is_drained(descriptor) {
             close(descriptor)
@@ -50,9 +49,9 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Lets packets that arrive from now on carry descriptors.
+    /// Allows descriptors in the packets that arrive after this call.
     ///
-    /// Until then packets to a connection of a ``PacketListener`` carry none, if the kernel can refuse them.
+    /// Before that, packets to a connection of a ``PacketListener`` carry no descriptors, if the kernel can refuse them.
     borrowing func allowDescriptors() {
         mayHoldDescriptors.store(true, ordering: .relaxed)
         _ = runloops_allow_descriptors(descriptor, true)
@@ -85,13 +84,13 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The number of bytes that one packet may have.
+    /// The largest number of bytes of one packet.
     ///
     /// The kernel charges the sender for packets that were not received yet.
     var mostBytes: Int {
         get throws(SystemError) {
             let socket = descriptor
-            // `unix_dgram_sendmsg` in the kernel keeps 32 bytes of the space back for each packet.
+            // `unix_dgram_sendmsg` in the kernel reserves 32 bytes of the space for each packet.
             return Int(try systemCall("getsockopt") { runloops_sending_space(socket) }) - 32
         }
     }
@@ -107,10 +106,10 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// Ends the connection for both ends, and every wait for it in this process.
     ///
-    /// Packets that were sent are still received.
+    /// Packets that were sent before are still received.
     borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
-    /// Waits until a packet can be read or sent, or the other end has ended.
+    /// Waits until a packet can be read or sent, or the other end is closed.
     ///
     /// - Returns: False if the deadline passes first.
     borrowing func wait(
@@ -132,10 +131,10 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// The event that a wait is for.
     ///
-    /// Each wait also ends when the other end is gone.
+    /// Each wait also ends when the other end is closed.
     enum Direction {
         case read, write
-        /// Nothing but the end of the other end.
+        /// Only the close of the other end.
         case end
 
         fileprivate var shim: runloops_awaited {

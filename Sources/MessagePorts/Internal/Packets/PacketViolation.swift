@@ -1,19 +1,19 @@
 /// A packet that breaks the rules, which ends its connection.
 enum PacketViolation: Hashable, Sendable {
-    /// The packet is no packet of a port.
+    /// The packet is not a packet of a port.
     case malformed(Frame.Fault)
-    /// The packet is longer than the largest that is accepted.
+    /// The packet is longer than the largest packet that is accepted.
     case tooLong(length: Int)
     /// The packet carries more descriptors than are accepted.
     case tooManyDescriptors(limit: Int)
-    /// The packet is well-formed, and out of place or beyond the limits.
+    /// The packet is well-formed, but out of place or beyond the limits.
     case refused(Frame.Kind, bodyLength: Int, Frame.Refusal)
 
     init(_ frame: Frame, _ refusal: Frame.Refusal) {
         self = .refused(frame.kind, bodyLength: frame.bodyLength, refusal)
     }
 
-    /// The reason that the other end is given.
+    /// The reason that is sent to the other end.
     var refusal: Frame.Refusal {
         switch self {
         case .malformed: .malformed

@@ -3,17 +3,15 @@ internal import RunLoops
 
 /// The peers whose descriptors are counted and closed together.
 ///
-/// No group delays the closing of another.
-///
-/// Each process of this process's own user is a group of its own. All processes of another user are one group, because there
-/// can be any number of them.
+/// No group delays the closing of the descriptors of another. Each process of this process's user is a separate group. All
+/// processes of another user are one group, because a user can have any number of processes.
 ///
 /// > Thread safety: any thread.
 final class PeerGroup: Sendable {
     /// A process, or a user with all of its processes.
     struct Key: Hashable, Sendable {
         let user: UInt32
-        /// 0 for all processes of the user, and for processes that the kernel cannot name here.
+        /// 0 for all processes of the user, and for processes that the kernel cannot identify here.
         let process: CInt
 
         init(_ peer: PeerCredentials) {
@@ -39,7 +37,7 @@ final class PeerGroup: Sendable {
 
     /// A group, and the number of quotas that belong to it.
     ///
-    /// The group is removed with the last one.
+    /// The group is removed with its last quota.
     private struct Entry: Sendable {
         let group: PeerGroup
         var quotas = 0

@@ -1,10 +1,10 @@
 internal import RunLoops
 
-/// Reports the packets and peers that a port or connection has turned away.
+/// Reports the packets and peers that a port or connection has refused.
 ///
-/// Only the first ones are reported, because the peers decide how many there are.
+/// Only the first refusals are reported, because the peers decide how many there are.
 final class RateLimitedLog: Sendable {
-    /// The number of lines that are reported.
+    /// The largest number of lines that are reported.
     static let mostLines = 16
 
     private let count = Guarded(0)
