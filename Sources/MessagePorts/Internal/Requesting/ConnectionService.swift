@@ -1,10 +1,10 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The thread of the process that reads replies for tasks, and watches for the end of ports for handlers that asked for it.
+/// The thread that reads replies for the tasks of this process, and notifies handlers of the ends of ports.
 ///
-/// It is started when it is first needed. A process that only sends, or blocks until the reply arrives, does without. It runs
-/// no code of the user's.
+/// The thread is started when it is first needed. A process that only sends, or blocks until replies arrive, does not start it. The
+/// thread runs no code of the user's.
 final class ConnectionService: Sendable {
     /// The watched connections.
     ///
@@ -20,12 +20,13 @@ final class ConnectionService: Sendable {
 
     private static let service = Guarded<ConnectionService?>(nil)
 
-    /// Returns the process's service, and starts it if there is none.
+    /// Returns the process's service, and starts it if it does not run.
     ///
     /// - Throws: `SystemError` if it cannot be started. The next call tries again.
     static func shared() throws(SystemError) -> ConnectionService {
         if let service = service.withLock({ $0 }) { return service }
-        // Not under the lock, because it starts a thread. If two threads do so, one of the services is stopped.
+        // The service is made outside the lock, because that starts a thread. If two threads make a service, one of the two is
+        // stopped.
         let new = try ConnectionService()
         let chosen = service.withLock { service in
             if let service { return service }
@@ -60,7 +61,7 @@ final class ConnectionService: Sendable {
         connections.withLock { $0.byToken[token] }?.object(as: RemoteConnection.self)
     }
 
-    /// Watches a connection for nothing but its end, which is reported once.
+    /// Watches a connection only for its end, which is reported once.
     ///
     /// - Returns: The connection's token.
     func add(_ connection: RemoteConnection) throws(SystemError) -> UInt64 {

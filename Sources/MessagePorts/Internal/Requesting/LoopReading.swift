@@ -1,10 +1,10 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The part of a connection that a loop reads, in place of threads that wait for replies.
+/// The part of a connection that is read by a loop, and not by threads that wait for replies.
 ///
-/// The socket is in an ``EpollSet`` of its own, behind one descriptor that the loop watches. So any thread may ask for reports of
-/// room, and the connection stays as it is while it is in no loop.
+/// The socket is in a separate ``EpollSet``, and the loop watches the set's descriptor. So any thread may ask for reports of room,
+/// and the connection is unchanged while it is in no loop.
 final class LoopReading: Sendable {
     /// The tokens that the set reports for the socket and the alarm.
     static let socketToken: UInt64 = 0
@@ -15,7 +15,7 @@ final class LoopReading: Sendable {
 
     /// The loop that reads.
     ///
-    /// Only that loop's thread touches `input`.
+    /// Only that loop's thread accesses `input`.
     let claim = SharedClaim()
 
     /// `nonisolated(unsafe)`: guarded by ``claim``.
@@ -25,16 +25,18 @@ final class LoopReading: Sendable {
     private let room = Guarded(Room())
 
     private struct Room: Sendable {
-        /// True while a sender is to be told of room.
+        /// True while a sender waits for a report of room.
         var isAwaited = false
         /// True while the set reports room.
         var isWatched = false
         var backoff = ExponentialBackoff.sending
     }
 
-    /// Made when the kernel is first out of resources, because it does not report when it has some again.
+    /// The alarm for the next attempt to send, made when the kernel is first out of resources.
     ///
-    /// `nonisolated(unsafe)`: touched under the lock of ``room``, which cannot hold a noncopyable value.
+    /// The kernel does not report when it has resources again.
+    ///
+    /// `nonisolated(unsafe)`: accessed under the lock of ``room``, which cannot hold a noncopyable value.
     nonisolated(unsafe) private var alarm: Alarm?
 
     init(_ origin: SourceLocation) throws(SystemError) {
@@ -62,7 +64,7 @@ final class LoopReading: Sendable {
         }
         unsafe input = joined
         joined.add(deliver, for: mode)
-        // The connection may have ended, or been let in, while it was in another loop.
+        // The connection may have ended, or been admitted, while it was in another loop.
         joined.input.becameReady()
     }
 
@@ -100,21 +102,21 @@ final class LoopReading: Sendable {
         }
         let replaced = input[keyPath: place]
         input[keyPath: place] = handler
-        // The event may have come already.
+        // The event may have occurred already.
         input.input.becameReady()
-        // Released after the change, because its captures may call this again when they are destroyed.
+        // The old handler is released after the change, because its captures may call this function again when they are destroyed.
         withExtendedLifetime(replaced) {}
     }
 
     // MARK: - Room
 
-    /// Makes the set report room in a socket, which a sender has not found.
+    /// Makes the set report room in a socket, because a sender has found no room.
     ///
-    /// Before the port has let this process in, the socket has room, which the set would report in every pass. So then the
-    /// report waits for ``admitted(_:)``.
+    /// Until the port has admitted this process, the socket has room, which the set would report in every pass. So until then, only
+    /// a flag is set, and ``admitted(_:)`` changes the set.
     ///
-    /// The set is changed under the lock, though that is a system call. If two threads did so, the last one to change the state
-    /// has to be the last to call the kernel.
+    /// The set is changed under the lock, although that is a system call: the last thread to change the state has to be the last
+    /// thread to call the kernel.
     func awaitRoom(in socket: borrowing PacketSocket, isAdmitted: Bool) {
         let descriptor = socket.descriptor
         room.withLock { room in
@@ -123,7 +125,7 @@ final class LoopReading: Sendable {
         }
     }
 
-    /// Records that the port has let this process in.
+    /// Records that the port has admitted this process.
     func admitted(_ socket: borrowing PacketSocket) {
         let descriptor = socket.descriptor
         room.withLock { if $0.isAwaited { watchRoom(&$0, descriptor) } }

@@ -3,11 +3,12 @@ internal import Synchronization
 
 /// A request that waits for its reply, on behalf of a thread or of a task.
 ///
-/// Once it is sent, it stays in the request table of its connection until it is decided. The code that takes it out decides it.
+/// Once a request is sent, it stays in the request table of its connection until it is decided. The code that removes the request
+/// from the table decides it.
 ///
-/// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the
-/// lock once ``isDecided`` is true, because it does not change again. The number changes only while the thread or task that
-/// made the request sends it, which may read the number without the lock.
+/// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the lock
+/// once ``isDecided`` is true, because the outcome does not change again. The number changes only while the thread or task that
+/// made the request sends it. That thread or task may read the number without the lock.
 final class PendingRequest: @unchecked Sendable {
     /// The result that the waiter gets.
     enum Outcome: Sendable {
@@ -17,11 +18,12 @@ final class PendingRequest: @unchecked Sendable {
 
     /// The thread or task to wake when the request is decided.
     enum Waiter: Sendable {
-        /// No thread or task to wake: none waits yet, or a thread waits that reads the connection itself.
+        /// No thread or task to wake: none waits yet, or the thread that waits reads the connection itself.
         case noWaiter
         /// A thread that waits at a gate, or is about to check again for its next step.
         case thread(ThreadGate)
-        /// A task that this closure resumes. Not its continuation, whose size is known only when the program runs.
+        /// A task that this closure resumes. This is not its continuation, because the size of a continuation is known only when
+        /// the program runs.
         case task(@Sendable () -> Void)
 
         func wake() {
@@ -33,17 +35,17 @@ final class PendingRequest: @unchecked Sendable {
         }
     }
 
-    /// True if a task waits; false if a thread does.
+    /// True if a task waits; false if a thread waits.
     let isTask: Bool
 
-    /// The number that the reply has, too.
+    /// The number of the request, which its reply repeats.
     ///
     /// The table sets it before the request is sent.
     var number: UInt64 = 0
 
     private var waiter = Waiter.noWaiter
     private var decided: Outcome?
-    /// Stored after ``decided``, with release ordering, which makes that visible to a thread that loads this.
+    /// This is stored after ``decided``, with release ordering, which makes ``decided`` visible to a thread that loads this.
     private let decision = Atomic(false)
 
     init(isTask: Bool) { self.isTask = isTask }

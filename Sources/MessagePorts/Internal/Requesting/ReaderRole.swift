@@ -1,13 +1,13 @@
 /// The role of the one reader of a connection on which replies arrive.
 ///
-/// If two threads read, one could receive the reply that the other waits for, while the other sleeps on.
+/// If two threads read, one thread could receive the reply of the other thread, which would not wake up.
 ///
-/// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the
-/// end is to be reported, the kernel notifies the process's ``ConnectionService``, which reads then. A connection that belongs on
-/// a loop is read by the loop alone, from beginning to end.
+/// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the end
+/// is to be reported, the kernel notifies the process's ``ConnectionService``, which then reads. A connection that is made for a
+/// loop is read only by the loop.
 struct ReaderRole: Sendable {
     private enum State {
-        /// No reader, because no reply is waited for.
+        /// No reader, because no thread or task waits for a reply.
         case free
         /// A thread that waits for a reply reads.
         case thread
@@ -15,7 +15,7 @@ struct ReaderRole: Sendable {
         case announced
         /// The service reads at this moment.
         case service
-        /// Final: the loop that the port is in reads, and nobody does while it is in none.
+        /// Final: the loop that the port is in reads. While the port is in no loop, the connection is not read.
         case loop
     }
 
@@ -58,7 +58,7 @@ struct ReaderRole: Sendable {
 
     /// Takes the role for the service, which the kernel has notified.
     ///
-    /// - Returns: True if the service reads. If not, a thread reads, or there is no need to.
+    /// - Returns: True if the service reads. Otherwise a thread reads, or no reader is needed.
     mutating func acquireForService() -> Bool {
         pending = nil
         switch state {
@@ -77,10 +77,10 @@ struct ReaderRole: Sendable {
         }
     }
 
-    /// Chooses the next reader, if the role is free and there is something to wait for.
+    /// Chooses the next reader, if the role is free and a reader is needed.
     ///
     /// - Parameters:
-    ///   - threadWaits: True if a thread waits that could read.
+    ///   - threadWaits: True if a thread that could read waits.
     ///   - interest: The events that require the service to read the connection.
     /// - Returns: The caller's next step.
     mutating func next(threadWaits: Bool, interest: ServiceInterest) -> Action {

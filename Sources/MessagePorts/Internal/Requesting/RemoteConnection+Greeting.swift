@@ -14,7 +14,7 @@ extension RemoteConnection {
             case .outOfKernelResources:
                 if let deadline, deadline <= .now { throw MessagePortError.timedOut }
                 let next = ContinuousClock.now + backoff.begin()
-                // If the port is gone, a refusal may be there to be read.
+                // If the port has closed its end, a refusal may be waiting to be read.
                 if try socket.wait(for: .end, before: min(next, deadline ?? next)) { return }
             case .wouldBlock, .tooLarge:
                 preconditionFailure("a new connection has room for its first packet")

@@ -4,9 +4,9 @@ internal import RunLoops
 // Reading replies, on the thread that has the role of the reader.
 
 extension RemoteConnection {
-    /// Reads until nothing is left, or 64 packets, and releases the role of the reader.
+    /// Reads the packets that wait, at most 64, and releases the role of the reader.
     ///
-    /// If there is more, the next reader finds it.
+    /// If more packets wait, the next reader reads them.
     func readAll() {
         var rest = 64
         while rest > 0, readOne() { rest -= 1 }
@@ -15,8 +15,8 @@ extension RemoteConnection {
 
     /// Reads one packet, and wakes the waiter of its request.
     ///
-    /// - Parameter waits: True if it waits until there is a packet.
-    /// - Returns: True if there may be more.
+    /// - Parameter waits: True if the call blocks until there is a packet.
+    /// - Returns: True if more packets may wait.
     func readOne(waits: Bool = false) -> Bool {
         switch read(waits: waits) {
         case .message(let packet):
@@ -30,9 +30,9 @@ extension RemoteConnection {
 
     /// The result of reading.
     enum Read {
-        /// A message of the port, which is the caller's.
+        /// A message of the port, which the caller owns.
         case message(Packet)
-        /// A packet that was for the connection itself. There may be more.
+        /// A packet that was for the connection itself. More packets may wait.
         case handled
         /// No packet, or the connection has ended.
         case nothing
@@ -42,7 +42,7 @@ extension RemoteConnection {
     ///
     /// Only the reader of the connection calls this.
     ///
-    /// - Parameter waits: True if it waits until there is a packet.
+    /// - Parameter waits: True if the call blocks until there is a packet.
     /// - Returns: The result.
     func read(waits: Bool = false) -> Read {
         let allowance = quota.allowanceOfReply(limit: mostDescriptors)
@@ -52,7 +52,7 @@ extension RemoteConnection {
         case .end: return over(.ended)
         case .violation(let violation): return turnAway(violation)
         case .exceedsAllowance, .outOfDescriptors:
-            // A reply cannot be received. The number of the request that it answers is lost with it.
+            // A reply cannot be received. The number of its request is lost with it.
             return over(.system(SystemError(call: "recvmsg", code: EMFILE)))
         case .failed(let error): return over(.system(error))
         }
@@ -92,7 +92,7 @@ extension RemoteConnection {
         return .nothing
     }
 
-    /// Ends the connection, because a packet arrived that breaks the rules.
+    /// Ends the connection, because a packet breaks the rules.
     private func turnAway(_ violation: PacketViolation) -> Read {
         log.report(
             "RemotePort \"\(name)\" closes the connection with \(peer): \(violation)",
@@ -100,13 +100,13 @@ extension RemoteConnection {
         return over(.notAPort)
     }
 
-    /// Returns the message that a packet of the port is.
+    /// Returns the message of a packet of the port.
     func message(_ packet: Packet) -> MessagePort.Message {
         MessagePort.Message(
             packet, from: MessagePort.Peer(connection: 0, credentials: peer), requester: nil, pool: pool)
     }
 
-    /// Returns the message of a reply, or throws the reason that there is none.
+    /// Returns the message of a reply, or throws the reason that there is no reply.
     func message(_ outcome: PendingRequest.Outcome) throws(MessagePortError) -> MessagePort.Message {
         switch outcome {
         case .reply(let packet): message(packet)
@@ -116,16 +116,15 @@ extension RemoteConnection {
 
     // MARK: - The service
 
-    /// Makes the service watch this connection, for tasks that wait for replies and for watchers of the end, unless a loop
-    /// reads.
+    /// Makes the service watch this connection for the replies of tasks and for the end, unless a loop reads.
     func watchWithService() throws(SystemError) {
         if reading != nil { return }
         if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }
         let service = try ConnectionService.shared()
         try state.withLock { state throws(SystemError) in
             if state.watch != nil || state.ended != nil { return }
-            // Under the lock, though it is a system call. Otherwise two threads could add the same descriptor, or one could add
-            // it after the end has removed it.
+            // The descriptor is added under the lock, although that is a system call. Otherwise two threads could add it, or one
+            // could add it after the end has removed it.
             state.watch = Watch(service: service, token: try service.add(self))
         }
     }
@@ -139,7 +138,7 @@ extension RemoteConnection {
         gate?.open()
     }
 
-    /// Chooses a reader if the role is free and a request waits for its reply, or a watcher for the end.
+    /// Chooses a reader if the role is free and a request waits for its reply, or a handler for the end.
     func ensureReader() { state.withLock { nextReader(&$0) }?.open() }
 
     /// Chooses the next reader if the role is free: a thread, whose gate the caller opens, or the service.
@@ -159,8 +158,8 @@ extension RemoteConnection {
 
     /// Makes the kernel notify the service once.
     ///
-    /// Under the lock, though it is a system call. If two threads state different interests, the last one has to be the last to
-    /// call the kernel. Otherwise the service would not be notified of a reply.
+    /// The caller holds the lock, although this is a system call. If two threads state different interests, the last thread to
+    /// change the state has to be the last thread to call the kernel. Otherwise the service would not be notified of a reply.
     private func notifyService(_ interest: ReaderRole.ServiceInterest, _ watch: Watch) {
         let events: EpollSet.Interest = interest.contains(.replies) ? [.reading, .once] : [.hangUp, .once]
         do { try watch.service.set.change(socket.descriptor, events, token: watch.token) } catch {

@@ -5,7 +5,7 @@ internal import RunLoops
 extension RemoteConnection {
     /// Sends a message.
     ///
-    /// If there is no room, it waits.
+    /// If there is no room, the call blocks until there is room, or until the deadline.
     func send(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
@@ -13,7 +13,7 @@ extension RemoteConnection {
         try transmit(frame, body, descriptors, before: deadline)
     }
 
-    /// Sends a packet over a connection that was open a moment ago.
+    /// Sends a packet over a connection that the caller has found open.
     private func transmit(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
@@ -36,13 +36,13 @@ extension RemoteConnection {
 
     /// Sends a message if there is room for it now.
     ///
-    /// - Returns: False if there is none. The loop that reads reports room then.
+    /// - Returns: False if there is no room. Then the loop that reads reports when there is room.
     func trySend(_ frame: Frame, _ body: RawSpan, _ descriptors: [CInt]) throws(MessagePortError) -> Bool {
         let (limits, ended) = state.withLock { ($0.limits, $0.ended) }
         if let ended { throw ended }
         guard let limits else {
             reading?.awaitRoom(in: socket, isAdmitted: false)
-            // The loop may have been let in since, and found that no sender waits.
+            // The port may have admitted this process since, when the loop found that no sender waits.
             if wasAdmitted { reading?.awaitRoom(in: socket, isAdmitted: true) }
             return false
         }
@@ -65,7 +65,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Waits until the port has let this process in.
+    /// Waits until the port has admitted this process.
     ///
     /// - Returns: The port's limits.
     private func waitForAdmission(
@@ -80,7 +80,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Throws if the calling thread would wait for what its own loop is to read.
+    /// Throws if the calling thread would wait for a packet that only its own loop reads.
     private func checkReader(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
         if let deadline, deadline <= .now { return }
         if reading?.claim.loopHere != nil { throw .wouldDeadlock }
@@ -94,12 +94,12 @@ extension RemoteConnection {
         if !isThere { throw .timedOut }
     }
 
-    /// Waits for a pause after which the kernel may have the resources that it was out of, or until the other end is gone.
+    /// Waits for a pause, after which the kernel may have resources again, or until the other end is closed.
     private func waitForResources(
         _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         if let deadline, deadline <= .now { throw .timedOut }
-        // The port itself may use up the resources, by not reading.
+        // The port itself may use up the resources if it does not read.
         let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
         defer { wait?.end() }
         let next = ContinuousClock.now + backoff.begin()
@@ -113,18 +113,17 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads the replies that the other end may have sent before it ended.
+    /// Reads the replies that the other end may have sent before it was closed.
     private func peerHungUp() {
         let reads = state.withLock { $0.role.acquireForThread() }
-        // If another thread reads, it reaches the end by itself.
+        // If another thread reads, that thread reaches the end.
         if reads { readAll() }
     }
 
     /// Adds a request to the table and sends it.
     ///
-    /// If the request is decided before it is sent, this returns, and its waiter finds the outcome.
-    ///
-    /// If this throws, the request may be begun again.
+    /// If the request is decided before it is sent, this returns, and its waiter finds the outcome. If this throws, the request may
+    /// be begun again.
     func begin(
         _ request: PendingRequest, _ body: RawSpan, id: UInt32, _ descriptors: [CInt],
         before deadline: ContinuousClock.Instant?
@@ -140,15 +139,15 @@ extension RemoteConnection {
         } catch {
             let wasWaiting = state.withLock { $0.requests.abandon(request) }
             ensureReader()
-            // If not, the request was decided meanwhile: by the end, or by a port that replies to a request that it did not
-            // get.
+            // Otherwise the request was decided meanwhile: by the end of the connection, or by a port that replies to a request
+            // that it has not received.
             if wasWaiting { throw error }
         }
     }
 
     /// Begins a thread's wait for a reply.
     ///
-    /// Throws if this thread is the one that serves the port.
+    /// Throws if the calling thread serves the port.
     func beginWait(
         for request: PendingRequest, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) -> ThreadWait? {
@@ -156,7 +155,7 @@ extension RemoteConnection {
         return try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
-    /// Ends the wait for a request, which fails for a reason unless it was decided meanwhile.
+    /// Ends the wait for a request, which fails with a reason unless it was decided meanwhile.
     ///
     /// - Returns: The outcome.
     @discardableResult
@@ -173,7 +172,7 @@ extension RemoteConnection {
         return outcome
     }
 
-    /// Waits, on a thread, until a request is decided.
+    /// Blocks the calling thread until a request is decided.
     ///
     /// The thread reads meanwhile if the role of the reader is free.
     ///
@@ -191,19 +190,19 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads until a request is decided, for all requests.
+    /// Reads for all requests until one request is decided.
     private func read(
         for request: PendingRequest, until end: Moment
     ) throws(SystemError) -> PendingRequest.Outcome? {
         defer { stopReading() }
         if end == .never {
-            // The call that reads also waits. The end of the connection wakes it, and decides the request.
+            // The call that reads also waits. The end of the connection wakes this thread, and decides the request.
             while !request.isDecided { _ = readOne(waits: true) }
             return request.outcome
         }
         while !request.isDecided, try socket.wait(for: .read, before: end.instant) {
             _ = readOne()
-            // Checked here, too: if there is always something to read, the call above never waits.
+            // The deadline is checked here, too: if there is always a packet to read, the call above never waits.
             if end.instant <= .now { break }
         }
         return request.outcome

@@ -2,7 +2,8 @@ internal import RunLoops
 
 /// The sender's end of a connection with a port.
 ///
-/// It sends messages and receives replies for any number of threads and tasks. Either they read, or one loop does.
+/// It sends messages and receives replies for any number of threads and tasks. Either these threads and tasks read, or one loop
+/// reads.
 final class RemoteConnection: Sendable {
     let socket: PacketSocket
     /// The descriptors that the port has sent and that are neither taken nor closed.
@@ -24,14 +25,14 @@ final class RemoteConnection: Sendable {
     struct State: Sendable {
         /// The state that decides which frames may arrive.
         var connection: ConnectionState
-        /// The port's limits, or nil until it has let this process in.
+        /// The port's limits, or nil until the port has admitted this process.
         var limits: Frame.Limits?
         var requests = RequestTable()
         var role: ReaderRole
         var endCallbacks = LoopCallbacks()
         /// The service that watches this connection, or nil until it is needed.
         var watch: Watch?
-        /// The reason that nothing can be sent any more, or nil while the connection is open.
+        /// The reason of the end, or nil while the connection is open.
         var ended: MessagePortError?
         /// The number of messages that were discarded, because no loop reads the connection.
         var discardedMessageCount = 0
@@ -135,11 +136,10 @@ final class RemoteConnection: Sendable {
 
     /// Ends the connection.
     ///
-    /// Every pending request fails with the reason, and the handlers of its end are scheduled.
-    ///
-    /// Any thread may call this, and calling it twice is harmless.
+    /// Every pending request fails with the reason, and the handlers for the end are scheduled. Any thread may call this. A second
+    /// call does nothing.
     func end(_ reason: MessagePortError) {
-        // In a forked child the connection is its parent's, and so are the descriptors that the service watches.
+        // In a forked child, the connection and the descriptors that the service watches belong to the parent.
         if Fork.isChild { return }
         let ended = state.withLock {
             state -> (waiters: [PendingRequest.Waiter], endCallbacks: LoopCallbacks, watch: Watch?)? in
@@ -156,13 +156,13 @@ final class RemoteConnection: Sendable {
         guard let ended else { return }
         if Recorder.isOn { Recorder.noteConnection(to: name.description, began: false) }
         if let watch = ended.watch { watch.service.remove(watch.token, socket.descriptor) }
-        // Wakes the thread that reads, which finds that the connection has ended.
+        // This wakes the thread that reads, which finds that the connection has ended.
         socket.shutDown()
         for waiter in ended.waiters { waiter.wake() }
         ended.endCallbacks.schedule()
     }
 
-    /// Adds a handler that its loop calls when the connection ends, or at once if it has ended.
+    /// Adds a handler that its loop calls when the connection ends, or soon if it has ended already.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.ended == nil { state.endCallbacks.add(callback) }

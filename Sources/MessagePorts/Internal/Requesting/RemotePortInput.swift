@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A remote port in one loop, with its handlers.
 ///
-/// The loop watches the set of the connection. When something in it is ready, the port waits in line with the other ports and is
-/// served in the same step.
+/// The loop watches the set of the connection. When the set is ready, the port is queued with the other ports, and is served in the
+/// same step.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RemotePortInput: InputServer {
@@ -12,11 +12,11 @@ final class RemotePortInput: InputServer {
     private let port: RemotePort
     private let reading: LoopReading
     let input: ServedInput
-    /// Read for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// The handlers are read for each message, so they are stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<MessagePortInput.Handler>())
     /// The handler to call once, when the connection is complete.
     var connected: (() -> Void)?
-    /// The handler to call when there is room, each time after there was none.
+    /// The handler to call each time that there is room after there was none.
     var hasRoom: (() -> Void)?
     /// The handler to call once, when the connection has ended.
     var ended: ((MessagePortError) -> Void)?
@@ -52,7 +52,7 @@ final class RemotePortInput: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
         var reports: Deque<EpollSet.Report> = []
-        // Messages are found by reading. The loop watches the set, so what it begins to report now is seen in the next pass.
+        // Messages are found by reading. The loop watches the set, so a report that arrives after this is served in the next pass.
         if reading.awaitsReports { reading.set.report(to: &reports) }
         for report in reports {
             if report.token == LoopReading.alarmToken {
@@ -63,7 +63,7 @@ final class RemotePortInput: InputServer {
                 callRoom(&served)
             }
         }
-        // A handler may remove the port, or change its modes, or run the loop, which serves on.
+        // A handler may remove the port, change its modes, or run the loop, which serves the port inside the handler.
         while input.isServed(in: mode) {
             if connection.wasAdmitted, let handler = connected.take() { call(&served, handler) }
             if !input.isServed(in: mode) { break }
@@ -101,10 +101,10 @@ final class RemotePortInput: InputServer {
         input.callHandler(reading.origin, handler)
     }
 
-    /// Leaves the loop, because the connection has ended, and calls the handler for that.
+    /// Leaves the loop, because the connection has ended, and calls the handler for the end.
     private func leave(because reason: MessagePortError, _ served: inout Served) {
         let handler = ended
-        // The loop holds the port, and with it the connection, until it has left.
+        // The loop holds the port, and with it the connection, until the port has left.
         withExtendedLifetime(port) {
             input.leave()
             if let handler { call(&served) { handler(reason.about(port.origin)) } }

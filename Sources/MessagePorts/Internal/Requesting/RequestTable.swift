@@ -5,22 +5,22 @@ internal import RunLoops
 struct RequestTable: Sendable {
     /// The requests in the order of their numbers, which is the order in which they were added.
     ///
-    /// Most replies are for one of the first.
+    /// Most replies are for one of the first requests.
     private var waiting: Deque<PendingRequest> = []
     private var last: UInt64 = 0
-    /// The number of requests of tasks, which cannot read for themselves.
+    /// The number of requests of tasks, which cannot read replies.
     private(set) var taskCount = 0
 
-    /// The number of replies that arrived for requests that were no longer waited for.
+    /// The number of replies that arrived for requests whose wait had ended.
     private(set) var lateCount = 0
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// The gate of the waiting thread with the oldest request, which could read for itself and all others.
+    /// The gate of the waiting thread with the oldest request, which could read for all requests.
     ///
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
-        // The usual case. Iterating over the list would count a reference to it.
+        // This is the usual case. Iterating over the list would retain it.
         if waiting.isEmpty { return nil }
         for request in waiting { if let gate = request.gate { return gate } }
         return nil
@@ -34,11 +34,11 @@ struct RequestTable: Sendable {
         if request.isTask { taskCount += 1 }
     }
 
-    /// Removes the request that a reply, or the notice that there is none, answers.
+    /// Removes the request that a reply, or the notice that there is no reply, answers.
     ///
-    /// O(*n*), *n* requests, unless it is one of the first or the last.
+    /// O(*n*), *n* requests, unless the request is one of the first or the last.
     ///
-    /// - Returns: The request, or nil if it is no longer waited for. Then the reply is counted as late.
+    /// - Returns: The request, or nil if its wait has ended. Then the reply is counted as late.
     mutating func take(_ number: UInt64) -> PendingRequest? {
         let request = remove(number)
         if request == nil { lateCount += 1 }
@@ -47,7 +47,7 @@ struct RequestTable: Sendable {
 
     /// Removes a request whose wait has ended.
     ///
-    /// O(*n*), *n* requests, unless it is one of the first or the last.
+    /// O(*n*), *n* requests, unless the request is one of the first or the last.
     ///
     /// - Returns: False if the request was decided meanwhile.
     mutating func abandon(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
@@ -58,7 +58,8 @@ struct RequestTable: Sendable {
             waiting = []
             taskCount = 0
         }
-        // As it is: `Array(waiting)` would write to the empty array that all threads share if the deque is empty.
+        // The result is not an array: if the deque is empty, `Array(waiting)` would write to the empty array that all threads
+        // share.
         return waiting
     }
 
