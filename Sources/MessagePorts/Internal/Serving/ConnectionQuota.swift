@@ -1,7 +1,6 @@
-/// The numbers of connections that each process and each other user has with a port, so that no process or user uses up all
-/// connections.
+/// The number of connections of each process and each other user, so that none of them uses up all connections of a port.
 ///
-/// All processes that the kernel cannot name here count as one process.
+/// All processes that the kernel cannot identify here count as one process.
 struct ConnectionQuota: Sendable {
     private struct Process: Hashable {
         let user: UInt32
@@ -42,7 +41,7 @@ struct ConnectionQuota: Sendable {
         ConnectionQuota.countDown(peer.userID, in: &users)
     }
 
-    /// Subtracts one.
+    /// Subtracts one connection.
     ///
     /// A key without connections is removed.
     private static func countDown<Key: Hashable>(_ key: Key, in counts: inout [Key: Int]) {

@@ -1,6 +1,7 @@
-/// The connections of a port by their numbers, and the places of those that are being decided about.
+/// The connections of a port by their numbers, and the places that are reserved for undecided connections.
 ///
-/// A connection reserves its place before the filter decides about it, because the filter may run the loop, which accepts more.
+/// The place of a connection is reserved before the filter decides about it, because the filter may run the loop, which accepts
+/// more connections.
 struct ConnectionTable: Sendable {
     private var connections: [UInt64: PortConnection] = [:]
     /// The numbers of the connections that the filter is deciding about, or that are not watched yet.
@@ -11,8 +12,8 @@ struct ConnectionTable: Sendable {
     /// Makes an empty table.
     ///
     /// - Parameters:
-    ///   - quota: The quota, of which nothing is used.
-    ///   - number: A number below those of all connections.
+    ///   - quota: An unused quota.
+    ///   - number: A number below the numbers of all connections.
     init(_ quota: ConnectionQuota, numbersAbove number: UInt64) {
         self.quota = quota
         lastNumber = number
@@ -20,14 +21,14 @@ struct ConnectionTable: Sendable {
 
     var count: Int { connections.count }
 
-    /// The number of connections, with those that the filter is deciding about.
+    /// The number of connections, including those that the filter is deciding about.
     var countWithUndecided: Int { connections.count + undecided.count { connections[$0] == nil } }
 
     subscript(number: UInt64) -> PortConnection? { connections[number] }
 
     /// Reserves a place for a connection that the filter decides about next.
     ///
-    /// - Returns: The connection's number, or nil if its process or its user has as many connections as it may.
+    /// - Returns: The connection's number, or nil if its process or its user is at the limit.
     mutating func reserve(for peer: PeerCredentials) -> UInt64? {
         if !quota.take(peer) { return nil }
         lastNumber += 1
@@ -52,7 +53,7 @@ struct ConnectionTable: Sendable {
 
     /// Removes a connection.
     ///
-    /// - Returns: True if it was in the table.
+    /// - Returns: True if the connection was in the table.
     mutating func remove(_ connection: PortConnection) -> Bool {
         if connections.removeValue(forKey: connection.token) == nil { return false }
         quota.giveBack(connection.peer.credentials)
@@ -61,7 +62,7 @@ struct ConnectionTable: Sendable {
 
     /// Removes all connections.
     ///
-    /// Reserved places stay reserved until their filters have decided.
+    /// Reserved places stay reserved until the filter has decided.
     mutating func removeAll() -> [PortConnection] {
         let removed = Array(connections.values)
         connections = [:]

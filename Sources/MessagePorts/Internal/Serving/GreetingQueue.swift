@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// The connections that have not sent their first packet yet, in the order in which they were accepted, with their deadlines.
 ///
-/// All connections have the same time to greet, so the first in the queue is the first to be late.
+/// All connections have the same time to greet, so the first connection in the queue has the earliest deadline.
 struct GreetingQueue: Sendable {
     private var waiting: Deque<(connection: UInt64, deadline: Moment)> = []
 

@@ -5,7 +5,7 @@ internal import RunLoops
 // The filter is the user's code: while it runs, another loop may take over the port.
 
 extension MessagePortCore {
-    /// The number of connections that are accepted before messages are served again.
+    /// The largest number of connections that are accepted before messages are served again.
     private static let acceptedAtOnce = 16
 
     /// Accepts the connections that wait, and asks the filter about each.
@@ -14,7 +14,7 @@ extension MessagePortCore {
         guard deadlines.isListening, let listener else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if isFull { return stopListening(listener, pausing: false) }
-            // The last resort, because a refused connection could not be closed here.
+            // This is the last resort, because a connection that is accepted and refused could not be closed here.
             if !listener.blocksDescriptors, DescriptorQuota.isProcessAtLimit {
                 counters.add { $0.lackingDescriptors += 1 }
                 log("accepts no connection: too many descriptors from other processes are not closed yet")
@@ -50,13 +50,14 @@ extension MessagePortCore {
             log("refuses \(credentials): descriptors that it has sent cannot be closed", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
-        // Before the filter is asked, which may run the loop and accept more.
+        // The place is reserved before the filter is asked, because the filter may run the loop, which accepts more connections.
         guard let number = reservePlace(for: credentials) else {
             counters.add { $0.excessConnections += 1 }
             log("refuses \(credentials), which has as many connections as it may have", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
-        // Before the filter is asked, too: it may have another loop take over the port, whose thread has the claim then.
+        // This, too, comes before the filter is asked: the filter may move the port to another loop, whose thread then has the
+        // claim.
         expectGreeting(of: number, now: Moment.now())
         var isWelcome = false
         input.input.callHandler(origin) { isWelcome = admits(credentials) }
@@ -88,7 +89,7 @@ extension MessagePortCore {
     /// Makes the loop that now has the port accept again.
     private func placeBecameFree(for input: MessagePortInput) {
         if input.isInLoop { return listenAgain() }
-        // The port has left the loop in which the filter was asked. If it is in no loop, it listens when it joins one.
+        // The port has left the loop in which the filter was asked. If it is in no loop, it listens when it joins a loop.
         loop?.performInEveryMode { [self] in
             if claim.loopHere != nil { listenAgain() }
         }
@@ -100,7 +101,7 @@ extension MessagePortCore {
         unsafe deadlines.expectGreeting(of: connection, before: deadline)
     }
 
-    /// Stops accepting connections until one has ended, or for some time.
+    /// Stops accepting connections until a connection has ended, or for some time.
     private func stopListening(_ listener: PortListener, pausing: Bool) {
         listener.unwatch(in: set)
         unsafe deadlines.stopListening(pausing: pausing)

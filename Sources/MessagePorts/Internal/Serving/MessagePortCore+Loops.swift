@@ -21,13 +21,13 @@ extension MessagePortCore {
         setLoop(loop)
         joined.add(deliver, for: mode)
         joined.resume()
-        // Another thread may have closed the port since the check above, and found no loop to take the port out of.
+        // Another thread may have closed the port since the check above, and found no loop from which to remove the port.
         if isClosed { joined.input.leave() }
     }
 
     /// Removes the port from a mode.
     ///
-    /// Messages that were sent wait.
+    /// Messages that were sent to the port wait.
     func leave(_ mode: RunLoop.Mode) {
         guard claim.loopHere != nil, let input = unsafe input else { return }
         let removed = input.removeHandlers(for: mode)
@@ -56,7 +56,7 @@ extension MessagePortCore {
         guard let input = inputHere(member) else { return }
         let replaced = input[keyPath: place]
         input[keyPath: place] = handler
-        // Released after the change, because its captures may call this again when they are destroyed.
+        // The old handler is released after the change, because its captures may call this function again when they are destroyed.
         withExtendedLifetime(replaced) {}
     }
 
@@ -79,7 +79,7 @@ extension MessagePortCore {
     private func inputHere(_ member: StaticString) -> MessagePortInput? {
         Fork.check(member)
         if claim.loopHere != nil, let input = unsafe input { return input }
-        // A port that has ended leaves its loop by itself, and so does every port when its loop ends.
+        // A port leaves its loop by itself when the port or the loop ends.
         if isClosed || RunLoop.existing?.hasEnded == true { return nil }
         misuse(
             "\(member): the port made at \(origin) is not in this thread's loop; add it to the loop first, and call this on the loop's thread"

@@ -13,12 +13,12 @@ extension MessagePortCore {
 
     /// Sends a message to a peer.
     ///
-    /// - Returns: False if the peer has no room, and as much is kept for it as may be.
+    /// - Returns: False if the peer has no room, and the messages that are kept for it are at a limit.
     func send(
         _ body: RawSpan, in bytes: [UInt8]?, id: UInt32, _ descriptors: [CInt], to peer: MessagePort.Peer
     ) throws(MessagePortError) -> Bool {
         Fork.check("MessagePort.send")
-        // If the thread ended in here, a packet would be neither sent nor kept, and its duplicates would stay open.
+        // If the thread ended here, a packet would be neither sent nor kept, and the duplicates of its descriptors would stay open.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         do throws(MessagePortError) {

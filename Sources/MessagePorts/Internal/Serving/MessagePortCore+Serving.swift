@@ -20,7 +20,7 @@ extension MessagePortCore {
             if report.readiness.contains(.writing) {
                 sendBacklog(of: connection)
                 calledHandler = reportRoom(of: connection, input)
-                // The handler may have had another loop take over the port.
+                // The handler may have moved the port to another loop.
                 if report.readiness == .writing || !input.isInLoop { return calledHandler }
             }
             return receive(from: connection, input) || calledHandler
@@ -40,7 +40,7 @@ extension MessagePortCore {
 
     /// Sends the packets of a connection's backlog.
     ///
-    /// If the kernel is out of resources, they are sent again later.
+    /// If the kernel is out of resources, the rest is sent later.
     private func sendBacklog(of connection: PortConnection) {
         let deadlines = unsafe self.deadlines
         let now = Moment.now()
@@ -54,7 +54,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Calls the handler for the loss of the name, if it is lost.
+    /// Calls the handler for the loss of the name, if the name is lost.
     ///
     /// - Returns: True if the handler was called.
     private func checkName(_ input: MessagePortInput) -> Bool {
@@ -95,7 +95,7 @@ extension MessagePortCore {
         for connection in resent { sendBacklog(of: connection) }
         for token in deadlines.takeDueHeldBack(now: now) { connection(token)?.resumeReading() }
         deadlines.rearm()
-        // Last, because a handler may have another loop take over the port, and its deadlines.
+        // The handlers are called last, because a handler may move the port, with its deadlines, to another loop.
         for connection in resent where reportRoom(of: connection, input) { calledHandler = true }
         return calledHandler
     }
@@ -109,7 +109,7 @@ extension MessagePortCore {
         if connection.isCutOff { return disconnect(connection, input) }
         let allowance = connection.quota.allowance(
             limit: limits.descriptors, untaken: limits.untakenDescriptors)
-        // Checked only while there are descriptors, which is rare.
+        // This is checked only while descriptors are counted, which is rare.
         if allowance != .any, connection.quota.isStuck { return cutOff(connection, input) }
         switch pool.receive(from: connection.socket, allowance, limit: limits.descriptors) {
         case .packet(let packet):
@@ -158,7 +158,7 @@ extension MessagePortCore {
     /// Admits a peer that has greeted.
     private func welcome(_ connection: PortConnection, _ peerLimits: Frame.Limits) {
         connection.greeted(peerLimits)
-        // Before the welcome, after which the peer may send descriptors.
+        // This comes before the welcome, after which the peer may send descriptors.
         if limits.descriptors > 0 { connection.socket.allowDescriptors() }
         counters.add { $0.admittedPeers += 1 }
         do {
@@ -182,7 +182,7 @@ extension MessagePortCore {
                 MessagePort.Message(
                     packet, from: connection.peer, requester: isRequest ? connection : nil, pool: pool))
         }
-        // The handler may have had another loop take over the port, whose thread has the claim then.
+        // The handler may have moved the port to another loop, whose thread then has the claim.
         if !input.isInLoop { return true }
         unsafe reads.lastSender = isRequest ? nil : connection.token
         unsafe reads.lastRequester = isRequest ? connection.token : nil
@@ -199,7 +199,7 @@ extension MessagePortCore {
         return refuse(connection, .outOfResources, input)
     }
 
-    /// Ends a connection on which a packet arrived that breaks the rules.
+    /// Ends a connection on which a packet that breaks the rules has arrived.
     private func turnAway(
         _ connection: PortConnection, _ violation: PacketViolation, _ input: MessagePortInput
     ) -> Bool {
@@ -225,7 +225,7 @@ extension MessagePortCore {
     private func disconnect(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {
         let wasAdmitted = connection.wasAdmitted
         if !remove(connection) { return false }
-        // There is room for another connection, and perhaps a descriptor.
+        // There is a place for another connection, and perhaps a free descriptor.
         unsafe deadlines.resetAcceptBackoff()
         listenAgain()
         guard wasAdmitted, let peerEnded = input.peerEnded else { return false }

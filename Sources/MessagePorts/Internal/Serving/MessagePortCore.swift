@@ -2,14 +2,14 @@ internal import CThreads
 internal import Glibc
 internal import RunLoops
 
-/// The inside of a port between processes: its name, its connections, and the order in which they are read.
+/// The state of a port between processes: its name, its connections, and the order in which they are read.
 ///
-/// Everything that can become ready is in one ``EpollSet``, behind one descriptor that the port's loop watches. So the port
-/// keeps its connections while it is in no loop, and nothing is read then.
+/// All descriptors of the port are in one ``EpollSet``, and the port's loop watches the set's descriptor. So the port keeps its
+/// connections while it is in no loop, but does not read them.
 final class MessagePortCore: Sendable {
     /// The tokens that the set reports for the listener, the alarm and the watch of the name.
     ///
-    /// Connections have the numbers above.
+    /// Connections have higher numbers.
     static let listenerToken: UInt64 = 0
     static let alarmToken: UInt64 = 1
     static let nameToken: UInt64 = 2
@@ -27,7 +27,7 @@ final class MessagePortCore: Sendable {
 
     /// The loop that reads.
     ///
-    /// Only that loop's thread touches `reads`, `deadlines` and `input`.
+    /// Only that loop's thread accesses `reads`, `deadlines` and `input`.
     let claim = SharedClaim()
 
     /// `nonisolated(unsafe)`, these three: guarded by ``claim``.
@@ -94,7 +94,7 @@ final class MessagePortCore: Sendable {
         return statistics
     }
 
-    /// Reports an event that no caller can be given.
+    /// Reports an event that cannot be reported to a caller.
     ///
     /// - Parameters:
     ///   - line: The event, as the rest of a sentence about the port.
@@ -110,14 +110,14 @@ final class MessagePortCore: Sendable {
 
     /// True if the port has no place for another connection.
     ///
-    /// Connections that the filter is deciding about count.
+    /// Connections that the filter is deciding about count, too.
     var isFull: Bool { state.withLock { $0.connections.countWithUndecided >= limits.connections } }
 
     func connection(_ token: UInt64) -> PortConnection? { state.withLock { $0.connections[token] } }
 
     /// Reserves a place for a connection that the filter decides about next.
     ///
-    /// - Returns: The connection's number, or nil if its process or its user has as many connections as it may.
+    /// - Returns: The connection's number, or nil if its process or its user is at the limit.
     func reservePlace(for peer: PeerCredentials) -> UInt64? {
         state.withLock { $0.connections.reserve(for: peer) }
     }
@@ -135,7 +135,7 @@ final class MessagePortCore: Sendable {
 
     /// Adds a connection in its reserved place.
     ///
-    /// - Returns: Nil if the port has ended meanwhile. The connection is closed then.
+    /// - Returns: The connection, or nil if the port has ended meanwhile. Then the connection is closed.
     func add(
         _ socket: consuming PacketSocket, _ number: UInt64, of credentials: PeerCredentials
     ) -> PortConnection? {
@@ -168,9 +168,9 @@ final class MessagePortCore: Sendable {
 
     /// Releases the name, and closes every connection.
     ///
-    /// Any thread may call this, and calling it twice is harmless.
+    /// Any thread may call this. A second call does nothing.
     func close() {
-        // In a forked child, the name and the connections are its parent's.
+        // In a forked child, the name and the connections belong to the parent.
         if Fork.isChild { return }
         typealias Ended = (
             listener: PortListener, connections: [PortConnection], loop: RunLoop?, endCallbacks: LoopCallbacks
@@ -184,7 +184,7 @@ final class MessagePortCore: Sendable {
         }
         guard let ended else { return }
         LocalPort.remove(claim, name, names)
-        // Before the connections, so that a peer that notices its end finds the name free.
+        // The name is released before the connections are closed, so that a peer that notices the end finds the name free.
         ended.listener.release(set)
         for connection in ended.connections {
             _ = connection.end()
@@ -193,7 +193,7 @@ final class MessagePortCore: Sendable {
         if claim.loopHere != nil {
             leaveLoop()
         } else if let loop = ended.loop {
-            // The port leaves in any mode of the loop, because a port that has ended must not keep a mode alive.
+            // The port leaves in any mode that the loop runs in, because a port that has ended must not keep a mode alive.
             loop.performInEveryMode { self.leaveLoop() }
         }
         ended.endCallbacks.schedule()
@@ -204,7 +204,7 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Adds a handler that its loop calls when the port ends, or at once if it has ended.
+    /// Adds a handler that its loop calls when the port ends, or soon if it has ended already.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.endCallbacks.add(callback) }
