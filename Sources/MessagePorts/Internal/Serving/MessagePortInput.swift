@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A port between processes in one loop, with its handlers.
 ///
-/// The loop watches the port's set. When something in it is ready, the port waits in line with the other ports and is served in
-/// the same step. So a run inside a handler goes on with the next message.
+/// The loop watches the port's set. When the set is ready, the port is queued with the other ports, and is served in the same step.
+/// So a run inside a handler serves the next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {
@@ -12,7 +12,7 @@ final class MessagePortInput: InputServer {
     let input: ServedInput
     /// The port itself, which lives as long as it is in a loop.
     private let port: AnyObject
-    /// Read for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// The handlers are read for each message, so they are stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
     /// The handler for the ends of admitted peers.
     var peerEnded: ((MessagePort.Peer) -> Void)?
@@ -22,13 +22,13 @@ final class MessagePortInput: InputServer {
     var nameLost: (() -> Void)?
     private var nameWatch: NameWatch?
 
-    /// A separate type, because a function in a tuple or an optional is wrapped again each time it is read.
+    /// This is a separate type, because a function in a tuple or an optional is wrapped again each time it is read.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (consuming MessagePort.Message) -> Void
     }
 
-    /// The number of messages of one sender that are read before the kernel is asked for other senders.
+    /// The largest number of messages of one sender that are read before the kernel is polled for other senders.
     private static let mostInARow = 16
 
     init(_ port: AnyObject, _ core: MessagePortCore, _ loop: RunLoop) {
@@ -39,7 +39,7 @@ final class MessagePortInput: InputServer {
 
     /// Serves in this loop the events that were reported while the port was in another loop.
     ///
-    /// The kernel may not report them twice.
+    /// The kernel may not report these events again.
     func resume() {
         core.listenAgain()
         if unsafe !core.reads.reports.isEmpty { input.becameReady() }
@@ -59,19 +59,19 @@ final class MessagePortInput: InputServer {
 
     func handler(for mode: RunLoop.Mode) -> Handler? { handlers.value.handler(for: mode) }
 
-    /// True while the port is in this loop, so that what its claim guards may be touched.
+    /// True while the port is in this loop, so that the values that its claim guards may be accessed.
     ///
-    /// Ask again after each call of user code, which may have added the port to another loop.
+    /// Check this again after each call of user code, which may have added the port to another loop.
     var isInLoop: Bool { input.isInLoop }
 
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         let reads = unsafe core.reads
-        // All reported events are served before the kernel is asked again, which then begins with the senders that were served
-        // least recently. So every sender is served in turn.
+        // All reported events are served before the kernel is polled again. The kernel then begins with the senders that were
+        // served least recently, so every sender is served in turn.
         var served = Served()
         if reads.reports.isEmpty {
-            // The requester that was just answered is likely to have sent another request. A look at its connection costs less
-            // than asking the kernel for all that are ready, which follows if there is nothing.
+            // The requester that was just answered is likely to have sent another request. Reading its connection costs less than
+            // polling the kernel for all ready connections, which follows if there is no request.
             if core.connectionCount == 1, let requester = reads.takeLastRequester() {
                 reads.reports.append(EpollSet.Report(token: requester, readiness: .reading))
                 serveReports(in: mode, &budget, &served)
@@ -89,13 +89,13 @@ final class MessagePortInput: InputServer {
         let reads = unsafe core.reads
         var rest = reads.reports.count
         var inARow = 1
-        // A handler may remove the port, or change its modes, or run the loop, which serves on.
+        // A handler may remove the port, change its modes, or run the loop, which serves the port inside the handler.
         while rest > 0, input.isServed(in: mode), budget.spend(), let report = reads.reports.popFirst() {
             rest -= 1
             reads.lastSender = nil
             if core.serve(report, for: self) { served.calledHandler = true }
-            // No other sender has anything, and this one waits for no reply, so it may have sent more. Reading costs less than
-            // asking the kernel. Without it, the loop would go to sleep after each message of a stream.
+            // No other sender is ready, and this sender waits for no reply, so it may have sent more. Reading costs less than
+            // polling the kernel. Without this, the loop would sleep after each message of a stream.
             if isInLoop, let sender = reads.lastSender, inARow < MessagePortInput.mostInARow,
                 reads.reports.isEmpty
             {
@@ -123,7 +123,7 @@ final class MessagePortInput: InputServer {
 
     // MARK: - The name
 
-    /// Watches the name for ``nameLost``, unless it is watched or cannot be lost.
+    /// Watches the name for ``nameLost``, unless the name is watched already or cannot be lost.
     func watchName(of listener: PortListener) throws(SystemError) {
         if nameWatch != nil { return }
         guard let watch = try listener.watchName() else { return }

@@ -4,10 +4,10 @@ internal import RunLoops
 
 /// The packets that a peer has no room for yet, oldest first: replies, and messages that the program sends to the peer.
 ///
-/// Both are in one line, so that they arrive in the order in which they were given. Each of the two has limits of its own,
-/// because they end differently: too many replies end the connection, and a message too many is not accepted.
+/// Replies and messages are in one queue, so that they arrive in the order in which they were sent. They have separate limits: too
+/// many replies end the connection, and a message beyond its limits is not accepted.
 struct PacketBacklog: Sendable {
-    /// The number of messages and bytes that the port may keep for one peer.
+    /// The largest numbers of messages and bytes that the port keeps for one peer.
     struct Limits: Sendable {
         let replyBytes: Int
         let messageCount: Int
@@ -20,7 +20,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// The packets of one of the two kinds.
+    /// The count of the replies, or of the messages.
     private struct Share: Sendable {
         var count = 0
         var size = 0
@@ -37,12 +37,12 @@ struct PacketBacklog: Sendable {
     private let limits: Limits
     private var replies = Share()
     private var messages = Share()
-    /// True from the message that was not accepted until the program may be told that there is room.
+    /// True after a message was not accepted, until the program is notified of room.
     private var hasRefused = false
 
-    /// The largest number of descriptors that are kept for one peer in replies, and the same again in messages.
+    /// The largest number of descriptors that are kept for one peer in replies, and also in messages.
     ///
-    /// It is the number that one packet may carry. It is small because all peers share the descriptor limit of the process.
+    /// One packet may carry this number of descriptors. It is small because all peers share the descriptor limit of the process.
     static let descriptorLimit = 253
 
     init(_ limits: Limits) { self.limits = limits }
@@ -52,7 +52,7 @@ struct PacketBacklog: Sendable {
 
     /// Adds a packet.
     ///
-    /// - Returns: False if there is no room for the packet, which was not added then.
+    /// - Returns: False if there is no room for the packet. Then it was not added.
     mutating func append(_ packet: BackloggedPacket) -> Bool {
         let isMessage = packet.frame.kind == .message
         guard
@@ -64,9 +64,10 @@ struct PacketBacklog: Sendable {
         return true
     }
 
-    /// Returns true if there is room for a message, and otherwise notes that one was not accepted.
+    /// Returns true if there is room for a message, and otherwise records that a message was not accepted.
     ///
-    /// The first message always has room. So a message is refused only while others wait, whose departure can be reported.
+    /// The first message always has room. So a message is refused only while other messages wait, and the program can be notified
+    /// when they are sent.
     mutating func hasRoom(forMessageOf size: Int, _ descriptorCount: Int) -> Bool {
         if messages.count == 0 { return true }
         let fits =
@@ -91,7 +92,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// Returns true, once, if a message was not accepted and at most half of the messages that may be kept is left.
+    /// Returns true, once, if a message was not accepted and at most half of the limits is in use.
     mutating func takeRoomNotice() -> Bool {
         if !hasRefused || messages.count > limits.messageCount / 2 || messages.size > limits.messageBytes / 2
         {
@@ -101,9 +102,9 @@ struct PacketBacklog: Sendable {
         return true
     }
 
-    /// Removes all packets, because no peer will read them any more.
+    /// Removes all packets, because the peer will not read them.
     ///
-    /// - Returns: The packets, for the caller to destroy once it holds no lock.
+    /// - Returns: The packets, which the caller destroys when it holds no lock.
     mutating func removeAll() -> Deque<BackloggedPacket> {
         defer {
             packets = []
@@ -117,24 +118,24 @@ struct PacketBacklog: Sendable {
 
 /// A packet that waits until its peer has room.
 final class BackloggedPacket: Sendable {
-    /// The number of bytes that a packet costs beside its own: here, and in the kernel later.
+    /// The number of bytes that a packet costs in addition to its own, here and later in the kernel.
     static let overhead = 128
 
     let frame: Frame
     let bytes: [UInt8]
-    /// Duplicates, owned by this object.
+    /// Duplicates, which this object owns.
     ///
     /// The program may have received the descriptors from another process, so closing them may take time.
     let descriptors: [CInt]
 
-    /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller may close its own.
+    /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller may close the originals.
     init(_ frame: Frame, _ bytes: [UInt8], _ descriptors: [CInt]) throws(SystemError) {
         self.frame = frame
         self.bytes = bytes
         var copies = OwnedDescriptors()
         for descriptor in descriptors {
-            // The numbers are the caller's. The kernel refuses one that is no descriptor, as it does when a packet is sent at
-            // once.
+            // The numbers come from the caller. The kernel refuses a number that is not a descriptor, as it does when a packet is
+            // sent at once.
             copies.append(
                 OwnedDescriptor(try systemCall("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
         }

@@ -1,20 +1,20 @@
 internal import CThreads
 internal import RunLoops
 
-// Sending what a peer had no room for, on the thread of the loop that has the port's claim.
+// Sending the packets that a peer had no room for, on the thread of the loop that has the port's claim.
 
 extension PortConnection {
     /// The result of sending the backlog.
     enum Resent: Equatable {
         /// All packets are sent, the rest waits for room that the set will report, or the connection has ended.
         case done
-        /// The kernel was out of resources. Try again.
+        /// The kernel was out of resources. Try again later.
         case outOfKernelResources
         /// The kernel was out of resources for too long, or has refused. The connection is over.
         case failed
     }
 
-    /// Sends the packets of the backlog, as far as there is room.
+    /// Sends the packets of the backlog, while there is room.
     ///
     /// Only the loop that has the port's claim calls this.
     ///
@@ -24,7 +24,7 @@ extension PortConnection {
     /// - Returns: The result.
     func sendBacklog(now: Moment, _ sent: () -> Void = {}) -> Resent {
         while let packet = outbox.withLock({ $0.backlog.first }) {
-            // Only this thread removes packets, so the first one stays the first.
+            // Only this thread removes packets, so the first packet stays the first.
             let bytes = packet.bytes
             // Safe: bytes have no padding.
             let body = unsafe bytes.span.bytes
@@ -39,14 +39,13 @@ extension PortConnection {
                     _ = end()
                     return .failed
                 }
-                // There is room, which the set would report in every pass.
+                // The socket has room, which the set would report in every pass.
                 outbox.withLock { awaitRoom(false, &$0) }
                 return .outOfKernelResources
             case .closed:
                 _ = end()
                 return .done
-            // A packet that cannot be sent now cannot be sent later. A requester would wait for ever, unless its connection
-            // ends.
+            // A packet that cannot be sent now cannot be sent later. A requester would wait forever, unless its connection ends.
             case .tooLarge, .failed:
                 _ = end()
                 return .failed

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The port's end of one connection.
 ///
-/// The port's loop reads it, and any thread sends replies and messages.
+/// The port's loop reads the connection, and any thread sends replies and messages.
 final class PortConnection: Sendable {
     let peer: MessagePort.Peer
     let socket: PacketSocket
@@ -20,15 +20,15 @@ final class PortConnection: Sendable {
     private let counters: PortCounters
     let outbox: Guarded<Outbox>
 
-    /// True once the program has closed the connection, of which nothing is read any more.
+    /// True once the program has closed the connection, which is not read after that.
     private let wasCutOff = Atomic(false)
 
     /// The time that the kernel may be out of resources for a reply before the connection is closed.
     ///
-    /// The requester notices the end then, and would wait for ever otherwise.
+    /// If the connection stayed open, the requester would wait forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment since which the kernel has been out of resources for the first reply of the backlog, or nil if it is not.
+    /// The moment since which the kernel has been out of resources for the first packet of the backlog, or nil if it is not.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
     nonisolated(unsafe) var refusedSince: Moment?
@@ -37,7 +37,7 @@ final class PortConnection: Sendable {
         var backlog: PacketBacklog
         /// True while the backlog waits for room, which the set reports.
         var awaitsRoom = false
-        /// True while the connection is not read, because its next packet carries descriptors and none may arrive now.
+        /// True while the connection is not read, because its next packet carries descriptors and no descriptors may arrive now.
         var isHeldBack = false
         /// The events that the set reports of the connection.
         var interest = EpollSet.Interest.reading
@@ -109,12 +109,12 @@ final class PortConnection: Sendable {
         _ = try send(Frame(kind: .reply, id: id, number: request), body, descriptors, atOnce: isFree)
     }
 
-    /// Sends a message that is no reply.
+    /// Sends a message that is not a reply.
     ///
     /// - Parameters:
     ///   - frame: The head.
     ///   - body: The bytes.
-    ///   - bytes: The array that the bytes are in, which the backlog keeps, or nil if the backlog copies them.
+    ///   - bytes: The array with the bytes, which the backlog keeps, or nil if the backlog copies the bytes.
     ///   - descriptors: The descriptors to duplicate for the peer.
     /// - Returns: False if the backlog has no room.
     /// - Throws: The reason that the message cannot be sent at all.
@@ -124,7 +124,7 @@ final class PortConnection: Sendable {
         guard let limits = outbox.withLock({ $0.isEnded ? nil : $0.limits }) else { throw .ended }
         try limits.check(body, descriptors)
         let size = BackloggedPacket.size(of: body.byteCount, descriptors.count)
-        // Before the descriptors are duplicated, so that a peer that reads nothing costs little.
+        // The room is checked before the descriptors are duplicated, so that a peer that reads nothing costs little.
         let (isFree, hasRoom) = outbox.withLock { outbox in
             (outbox.backlog.isEmpty, outbox.backlog.hasRoom(forMessageOf: size, descriptors.count))
         }
@@ -132,10 +132,10 @@ final class PortConnection: Sendable {
         return try send(frame, body, in: bytes, descriptors, atOnce: isFree)
     }
 
-    /// Tells the requester that there will be no reply, because the right to reply was released unused.
+    /// Notifies the requester that there will be no reply, because the right to reply was released unused.
     func declineReply(to request: UInt64) {
         if Fork.isChild { return }
-        // If this cannot be sent, the connection is over, which the requester notices as well.
+        // If this cannot be sent, the connection has ended, which the requester notices, too.
         do { try send(Frame(kind: .noReply, number: request)) } catch {}
     }
 
@@ -152,13 +152,13 @@ final class PortConnection: Sendable {
     private func send(
         _ frame: Frame, _ body: RawSpan, in bytes: [UInt8]? = nil, _ descriptors: [CInt], atOnce: Bool
     ) throws(MessagePortError) -> Bool {
-        // The right to reply is used up. If the thread ended in here, the requester would wait for ever.
+        // The right to reply is used up. If the thread ended here, the requester would wait forever.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         if atOnce {
             switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
             case .sent: return true
-            // Out of resources is handled like no room: the loop finds that there is room, tries again, and goes on from there.
+            // If the kernel is out of resources, the packet also waits: the loop finds that there is room, and retries with pauses.
             case .wouldBlock, .outOfKernelResources: break
             case .closed: throw .ended
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
@@ -188,7 +188,7 @@ final class PortConnection: Sendable {
         case .ended: throw .ended
         case .overflowing:
             if packet.frame.kind == .message { return false }
-            // The loop finds the connection hung up, and removes it.
+            // The loop finds that the connection is closed, and removes it.
             if end() { counters.add { $0.unreadPeers += 1 } }
             throw .ended
         }
@@ -202,13 +202,13 @@ final class PortConnection: Sendable {
 
     /// Sets the events that the set reports.
     ///
-    /// This is the one system call that is made under the lock of the outbox. If it was made after unlocking, a thread that
-    /// adds the first packet could ask for `.writing` after the loop has sent that packet and asked for no more events. Or the
-    /// two calls could be made the other way round, and the packet would never be sent.
+    /// This is the only system call that is made under the lock of the outbox. If it were made after unlocking, a thread that adds
+    /// the first packet could ask for `.writing` after the loop has sent that packet and asked for no more events. Or the two calls
+    /// could be made in the reverse order, and the packet would never be sent.
     private func watch(_ outbox: inout Outbox) {
         var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
-        // The kernel always reports the end. While the connection is not read it would do so in every pass, so then it reports
-        // each event only once.
+        // The kernel always reports the end. While the connection is not read, the kernel would report the end in every pass, so it
+        // then reports each event only once.
         interest.formUnion(outbox.isHeldBack ? .edge : .reading)
         if outbox.isEnded || outbox.interest == interest { return }
         outbox.interest = interest
@@ -222,9 +222,9 @@ final class PortConnection: Sendable {
     /// True once the program has closed the connection.
     var isCutOff: Bool { wasCutOff.load(ordering: .relaxed) }
 
-    /// Ends the connection, of which nothing more is to be read.
+    /// Ends the connection, which the loop does not read after that.
     ///
-    /// The loop finds the connection hung up, and removes it.
+    /// The loop finds that the connection is closed, and removes it.
     func cutOff() {
         wasCutOff.store(true, ordering: .relaxed)
         _ = end()

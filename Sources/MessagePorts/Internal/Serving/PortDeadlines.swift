@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The moments at which a port has something to do, behind one alarm that the port's set watches.
+/// The moments at which a port acts, and the alarm for them, which the port's set watches.
 ///
 /// A moment is due when a peer is late with its greeting, when the port is to accept again, when replies are to be sent again,
 /// or when descriptors may be received again.
@@ -11,7 +11,7 @@ final class PortDeadlines {
     private var greetings = GreetingQueue()
     /// The connections with replies that the kernel had no resources for.
     private var resends = RetryQueue(.resending)
-    /// The connections that are not read, because their next packet carries descriptors and none may arrive now.
+    /// The connections that are not read, because their next packet carries descriptors and no descriptors may arrive now.
     private var heldBack = RetryQueue(.holdingBack)
     private var acceptBackoff = ExponentialBackoff.accepting
     /// The moment to listen again, if the port stopped because it was out of descriptors or memory.
@@ -29,7 +29,7 @@ final class PortDeadlines {
     /// Records that the alarm has fired.
     func alarmFired() { alarm.hasFired() }
 
-    /// Arms the alarm again for everything that is still to come.
+    /// Arms the alarm again for all moments that are still to come.
     func rearm() {
         for moment in [greetings.nextDeadline, listenAgain, resends.due, heldBack.due] {
             if let moment { arm(moment) }
@@ -47,7 +47,7 @@ final class PortDeadlines {
     /// Cancels the deadline for the first packet of a connection.
     func cancelGreeting(of connection: UInt64) { greetings.remove(connection) }
 
-    /// Removes the next connection whose greeting is late, unless it greeted in time.
+    /// Removes and returns the next connection whose deadline to greet has passed, even if it has greeted.
     func takeLateGreeting(now: Moment) -> UInt64? { greetings.takeLate(now: now) }
 
     var nextGreetingDeadline: Moment? { greetings.nextDeadline }
@@ -81,7 +81,7 @@ final class PortDeadlines {
     /// Schedules the replies of a connection to be sent again later.
     func resendReplies(of connection: UInt64, now: Moment) { arm(resends.append(connection, now: now)) }
 
-    /// Makes the next pause between tries to send replies short again.
+    /// Makes the next pause between attempts to send replies short again.
     func replyWasSent() { resends.hasSucceeded() }
 
     /// Removes and returns the connections whose replies are to be sent again now.
@@ -90,7 +90,7 @@ final class PortDeadlines {
     /// Schedules a connection to be read again later.
     func holdBack(_ connection: UInt64, now: Moment) { arm(heldBack.append(connection, now: now)) }
 
-    /// Makes the next pause before a connection is read again short.
+    /// Makes the next pause before a connection is read short again.
     func descriptorsWereReceived() { heldBack.hasSucceeded() }
 
     /// Removes and returns the connections that are to be read again now.

@@ -2,14 +2,13 @@ internal import RunLoops
 
 /// The name of a port, and the socket that listens under it, until the port releases both.
 ///
-/// When ``release(_:)`` has returned, the name is free, whatever the port's loop is doing. To make that so, the loop uses the
-/// listener under the lock only, and holds nothing of it while the filter runs. The system calls that it makes under the lock
-/// never wait.
+/// When ``release(_:)`` has returned, the name is free, even if the port's loop is busy. For that, the loop uses the listener only
+/// under the lock, and holds no reference to it while the filter runs. The system calls under the lock never block.
 final class PortListener: Sendable {
     private let lock = Guarded(())
-    /// The name's registration; nil once the name was released.
+    /// The name's registration; nil once the name has been released.
     ///
-    /// `nonisolated(unsafe)`: touched under the lock. Not a counted reference: the loop could be the last to release that, a
+    /// `nonisolated(unsafe)`: accessed under the lock. This is not a counted reference: the loop could release the last reference a
     /// moment after the port has ended.
     nonisolated(unsafe) private var held: PortRegistration?
 
@@ -21,7 +20,7 @@ final class PortListener: Sendable {
         unsafe self.held = consume held
     }
 
-    /// Accepts one connection, without waiting, and none once the name was released.
+    /// Accepts one connection, without blocking, or none once the name has been released.
     func accept() -> PacketListener.Accepted {
         var accepted: PacketListener.Accepted?
         // The loop's thread must not end while it holds the lock.
@@ -57,7 +56,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// True if the name still leads to the port; false, too, once the name was released.
+    /// True if the name still leads to the port and has not been released.
     var hasName: Bool {
         lock.withLock { _ in
             switch unsafe held {
@@ -67,7 +66,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name may be lost, or returns nil if it cannot be, or was released.
+    /// Makes a watch that reports when the name may be lost, or returns nil if it cannot be lost or has been released.
     func watchName() throws(SystemError) -> NameWatch? {
         var watch: NameWatch?
         try lock.withLock { _ throws(SystemError) in
@@ -79,9 +78,9 @@ final class PortListener: Sendable {
         return watch
     }
 
-    /// Releases the name, and turns away the processes that wait to connect.
+    /// Releases the name, and refuses the processes that wait to connect.
     ///
-    /// Calling this twice is harmless.
+    /// A second call does nothing.
     ///
     /// - Parameter set: The set that may watch the listener.
     func release(_ set: EpollSet) {

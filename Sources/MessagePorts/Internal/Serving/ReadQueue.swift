@@ -5,15 +5,14 @@ internal import RunLoops
 ///
 /// Not thread-safe: guarded by the port's claim. It stays with the port when the port changes its loop.
 final class ReadQueue {
-    /// Read for each message: without the checks that a class's properties cost, which ``ExclusivityUnchecked`` argues.
+    /// The state is read for each message, so it is stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {
         var reports: Deque<EpollSet.Report> = []
         var lastSender: UInt64?
         var lastRequester: UInt64?
-        /// The number of times that the last requester may still be read before the kernel is asked for other ready
-        /// connections.
+        /// The number of times that the last requester may still be read before the kernel is polled.
         var guesses = 0
 
         mutating func takeLastRequester() -> UInt64? {
@@ -33,8 +32,9 @@ final class ReadQueue {
         @inline(__always) _modify { yield &state.value.reports }
     }
 
-    /// The connection whose message was just served, if the message was no request: its sender waits for nothing, and may have
-    /// sent more.
+    /// The connection whose message was just served, if the message was not a request.
+    ///
+    /// Its sender waits for no reply, and may have sent more.
     var lastSender: UInt64? {
         @inline(__always) get { state.value.lastSender }
         @inline(__always) set { state.value.lastSender = newValue }
@@ -48,7 +48,7 @@ final class ReadQueue {
 
     /// Removes and returns the last requester, which may have sent its next request.
     ///
-    /// - Returns: The connection, or nil if there is none, or if it was read 16 times in a row. The kernel is polled after
-    ///   that, so that processes that want to connect are served, too.
+    /// - Returns: The connection, or nil if there is no such connection, or if it was read 16 times in a row. After that, the
+    ///   kernel is polled, so that processes that connect are served, too.
     func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
 }

@@ -1,20 +1,20 @@
 internal import RunLoops
 
-/// The connections that wait for another try at something for which the kernel offers no readiness event.
+/// The connections that wait for another attempt at an operation for which the kernel offers no readiness event.
 ///
-/// If the kernel is out of a resource for one of them, it is for all, so all are tried at the same time.
+/// If the kernel is out of a resource for one connection, it is out of it for all, so all are retried at the same time.
 struct RetryQueue: Sendable {
     private var waiting: [UInt64] = []
     private var backoff: ExponentialBackoff
 
     init(_ backoff: ExponentialBackoff) { self.backoff = backoff }
 
-    /// The moment of the next try, or nil if no connection waits.
+    /// The moment of the next attempt, or nil if no connection waits.
     private(set) var due: Moment?
 
-    /// Adds a connection whose try has failed.
+    /// Adds a connection whose attempt has failed.
     ///
-    /// - Returns: The moment of the next try.
+    /// - Returns: The moment of the next attempt.
     mutating func append(_ connection: UInt64, now: Moment) -> Moment {
         waiting.append(connection)
         let due = due ?? now.advanced(by: backoff.begin().nanosecondsRoundedUp)
@@ -22,7 +22,7 @@ struct RetryQueue: Sendable {
         return due
     }
 
-    /// Removes and returns all connections, if the moment of the next try has come.
+    /// Removes and returns all connections, if the moment of the next attempt has come.
     mutating func takeDue(now: Moment) -> [UInt64] {
         guard let due, due <= now else { return [] }
         self.due = nil
@@ -30,6 +30,6 @@ struct RetryQueue: Sendable {
         return waiting
     }
 
-    /// Records that a try has succeeded, so that the next pause is short again.
+    /// Records that an attempt has succeeded, so that the next pause is short again.
     mutating func hasSucceeded() { backoff.reset() }
 }
