@@ -1,18 +1,18 @@
 public import RunLoops
 
-// Messages from the port to its peers, and their ends.
+// Messages from the port to its peers, and the ends of peers.
 
 extension MessagePort {
     /// Sends a message to a peer of the port, without ever blocking.
     ///
     /// The peer is the sender of a message that the port has received, and made its ``RemotePort`` with
-    /// ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)``. Messages of one thread arrive in its
-    /// order, behind the replies that it gave before.
+    /// ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)``. The messages and replies of one thread
+    /// arrive in the order in which it sent them.
     ///
-    /// If the peer has no room, the port keeps the message, and sends it when the peer has read and the port's loop runs in one
-    /// of the port's modes. It keeps up to ``Limits/keptMessages`` and ``Limits/keptMessageBytes`` for each peer. At either
-    /// limit this returns false and sends nothing. The handler of ``onPeerRoom(_:)`` is called when half of the limits is free
-    /// again. So no peer delays the port or another peer, and what one peer can make the port hold is bounded.
+    /// If the peer has no room, the port keeps the message, and sends it when the peer has read and the port's loop runs in one of
+    /// the port's modes. The port keeps up to ``Limits/keptMessages`` and ``Limits/keptMessageBytes`` for each peer. At either
+    /// limit, this returns false and sends nothing. The handler of ``onPeerRoom(_:)`` is called when half of the limits is free
+    /// again. So no peer delays the port or another peer, and the memory that one peer can make the port use is bounded.
     ///
     /// An array that the port keeps is not copied: a program that sends the same array to many peers holds it once.
     ///
@@ -25,9 +25,9 @@ extension MessagePort {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and the caller still owns them.
     ///   - peer: The peer: the ``Message/sender`` of a message of this port.
-    /// - Returns: False if the port keeps as much for the peer as it may. Nothing was sent then.
+    /// - Returns: False if the messages that the port keeps for the peer are at a limit. Nothing was sent then.
     /// - Throws: ``MessagePortError``: ``MessagePortError/ended`` if the peer has ended, ``MessagePortError/tooLarge(limit:)`` or
     ///   ``MessagePortError/tooManyDescriptors(limit:)`` if the peer does not accept the message, and others. Nothing was sent
     ///   then.
@@ -47,10 +47,10 @@ extension MessagePort {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and the caller still owns them.
     ///   - peer: The peer: the ``Message/sender`` of a message of this port.
-    /// - Returns: False if the port keeps as much for the peer as it may. Nothing was sent then.
-    /// - Throws: ``MessagePortError``, as the other function does. Nothing was sent then.
+    /// - Returns: False if the messages that the port keeps for the peer are at a limit. Nothing was sent then.
+    /// - Throws: ``MessagePortError``, as the function for an array does. Nothing was sent then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func send(
@@ -61,8 +61,8 @@ extension MessagePort {
 
     /// Sets the handler that is called when a peer that had no room for a message has room again.
     ///
-    /// It is called once after ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for the peer, when at most half
-    /// of what the port may keep for the peer is left. If the peer ends first, only the handler of ``onPeerEnd(_:)`` is called.
+    /// The handler is called once after ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for the peer, when at
+    /// most half of the limits for the peer is in use. If the peer ends first, only the handler of ``onPeerEnd(_:)`` is called.
     /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with the peer that has room.
@@ -76,10 +76,10 @@ extension MessagePort {
 
     /// Sets the handler that is called when an admitted sender has ended.
     ///
-    /// A sender has ended if it has closed its end, if its process has ended for any reason, or if its connection was closed
-    /// here. Everything that the sender sent is served before the handler is called, unless ``disconnect(_:)`` has ended it.
-    /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler. The end of a
-    /// sender while the port is in no loop is noticed when the port is in one again.
+    /// A sender has ended if it has closed its end, if its process has ended for any reason, or if its connection was closed here.
+    /// All messages of the sender are served before the handler is called, unless ``disconnect(_:)`` has closed the connection.
+    /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler. If a sender ends
+    /// while the port is in no loop, the port notices that when it is in a loop again.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with the sender that has ended.
     /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, this does
@@ -92,10 +92,10 @@ extension MessagePort {
 
     /// Closes the connection of one peer.
     ///
-    /// The peer finds the connection ended, and may connect again: the filter decides about that. Messages that it has sent and
-    /// that were not served yet are discarded, and so are those that the port keeps for it. Then the handler of
-    /// ``onPeerEnd(_:)`` is called for it, when the loop next serves the port. On the thread of the port's loop, no handler for
-    /// messages of the peer starts after this has returned. A peer that has ended already is ignored.
+    /// The peer finds that the connection has ended, and may connect again, if the filter admits it. Messages of the peer that were
+    /// not served yet are discarded, and so are messages that the port keeps for the peer. When the loop next serves the port, it
+    /// calls the handler of ``onPeerEnd(_:)`` for the peer. On the thread of the port's loop, no handler for messages of the peer
+    /// starts after this has returned. A peer that has ended already is ignored.
     ///
     /// - Parameter peer: The peer: the ``Message/sender`` of a message of this port.
     ///
@@ -105,16 +105,16 @@ extension MessagePort {
         core.connection(of: peer)?.cutOff()
     }
 
-    /// Sets the handler that is called when the port has lost its name: other processes no longer find it.
+    /// Sets the handler that is called when the port has lost its name: other processes no longer find the port.
     ///
     /// A plain name is lost if its socket or its lock is removed or replaced, or if the directory of the names is removed or
     /// moved, for example by a program that cleans up directories. Another process may then take the name, so that two ports
     /// have it. The port keeps its connections, and is otherwise unchanged. As a rule, a program calls ``invalidate()`` and
     /// takes the name again. An abstract name cannot be lost.
     ///
-    /// The handler is called once. If the name is lost already, it is called soon. The kernel reports the loss, so waiting for
-    /// it wakes up no process. Calling this again replaces the handler. When the port leaves its loop, the loop releases the
-    /// handler.
+    /// The handler is called once. If the name is lost already, the handler is called soon. The kernel reports the loss, so waiting
+    /// for the loss causes no wake-ups. Calling this again replaces the handler. When the port leaves its loop, the loop releases
+    /// the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, once.
     /// - Throws: ``/RunLoops/SystemError`` if the kernel cannot watch the name, for example because the user's limit of inotify

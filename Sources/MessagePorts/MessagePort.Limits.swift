@@ -13,41 +13,40 @@ extension MessagePort {
     public struct Limits: Hashable, Sendable {
         /// The largest number of bytes of a message.
         ///
-        /// A sender learns this limit when it connects, and refuses to send a larger message. The upper bound is the room of
-        /// one packet, some 200,000 bytes unless the system allows more.
+        /// A sender learns this limit when it connects, and refuses to send a larger message. The upper bound is the size of one
+        /// packet, some 200,000 bytes unless the system allows more.
         public var body = 65_536
 
         /// The largest number of descriptors of a message, up to 253.
         public var descriptors = 32
 
-        /// The number of descriptors of one connection, neither taken nor closed, at which the port receives no more from that
-        /// connection.
+        /// The number of untaken descriptors of one connection at which the port receives no more descriptors from it.
         ///
-        /// A descriptor is taken when the program takes it out of its message. One that is discarded counts until it is closed,
-        /// which its sender may have made slow. At the limit, a packet that carries descriptors waits to be read, and with it
-        /// every later packet of its sender. Packets without descriptors are read. A program that keeps many messages with
-        /// their descriptors raises this limit. All connections of a process, or of another user, have a common bound, and so
+        /// A descriptor is taken when the program takes it out of its message. A descriptor that is discarded counts until it is
+        /// closed, which its sender may have made slow. At the limit, a packet that carries descriptors waits to be read, and every
+        /// later packet of its sender waits behind it. Packets without descriptors are read. A program that keeps many messages
+        /// with their descriptors raises this limit. All connections of a process, or of another user, have a common bound, and so
         /// have all connections of this process: <doc:UntrustedPeers>.
         public var untakenDescriptors = 64
 
         /// The largest number of open connections.
         ///
-        /// Further connections wait in the kernel, and are accepted when others have ended. There is no upper bound but the
-        /// number of descriptors that the process may open, its soft limit, often 1,024: each connection needs one. A server
-        /// with more peers raises both.
+        /// Further connections wait in the kernel, and are accepted when other connections have ended. Each connection needs a
+        /// descriptor, so the only upper bound is the process's soft limit of open descriptors, often 1,024. A server with more
+        /// peers raises both limits.
         public var connections = 256
 
         /// The largest number of open connections of one process.
         ///
-        /// More are refused, with ``MessagePortError/tooManyConnections``, so that a process that keeps opening connections
-        /// does not keep out others. One connection is enough for all threads and tasks of a process. If this is not less than
-        /// ``connections``, one process may have them all.
+        /// Further connections are refused with ``MessagePortError/tooManyConnections``, so that a process that keeps opening
+        /// connections does not keep out others. One connection is enough for all threads and tasks of a process. If this is not
+        /// less than ``connections``, one process may have all connections.
         public var connectionsPerProcess = 64
 
-        /// The largest number of open connections of all processes of one user, if it is another user than the port's.
+        /// The largest number of open connections of all processes of one user, if it is not the port's user.
         ///
-        /// A user may have any number of processes, so this limit is the one that leaves connections for other users. It
-        /// matters to ports that admit other users.
+        /// A user may have any number of processes, so only this limit leaves connections for other users. It matters to ports that
+        /// admit other users.
         public var connectionsPerUser = 128
 
         /// The time within which a new connection must greet the port.
@@ -56,21 +55,21 @@ extension MessagePort {
         /// others.
         public var greeting = Duration.seconds(5)
 
-        /// The number of bytes of replies that the port keeps for a requester that does not read them.
+        /// The largest number of bytes of replies that the port keeps for a requester that does not read them.
         ///
         /// If more bytes wait, the requester's connection is closed.
         public var keptReplies = 1_048_576
 
-        /// The number of messages that the port keeps for a peer that has no room for them, at least 1.
+        /// The largest number of messages that the port keeps for a peer that has no room for them, at least 1.
         ///
         /// At the limit, ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)`` returns false. The kernel keeps some 200,000
         /// bytes in addition, some hundred messages.
         public var keptMessages = 1_024
 
-        /// The number of bytes of messages that the port keeps for a peer that has no room for them.
+        /// The largest number of bytes of messages that the port keeps for a peer that has no room for them.
         ///
-        /// Each message counts 128 bytes more than it has, and as many for each descriptor. One message is kept however long it
-        /// is.
+        /// Each message counts 128 bytes more than it has, and 128 bytes for each of its descriptors. One message is kept, however
+        /// long it is.
         public var keptMessageBytes = 1_048_576
 
         /// Makes limits that suit most ports.

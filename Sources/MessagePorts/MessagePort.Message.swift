@@ -3,12 +3,13 @@ internal import RunLoops
 extension MessagePort {
     /// A message or request that a port has received, or the reply to a request.
     ///
-    /// It has one owner, and owns its bytes and its descriptors. Nothing is copied. Descriptors that you do not take out are
-    /// closed soon after the message is destroyed, on a thread that may wait for that. You can keep a message as long as you
-    /// like. Its memory has room for the largest message, so a program that keeps many of them does better to copy their bytes.
+    /// A message has one owner, and owns its bytes and its descriptors. Nothing is copied. Descriptors that you do not take out are
+    /// closed soon after the message is destroyed, on another thread, because closing may block. You can keep a message as long as
+    /// you like. Its memory has room for the largest message, so a program that keeps many messages should copy their bytes
+    /// instead.
     ///
-    /// Reply to a request with ``reply(_:id:descriptors:)-([UInt8],_,_)``, at once, or later from any thread with the right
-    /// that ``takeReplyRight()`` returns. If the request is destroyed without a reply, it fails at once with
+    /// Reply to a request with ``reply(_:id:descriptors:)-([UInt8],_,_)`` at once, or later, from any thread, with the right that
+    /// ``takeReplyRight()`` returns. If the request is destroyed without a reply, it fails at once with
     /// ``MessagePortError/noReply``.
     ///
     /// ```swift
@@ -21,7 +22,7 @@ extension MessagePort {
     /// > Thread safety: a value that has one owner, which may pass it to any thread.
     public struct Message: ~Copyable, Sendable {
         private let packet: Packet
-        /// The connection that waits for a reply, or nil if none does or the right to reply was taken.
+        /// The connection that waits for a reply, or nil if no connection waits or the right to reply was taken.
         private var requester: PortConnection?
         private let pool: PacketPool
 
@@ -44,8 +45,8 @@ extension MessagePort {
 
         /// The descriptors that the message carries.
         ///
-        /// Take out those that are to stay open. Closing a descriptor may take long if its sender arranged it so: a socket that
-        /// lingers, a file of the sender's own file system.
+        /// Take out the descriptors that are to stay open. Closing a descriptor may take long if its sender has arranged that, for
+        /// example with a socket that lingers, or with a file of the sender's own file system.
         public var descriptors: OwnedDescriptors {
             _read { yield packet.descriptors }
             _modify { yield &packet.descriptors }
@@ -83,22 +84,22 @@ extension MessagePort {
 
         /// Takes the right to reply out of the message, to reply later or on another thread.
         ///
-        /// - Returns: The right, or nil if this is not a request, or the right was taken.
+        /// - Returns: The right, or nil if this is not a request or the right was taken.
         public mutating func takeReplyRight() -> ReplyRight? {
             guard let requester = requester.take() else { return nil }
             return ReplyRight(requester, packet.frame.number)
         }
 
-        /// Replies to a request, and uses the message up.
+        /// Replies to a request, and consumes the message.
         ///
-        /// Never blocks: if the requester has no room for the reply yet, the port keeps it, up to
+        /// This never blocks: if the requester has no room for the reply yet, the port keeps the reply, up to
         /// ``MessagePort/Limits/keptReplies``.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts.
         /// - Precondition: The message is a request, and its right to reply was not taken.
         ///
         /// > Thread safety: any thread.
@@ -109,15 +110,15 @@ extension MessagePort {
             try unsafe reply(bytes.span.bytes, id: id, descriptors: descriptors)
         }
 
-        /// Replies to a request with bytes in place, and uses the message up.
+        /// Replies to a request with bytes in place, and consumes the message.
         ///
         /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts.
         /// - Precondition: The message is a request, and its right to reply was not taken.
         ///
         /// > Thread safety: any thread.

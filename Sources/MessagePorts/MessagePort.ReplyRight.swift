@@ -3,15 +3,15 @@ internal import RunLoops
 extension MessagePort {
     /// The right to reply to one request.
     ///
-    /// Replying uses the right up. If it is destroyed unused, the request fails at once with ``MessagePortError/noReply``. So
-    /// each request ends exactly once.
+    /// A reply consumes the right. If the right is destroyed unused, the request fails at once with ``MessagePortError/noReply``.
+    /// So each request ends exactly once.
     ///
     /// While the right exists, the descriptor of its connection stays open, even after the requester has ended. Drop rights
     /// that are no longer ``isValid``.
     ///
     /// > Thread safety: a value that has one owner, which may pass it to any thread.
     public struct ReplyRight: ~Copyable, Sendable {
-        /// The connection that the reply goes to; nil once the right was used.
+        /// The connection for the reply; nil once the right has been used.
         private var connection: PortConnection?
         private let request: UInt64
 
@@ -24,22 +24,23 @@ extension MessagePort {
 
         /// False once the requester has ended, or its connection was closed.
         ///
-        /// True for a requester that no longer waits for this reply: its end discards the reply.
+        /// This is true for a requester that no longer waits for this reply: the requester's end of the connection discards the
+        /// reply.
         ///
         /// > Thread safety: any thread. The requester may end at any moment.
         public var isValid: Bool { connection?.isEnded == false }
 
-        /// Replies, and uses the right up.
+        /// Replies, and consumes the right.
         ///
-        /// Never blocks: if the requester has no room for the reply yet, the port keeps it, up to
+        /// This never blocks: if the requester has no room for the reply yet, the port keeps the reply, up to
         /// ``MessagePort/Limits/keptReplies``.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts. If
-        ///   it has not ended, its request fails with ``MessagePortError/noReply``.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts. If
+        ///   the requester has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
@@ -49,16 +50,16 @@ extension MessagePort {
             try unsafe reply(bytes.span.bytes, id: id, descriptors: descriptors)
         }
 
-        /// Replies with bytes in place, and uses the right up.
+        /// Replies with bytes in place, and consumes the right.
         ///
         /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and are the caller's.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is more than it accepts. If
-        ///   it has not ended, its request fails with ``MessagePortError/noReply``.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts. If
+        ///   the requester has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(

@@ -1,9 +1,9 @@
 extension MessagePort {
-    /// The counts of messages and peers that a port has received, and of those that it has turned away.
+    /// The counts of messages and peers that a port has received, and of those that it has refused.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// The number of open connections, with those that have not greeted yet.
+        /// The number of open connections, including those that have not greeted yet.
         public internal(set) var connections = 0
 
         /// The number of peers that were admitted.
@@ -12,34 +12,33 @@ extension MessagePort {
         /// The number of peers that the filter rejected.
         public internal(set) var refusedPeers = 0
 
-        /// The number of connections that were refused because their process, or their user, had as many as it may have.
+        /// The number of connections that were refused because their process, or their user, was at its limit.
         public internal(set) var excessConnections = 0
 
         /// The number of connections that were closed because they did not greet in time.
         public internal(set) var silentPeers = 0
 
-        /// The number of connections that were closed or refused because descriptors that the same peer had sent could not be
-        /// closed in time.
+        /// The number of connections that were closed or refused because their peer's descriptors could not be closed in time.
         public internal(set) var unclosablePeers = 0
 
         /// The number of connections that were closed because they did not read their replies.
         public internal(set) var unreadPeers = 0
 
-        /// The number of connections that were closed because of a packet that was malformed, out of place, or beyond the
-        /// limits.
+        /// The number of connections that were closed because of a packet that was malformed, out of place, or beyond limits.
         public internal(set) var malformedPackets = 0
 
         /// The number of messages and requests that were delivered.
         public internal(set) var messages = 0
 
-        /// The number of times that replies had to wait because the kernel had no memory for them, or too many descriptors in
-        /// flight.
+        /// The number of times that replies had to wait because the kernel was out of resources.
         ///
-        /// The port retries for about a minute.
+        /// The kernel had no memory for the replies, or too many descriptors in flight. The port retries for about a minute.
         public internal(set) var postponedReplies = 0
 
-        /// The number of times that the process, or the system, was out of descriptors: for a connection, which waits until
-        /// there is one, or for the descriptors of a message, whose connection is closed.
+        /// The number of times that the process, or the system, was out of descriptors.
+        ///
+        /// If there is no descriptor for a connection, the connection waits. If the descriptors of a message cannot be opened, its
+        /// connection is closed.
         public internal(set) var lackingDescriptors = 0
     }
 }

@@ -12,18 +12,18 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// Messages of one sender arrive in the order in which they were sent. A port reads only while its loop runs in one of the
-/// port's modes. Until then, messages wait in the kernel, and when there is no room there, their senders block. If several
-/// senders have messages waiting, the port serves one message of each in turn, so that none keeps out the others.
+/// Messages of one sender arrive in the order in which they were sent. A port reads only while its loop runs in one of the port's
+/// modes. Until then, messages wait in the kernel, and if the kernel has no room for more, their senders block. If several senders
+/// have messages waiting, the port serves one message of each in turn, so that no sender keeps out the others.
 ///
-/// The filter decides once for each connection whether the sender is admitted, before anything of it is read. A packet that
-/// breaks the rules ends the connection that it arrived on, and is counted in ``statistics``. <doc:PortsBetweenProcesses> and
+/// The filter decides once for each connection whether the sender is admitted, before anything is read from the connection. A
+/// packet that breaks the rules ends its connection, and is counted in ``statistics``. <doc:PortsBetweenProcesses> and
 /// <doc:UntrustedPeers> say more.
 ///
-/// The port ends with ``invalidate()``, or when the last reference to it is released. A loop that it is in holds one. Its name
-/// is free then.
+/// The port ends with ``invalidate()``, or when the last reference to it is released. The port's loop holds a reference. When the
+/// port has ended, its name is free.
 ///
-/// The port can send messages to those that have sent to it, too: ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``. <doc:Pushing>
+/// The port can also send messages to the peers that have sent to it: ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``. <doc:Pushing>
 /// shows how.
 ///
 /// > Thread safety: any thread, except that handlers are set on the thread of the port's loop.
@@ -32,7 +32,7 @@ public final class MessagePort: Sendable {
 
     /// Makes a port, and takes its name.
     ///
-    /// Other processes can connect from now on. They are served when the port is in a loop that runs.
+    /// Other processes can connect after this returns. They are served when the port is in a loop that runs.
     ///
     /// - Parameters:
     ///   - name: The name that other processes look up. No other port on this machine has it while this port exists.
@@ -40,8 +40,8 @@ public final class MessagePort: Sendable {
     ///   - limits: The limits of what the port accepts.
     ///   - fileID: The file in which the port is made, for diagnostics.
     ///   - line: The line in which the port is made, for diagnostics.
-    ///   - admits: The filter, which returns true if a process may send to the port. By default, processes of the same user
-    ///     may. Called on the loop's thread for each connection.
+    ///   - admits: The filter, which returns true if a process may send to the port. The default admits processes of the same user.
+    ///     The filter is called on the loop's thread for each connection.
     /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be taken, ``MessagePortError/tooLarge(limit:_:)`` if no
     ///   packet has room for the body that the limits allow, or ``MessagePortError/system(_:)``. Nothing is left open, and the
     ///   name is unchanged.
@@ -71,17 +71,17 @@ public final class MessagePort: Sendable {
     /// > Thread safety: any thread. The port may end at any moment.
     public var isValid: Bool { !core.isClosed }
 
-    /// The counts of messages and peers so far, and of those that were turned away.
+    /// The counts of messages and peers so far, and of those that were refused.
     ///
     /// > Thread safety: any thread. They may change at any moment.
     public var statistics: Statistics { core.statistics }
 
     /// Ends the port: its name is free, every connection is closed, and every pending request fails.
     ///
-    /// Messages that were sent and not yet served are discarded. On the thread of its loop, the port has left the loop when
-    /// this returns, and none of its handlers starts any more. From another thread, a handler or the filter may still be
-    /// running. A process that the filter lets in then is turned away. Either way the name is free when this returns. Calling
-    /// this twice is harmless.
+    /// Messages that were sent and not yet served are discarded. If you call this on the thread of the port's loop, the port has
+    /// left the loop when this returns, and none of its handlers starts after that. If you call it on another thread, a handler or
+    /// the filter may still be running. A process that the filter then admits is refused. In both cases the name is free when this
+    /// returns. A second call does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {
@@ -111,9 +111,9 @@ public final class MessagePort: Sendable {
 extension RunLoop {
     /// Adds a port with a name to a mode, with a handler for its messages.
     ///
-    /// Messages that were sent earlier are delivered too. The loop holds the port until it is removed from its last mode or the
-    /// loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode may have
-    /// another handler. A handler may run the loop, which then delivers the next messages inside it.
+    /// Messages that were sent earlier are delivered too. The loop holds the port until the port is removed from its last mode or
+    /// the loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode may have
+    /// another handler. A handler may run the loop, which then delivers the next messages inside the handler.
     ///
     /// - Parameters:
     ///   - port: The port, which is in no other loop. A port that has ended is not added.
@@ -133,7 +133,7 @@ extension RunLoop {
 
     /// Removes a port with a name from a mode.
     ///
-    /// Its messages wait, and its senders block when there is no room left for more.
+    /// Its messages wait, and its senders block when there is no more room.
     ///
     /// - Parameters:
     ///   - port: The port. If it is not in the mode, nothing happens.

@@ -2,7 +2,7 @@ public import RunLoops
 
 /// The reason that an operation on a port between processes has failed.
 ///
-/// A message is sent whole or not at all. After some errors of a request you cannot tell whether it was sent, and perhaps
+/// A message is sent whole or not at all. After some errors of a request, you cannot tell whether the request was sent, or was even
 /// served.
 ///
 /// > Thread safety: a value.
@@ -11,9 +11,9 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case name(PortNameError)
     /// The port does not admit this process.
     case notAdmitted(ErrorOrigin)
-    /// This process, or its user, has as many connections with the port as the port allows. Use those, or close some.
+    /// This process, or its user, has as many connections with the port as the port allows. Use these connections, or close some.
     case tooManyConnections(ErrorOrigin)
-    /// The other end of the connection does not speak the protocol of ports, or not this version of it.
+    /// The other end of the connection does not speak the protocol of ports, or speaks another version of it.
     case notAPort(ErrorOrigin)
     /// The deadline passed before the other end replied, or made room.
     ///
@@ -28,13 +28,15 @@ public enum MessagePortError: Error, Hashable, Sendable {
     ///
     /// After a request, you cannot tell whether it was served. Retry only operations that may be done twice.
     case ended(ErrorOrigin)
-    /// The message has more bytes than the other end accepts, or than one packet can hold. Send fewer, or send a descriptor of
-    /// a file or of memory.
+    /// The message has more bytes than the other end accepts, or than one packet can hold. Send fewer bytes, or send a descriptor
+    /// of a file or of memory.
     case tooLarge(limit: Int, ErrorOrigin)
     /// The message carries more descriptors than the other end accepts. Send several messages.
     case tooManyDescriptors(limit: Int, ErrorOrigin)
-    /// The port is in this thread's loop, which would have to serve it during the wait, or the port's thread waits for this
-    /// one.
+    /// The wait would never end.
+    ///
+    /// The port is in this thread's loop, which would have to serve the port during the wait, or the port's thread waits for this
+    /// thread.
     case wouldDeadlock(ErrorOrigin)
     /// The task that waited was cancelled.
     ///
