@@ -3,15 +3,15 @@ public import RunLoops
 
 /// File descriptors with one owner, in order, such as those of one message.
 ///
-/// The descriptors that are still in the list when it is destroyed are closed. Those that another process has sent are closed
-/// soon after that, on a thread for that purpose. Until they are taken out or closed they count as
+/// The descriptors that are still in the list when it is destroyed are closed. Descriptors that another process has sent are closed
+/// soon after that, on a separate thread. Until they are taken out or closed, they count as
 /// ``MessagePort/Limits/untakenDescriptors``.
 ///
 /// > Thread safety: a value that has one owner, which may pass it to any thread.
 public struct OwnedDescriptors: ~Copyable, Sendable {
     /// The numbers of the descriptors, for system calls, in order.
     ///
-    /// The descriptors stay this value's: do not close them.
+    /// This value still owns the descriptors: do not close them.
     public private(set) var numbers: [CInt]
 
     /// The quota that counts the descriptors, or nil if they were opened here.
@@ -51,9 +51,9 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
 
     /// Adds a descriptor at the end.
     ///
-    /// - Parameter descriptor: The descriptor, which the list owns from now on.
+    /// - Parameter descriptor: The descriptor, which the list then owns.
     public mutating func append(_ descriptor: consuming OwnedDescriptor) {
-        // If a peer has sent one of the descriptors, all of them are closed in the way that descriptors of a peer are.
+        // If a peer has sent one of the descriptors, all of them are closed like descriptors of a peer.
         if sender == nil, let first = descriptor.closer as? DescriptorQuota {
             sender = first
             first.receive(numbers.count)
@@ -64,8 +64,8 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
 
     /// Releases all descriptors to the caller, which closes them.
     ///
-    /// - Returns: Their numbers, in order. Closing them may take long if another process has sent them, so do not do that on a
-    ///   loop.
+    /// - Returns: The numbers of the descriptors, in order. Closing a descriptor may take long if another process has sent it, so
+    ///   do not close them on a loop.
     public consuming func release() -> [CInt] {
         let released = numbers
         numbers = []
@@ -75,7 +75,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
 
     /// Takes the first descriptor out.
     ///
-    /// - Returns: The descriptor, which the caller owns from now on, or nil if there is none.
+    /// - Returns: The descriptor, which the caller then owns, or nil if the list is empty.
     /// - Complexity: O(*n*), *n* descriptors.
     public mutating func takeFirst() -> OwnedDescriptor? {
         if numbers.isEmpty { return nil }

@@ -1,13 +1,13 @@
 /// The name of a port, by which other processes of this machine find it.
 ///
-/// There are two kinds. A plain name, such as `clock` or `org.example.clock`, belongs to the user: its port is in a directory
-/// that only the user may enter. Only the user's own processes, and the system administrator's, can take it or connect to it.
-/// An abstract name begins with `@`, as in `@org.example.clock`. It is in no directory. Every process of the machine in the
-/// same network namespace can connect to it, and can take it if it is the first.
+/// There are two kinds. A plain name, such as `clock` or `org.example.clock`, belongs to the user: its port is in a directory that
+/// only the user may enter. Only the user's own processes, and the system administrator's, can take it or connect to it. An
+/// abstract name begins with `@`, as in `@org.example.clock`. It is in no directory. Every process of the machine in the same
+/// network namespace can connect to it, and can take it if it is free.
 ///
-/// So for an abstract name, the filter of the port is the only protection of a server. The name carries no user: another user
-/// may take it before the server does, and a client that relies on the server checks ``RemotePort/peer``. A plain name cannot
-/// be taken that way. ``PortNames/user`` says where it is kept.
+/// So for an abstract name, the filter of the port is the only protection of a server. The name belongs to no user: another user
+/// may take it before the server does, so a client that relies on the server checks ``RemotePort/peer``. Another user cannot take a
+/// plain name. ``PortNames/user`` says where plain names are kept.
 ///
 /// A name of either kind belongs to one port at a time, and is free when that port ends: <doc:NamesOfPorts>.
 ///
@@ -26,7 +26,7 @@ public struct PortName: Hashable, Sendable {
     ///
     /// A name has between one byte and ``mostBytes``, no `/` and no control character. A plain name does not begin with a dot.
     ///
-    /// - Parameter text: The name, with `@` in front for an abstract one.
+    /// - Parameter text: The name, with `@` in front for an abstract name.
     /// - Throws: ``PortNameError/malformed(name:reason:)`` if the text cannot be a name.
     public init(_ text: String) throws(PortNameError) {
         let isAbstract = text.utf8.first == UInt8(ascii: "@")
@@ -49,6 +49,6 @@ public struct PortName: Hashable, Sendable {
 }
 
 extension PortName: CustomStringConvertible {
-    /// The name as it was given, with the `@` of an abstract one.
+    /// The name as it was given, with the `@` of an abstract name.
     public var description: String { (isAbstract ? "@" : "") + String(decoding: bytes, as: UTF8.self) }
 }

@@ -1,13 +1,13 @@
 public import RunLoops
 
-/// The reason that a name of a port could not be taken, or not be found.
+/// The reason that a name of a port could not be taken or found.
 ///
 /// > Thread safety: a value.
 public enum PortNameError: Error, Hashable, Sendable {
     /// The text cannot be a name, for the given reason.
     case malformed(name: String, reason: String)
 
-    /// A live port, of this process or of another one, has the name.
+    /// A live port, of this process or of another process, has the name.
     case taken(PortName, ErrorOrigin)
 
     /// No live port has the name.
@@ -16,8 +16,8 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// The port had no room for another connection before the deadline, because its process accepts none.
     case timedOut(PortName)
 
-    /// The directory of the names is not the user's alone, so that other users could take names in it, or there is no `/proc`
-    /// to make sure that it is. The reason says which.
+    /// The directory of the names does not belong to the user alone, so that other users could take names in it, or there is no
+    /// `/proc` to check that. The reason says which.
     case unsafeDirectory(path: String, reason: String)
 
     /// The user has no directory in which plain names would be safe from other users. The reason says what is wrong with each
@@ -41,7 +41,7 @@ extension PortNameError {
     /// - Returns: The error.
     public static func unknown(_ name: PortName) -> PortNameError { .unknown(name, .unknown) }
 
-    /// Returns this error, with an origin if it is one that has an origin and does not know it.
+    /// Returns this error, with an origin if the case has an origin that is unknown.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortNameError {
         switch self {
         case .taken(let name, let known): known.isUnknown ? .taken(name, origin()) : self

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A place in which names of ports are kept: the user's own directory, or another one.
+/// A place in which names of ports are kept: the user's own directory, or another directory.
 ///
 /// A port has its name until the port or its process ends, for any reason. Then the name is free at once. If several processes
 /// take one name at the same moment, one of them gets it. Abstract names are in no directory, and are the same in all places.
@@ -22,23 +22,23 @@ public struct PortNames: Hashable, Sendable {
     /// 2. `run-loops` in `/run/user/` and the user's number, the system's directory for a user who has logged in;
     /// 3. `.run-loops` in the directory that `HOME` names.
     ///
-    /// So no other user can make the directory first, as one in `/tmp` could be made. If none of them qualifies, taking a name
-    /// and looking one up throw ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or use
+    /// So no other user can make the directory first, as would be possible in `/tmp`. If no place qualifies, taking a name and
+    /// looking up a name throw ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or use
     /// ``init(directory:)``.
     ///
-    /// Both processes must arrive at the same directory. A service that starts without a login and a program in a login session
-    /// of the same user may not. Give both the same ``init(directory:)``. ``description`` names the directory.
+    /// Both processes must use the same directory. A service that starts without a login and a program in a login session of the
+    /// same user may use different directories. Give both the same ``init(directory:)``. ``description`` names the directory.
     ///
-    /// The directory is made if it does not exist, and must be the user's own and closed to all other users. The directory that
-    /// was checked is the one that is used, even if another one takes its place meanwhile. This needs `/proc`, which nearly
+    /// The directory is made if it does not exist, and must belong to the user and be closed to all other users. The directory that
+    /// was checked is the one that is used, even if another directory takes its place meanwhile. This needs `/proc`, which nearly
     /// every system has.
     public static let user = PortNames(place: .user)
 
     private init(place: Place) { self.place = place }
 
-    /// Makes a place of names in a directory of the program's own.
+    /// Makes a place of names in a directory that the program chooses.
     ///
-    /// The directory is made if it does not exist, but its parent directory is not. It must be the user's own and closed to all
+    /// The directory is made if it does not exist, but its parent directory is not. It must belong to the user and be closed to all
     /// other users.
     ///
     /// - Parameter directory: The absolute path of the directory.
@@ -66,7 +66,7 @@ public struct PortNames: Hashable, Sendable {
 }
 
 extension PortNames: CustomStringConvertible {
-    /// The directory of the names, as in `names in /run/user/1000/run-loops`, or the reason that there is none.
+    /// The directory of the names, as in `names in /run/user/1000/run-loops`, or the reason that there is no directory.
     public var description: String {
         switch place {
         case .directory(let path): return "names in \(path)"

@@ -9,12 +9,12 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the request.
     ///   - id: A number that the request carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
     /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has released the right to reply
-    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After these three you
-    ///   cannot tell whether the request was served. Retry only operations that may be done twice.
+    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After the first three
+    ///   errors, you cannot tell whether the request was served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -33,12 +33,12 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the request.
     ///   - id: A number that the request carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
     /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has released the right to reply
-    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After these three you
-    ///   cannot tell whether the request was served. Retry only operations that may be done twice.
+    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After the first three
+    ///   errors, you cannot tell whether the request was served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -47,7 +47,8 @@ extension RemotePort {
         before deadline: ContinuousClock.Instant? = nil
     ) throws(MessagePortError) -> MessagePort.Message {
         Fork.check("RemotePort.request")
-        // If the thread ended here, its request would stay in the table, and if it was the reader, no other thread would read.
+        // If the thread ended here, its request would stay in the table, and if the thread was the reader, no other thread would
+        // read.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         do { return try ask(bytes, id, descriptors, deadline) } catch { throw error.about(origin) }
@@ -71,19 +72,19 @@ extension RemotePort {
 
     /// Sends a request, and waits for the reply without blocking a thread.
     ///
-    /// If the task is cancelled, it stops waiting for the reply. Sending itself does not block: if there is no room, this
-    /// retries until there is, or until the deadline.
+    /// If the task is cancelled, it stops waiting for the reply. Sending itself does not block: if there is no room, this retries
+    /// until there is room, or until the deadline.
     ///
     /// The first request of this kind in a process starts a thread, which reads the replies.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the request.
     ///   - id: A number that the request carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError``, as the request that blocks does, and ``MessagePortError/cancelled``, after which you
-    ///   cannot tell either whether the request was served.
+    /// - Throws: ``MessagePortError``, as the blocking request does, and ``MessagePortError/cancelled``, after which you also
+    ///   cannot tell whether the request was served.
     ///
     /// > Thread safety: any task.
     public func request(
@@ -128,7 +129,7 @@ extension RemotePort {
 extension RemoteConnection {
     /// Waits, in a task, until a request is decided: by its reply, the deadline, or the task's cancellation.
     fileprivate func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) async {
-        // Decided with nil by the end of the request; otherwise with the reason to give up.
+        // The decision of the request decides this with nil. Otherwise the value is the reason to give up.
         let wake = OneShot<MessagePortError?>()
         let reason = await wake.value(
             before: deadline.map { Moment($0) } ?? .never, timedOut: .timedOut, cancelled: .cancelled

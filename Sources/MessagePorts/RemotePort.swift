@@ -2,8 +2,8 @@ public import RunLoops
 
 /// A connection to a ``MessagePort`` of this or another process, with which a program sends messages and requests.
 ///
-/// Any number of threads and tasks may send at the same time. Messages of one thread arrive in its order. Replies arrive in the
-/// order in which they are given.
+/// Any number of threads and tasks may send at the same time. Messages of one thread arrive in the order in which it sent them.
+/// Replies arrive in the order in which the port sent them.
 ///
 /// ```swift
 /// let times = try RemotePort(named: PortName("org.example.times"))
@@ -11,10 +11,10 @@ public import RunLoops
 /// print(String(decoding: time.bytes, as: UTF8.self))
 /// ```
 ///
-/// When the port or its process ends, the connection ends, too, and every pending request fails. A new port of the same name is
+/// When the port or its process ends, the connection ends, too, and every pending request fails. A later port with the same name is
 /// another port: make a new `RemotePort`.
 ///
-/// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread to connect. One made
+/// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread to connect. A port made
 /// with ``init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` belongs on a loop, never blocks, and receives
 /// messages of the other port, too: <doc:Pushing>.
 ///
@@ -27,7 +27,7 @@ public final class RemotePort: Sendable {
     /// The name of the port.
     public let name: PortName
 
-    /// Looks up a name, connects, and waits until the port lets this process in.
+    /// Looks up a name, connects, and waits until the port admits this process.
     ///
     /// This waits for the port's loop, which has to run in a mode that the port is in. An unknown name fails at once.
     ///
@@ -35,7 +35,7 @@ public final class RemotePort: Sendable {
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
     ///   - deadline: The time to give up, or nil for never.
-    ///   - largestReply: The largest number of bytes of a reply, which the port gets as a limit.
+    ///   - largestReply: The largest number of bytes of a reply, which is sent to the port as a limit.
     ///   - mostDescriptors: The largest number of descriptors of a reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
@@ -57,24 +57,25 @@ public final class RemotePort: Sendable {
 
     /// Looks up a name and begins to connect, for a port that a loop reads, without ever blocking.
     ///
-    /// Add the port to a loop. The connection is complete when the other port has let this process in, which the handler of
-    /// ``onConnection(_:)`` tells. If it refuses, or ends, the handler of ``onEnd(_:)`` is called with the reason.
+    /// Add the port to a loop. When the other port has admitted this process, the connection is complete, and the handler of
+    /// ``onConnection(_:)`` is called. If the other port refuses this process, or ends, the handler of ``onEnd(_:)`` is called with
+    /// the reason.
     ///
     /// Only the loop reads this port: messages that the other end sends with
     /// ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)``, and replies. So a request of this port is answered only while
-    /// the loop runs in one of the port's modes, and one that would block the loop's own thread fails with
+    /// the loop runs in one of the port's modes, and a request that would block the loop's own thread fails with
     /// ``MessagePortError/wouldDeadlock``.
     ///
     /// - Parameters:
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
-    ///   - largestMessage: The largest number of bytes of a message or reply, which the port gets as a limit.
+    ///   - largestMessage: The largest number of bytes of a message or reply, which is sent to the port as a limit.
     ///   - mostDescriptors: The largest number of descriptors of a message or reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
     /// - Throws: ``MessagePortError``: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/timedOut`` if as
-    ///   many connections wait to be accepted as the kernel allows, so that a later try may succeed, and others. Nothing is left
-    ///   open.
+    ///   many connections wait to be accepted as the kernel allows, so that a later attempt may succeed, and others. Nothing is
+    ///   left open.
     ///
     /// > Thread safety: any thread.
     public init(
@@ -120,8 +121,7 @@ public final class RemotePort: Sendable {
     /// A program that relies on the server checks this: any process can take an abstract name.
     public var peer: PeerCredentials { connection.peer }
 
-    /// The largest numbers of bytes and of descriptors of a message, as the port has stated them; 0 until it has let this
-    /// process in.
+    /// The largest numbers of bytes and of descriptors of a message; 0 until the port has admitted this process.
     public var limits: (bytes: Int, descriptors: Int) {
         guard let limits = connection.limits else { return (0, 0) }
         return (Int(limits.bodyLength), Int(limits.descriptorCount))
@@ -132,16 +132,16 @@ public final class RemotePort: Sendable {
     /// > Thread safety: any thread. The connection may end at any moment.
     public var isValid: Bool { !connection.isEnded }
 
-    /// The number of replies, or notices that there would be none, that arrived for requests that were no longer waited for.
+    /// The number of replies, or notices that there is no reply, that arrived for requests whose wait had ended.
     ///
-    /// They were discarded.
+    /// These replies were discarded.
     ///
     /// > Thread safety: any thread. It may change at any moment.
     public var lateReplyCount: Int { connection.lateReplyCount }
 
-    /// Ends the connection: pending requests fail with ``MessagePortError/ended``, and sending throws it from now on.
+    /// Ends the connection: pending requests fail with ``MessagePortError/ended``, and later sends throw it, too.
     ///
-    /// Messages that were sent before arrive. Calling this twice is harmless.
+    /// Messages that were sent before still arrive. A second call does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {
@@ -151,14 +151,14 @@ public final class RemotePort: Sendable {
 
     /// Sends a message.
     ///
-    /// It is sent whole or not at all. While the port has no room, because it is not served or has much to do, or the kernel
-    /// has no memory or too many descriptors in flight, this blocks, without running this thread's loop. When it returns, the
-    /// kernel has the message. That does not mean that the port has read it.
+    /// The message is sent whole or not at all. While the port has no room, because it is not served or is busy, or while the
+    /// kernel has no memory or too many descriptors in flight, this blocks, without running this thread's loop. When this returns,
+    /// the kernel has the message, but the port may not have read it yet.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never. If it has passed, this tries once.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
@@ -178,7 +178,7 @@ public final class RemotePort: Sendable {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never. If it has passed, this tries once.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
@@ -196,14 +196,14 @@ public final class RemotePort: Sendable {
         } catch { throw error.about(origin) }
     }
 
-    /// Has a handler called on this thread's loop when the connection has ended.
+    /// Adds a handler that this thread's loop calls when the connection has ended.
     ///
-    /// The port or its process has ended, for any reason, or this end has. The handler is called exactly once, in the common
-    /// modes. If the connection has ended already, it is called soon. If the loop ends first, the handler is destroyed with it,
-    /// on its thread, without having been called.
+    /// The connection ends when the port, its process or this end has ended, for any reason. The handler is called exactly once, in
+    /// the common modes. If the connection has ended already, it is called soon. If the loop ends first, the handler is destroyed
+    /// on the loop's thread, and is not called.
     ///
-    /// The first call of this kind in a process starts a thread, which notices the end. The end of a port that a loop reads is
-    /// noticed by that loop, and no thread is started.
+    /// The first call of this kind in a process starts a thread, which notices the end. If a loop reads this port, that loop
+    /// notices the end, and no thread is started.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.

@@ -6,10 +6,10 @@ extension RunLoop {
     /// Adds a remote port to a mode, with a handler for the messages that the port sends to it.
     ///
     /// The loop connects, reads messages and replies, and calls the port's handlers, while it runs in one of the port's modes.
-    /// Until then messages wait, in the kernel and at the other end. The loop holds the port until it is removed from its last
-    /// mode, the connection ends, or the loop ends. If the port was added to the mode before, it keeps the handler that it has
-    /// there. Another mode may have another handler. A handler may run the loop, which then delivers the next messages inside
-    /// it.
+    /// Until then messages wait, in the kernel and at the other end. The loop holds the port until the port is removed from its
+    /// last mode, the connection ends, or the loop ends. If the port was added to the mode before, it keeps the handler that it has
+    /// there. Another mode may have another handler. A handler may run the loop, which then delivers the next messages inside the
+    /// handler.
     ///
     /// ```swift
     /// let remote = try RemotePort(connectingTo: PortName("org.example.news"))
@@ -54,22 +54,21 @@ extension RunLoop {
 }
 
 extension RemotePort {
-    /// True once the port has let this process in, even if the connection has ended since.
+    /// True once the port has admitted this process, even if the connection has ended since.
     ///
     /// > Thread safety: any thread.
     public var isConnected: Bool { connection.wasAdmitted }
 
     /// Sends a message if there is room for it now, without ever blocking.
     ///
-    /// It is sent whole or not at all. If this returns true, the kernel has the message. That does not mean that the port has
-    /// read it. If it returns false, nothing was sent, because the port has no room, or the kernel is out of resources, or the
-    /// connection is not complete yet. If the port is one that a loop reads, the handler of ``onRoom(_:)`` is called when there
-    /// may be room.
+    /// The message is sent whole or not at all. If this returns true, the kernel has the message, but the port may not have read it
+    /// yet. If this returns false, nothing was sent: the port has no room, the kernel is out of resources, or the connection is not
+    /// complete yet. If a loop reads this port, the handler of ``onRoom(_:)`` is called when there may be room.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     /// - Returns: False if there is no room. Nothing was sent then.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
@@ -88,7 +87,7 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and are the caller's.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     /// - Returns: False if there is no room. Nothing was sent then.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
@@ -105,13 +104,13 @@ extension RemotePort {
         }
     }
 
-    /// Sets the handler that is called when the port has let this process in.
+    /// Sets the handler that is called when the port has admitted this process.
     ///
-    /// It is called once. If the port has let this process in already, it is called soon. Calling this again replaces the
-    /// handler. When the port leaves its loop, the loop releases the handler.
+    /// The handler is called once. If the port has admitted this process already, the handler is called soon. Calling this again
+    /// replaces the handler. When the port leaves its loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left it because the connection
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left the loop because the connection
     ///   or the loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
@@ -121,11 +120,11 @@ extension RemotePort {
 
     /// Sets the handler that is called when there may be room for a message again.
     ///
-    /// It is called once for each time that there was no room for ``trySend(_:id:descriptors:)-([UInt8],_,_)``, from any thread.
+    /// The handler is called once for each time that ``trySend(_:id:descriptors:)-([UInt8],_,_)`` found no room, on any thread.
     /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left it because the connection
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left the loop because the connection
     ///   or the loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
@@ -135,13 +134,13 @@ extension RemotePort {
 
     /// Sets the handler that is called when the connection has ended, with the reason.
     ///
-    /// It is called once, behind all messages that arrived before, when the port has left the loop:
-    /// ``MessagePortError/notAdmitted`` if the filter of the other port has rejected this process,
-    /// ``MessagePortError/ended`` if the port or its process has ended, or this end has, and others. Calling this again replaces
-    /// the handler. If the port is removed from its loop, the loop releases the handler without calling it.
+    /// The handler is called once, after all messages that arrived before the end, when the port has left the loop. The reason is
+    /// ``MessagePortError/notAdmitted`` if the filter of the other port has rejected this process, ``MessagePortError/ended`` if
+    /// the port, its process or this end has ended, or another error. Calling this again replaces the handler. If the port is
+    /// removed from its loop, the loop releases the handler without calling it.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port was in, with the reason.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left it because the connection
+    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left the loop because the connection
     ///   or the loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
@@ -151,8 +150,8 @@ extension RemotePort {
 
     /// The number of messages that the other end has sent to a port that no loop reads.
     ///
-    /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks
-    /// that wait for replies, and has no handler for messages. They were discarded.
+    /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks that
+    /// wait for replies, and has no handler for messages, so these messages were discarded.
     ///
     /// > Thread safety: any thread. It may change at any moment.
     public var discardedMessageCount: Int { connection.discardedMessageCount }
