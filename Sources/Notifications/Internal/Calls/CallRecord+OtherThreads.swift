@@ -7,8 +7,8 @@ internal import Synchronization
 extension CallRecord {
     /// True if any thread is calling an observation.
     ///
-    /// Call this after marking the observation as removed. If the result is false, no thread will call the observation any
-    /// more, because every thread that is about to call it sees the mark.
+    /// Call this after marking the observation as removed. If the result is false, no thread will call the observation after this,
+    /// because every thread that is about to call it sees the mark.
     static func isCalledByAnyThread(_ observation: Observation) -> Bool {
         runloops_heavy_fence()
         let wanted = UInt(bitPattern: ObjectIdentifier(observation))
@@ -24,7 +24,7 @@ extension CallRecord {
 
     /// Waits until every look-up that is running now has ended.
     ///
-    /// Call this after replacing something that look-ups read. When this returns, no thread reads the old version any more.
+    /// Call this after replacing a value that look-ups read. When this returns, no thread reads the old value.
     static func waitForReaders() {
         runloops_heavy_fence()
         var next = newest

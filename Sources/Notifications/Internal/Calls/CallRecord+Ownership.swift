@@ -70,7 +70,7 @@ extension CallRecord {
     private func reset() {
         unsafe storage.pointee.depth = 0
         // This is a `while` loop, because for a range an unoptimized build may have to ask the runtime for types for the first
-        // time, and in a forked child the runtime's locks may be held for ever.
+        // time, and in a forked child the runtime's locks may be held forever.
         var index = 0
         while index < CallRecord.capacity {
             unsafe storage.pointee.calls[index].store(0, ordering: .releasing)
@@ -90,7 +90,7 @@ extension CallRecord {
             unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
         }
         var next = ofThisThread
-        // An object that is released below may post, and then takes a record of its own.
+        // An object that is released below may post, and then takes another record.
         runloops_thread_set_calls(nil)
         while let record = next {
             next = unsafe record.storage.pointee.outer
@@ -117,8 +117,8 @@ extension CallRecord {
 
     /// The result of registering the handler that runs first in a forked child; evaluated once.
     private static let atFork = {
-        // The list is initialized before the handler is registered. Otherwise a child could wait for ever for another thread of
-        // its parent that was initializing the list.
+        // The list is initialized before the handler is registered. Otherwise a child could wait forever for another thread of its
+        // parent that was initializing the list.
         _ = newest
         return pthread_atfork(nil, nil) { forgetOtherThreads() }
     }()

@@ -4,16 +4,16 @@ internal import Synchronization
 
 /// The observations that a thread is calling, published for the threads that remove them.
 ///
-/// A post needs two plain stores for each call, and no atomic exchange. It publishes the observation, checks that the
-/// observation was not removed, calls the handler, clears the slot and checks again. A removal does the expensive part: it
-/// marks the observation, makes every thread pass a fence, and reads all records. Either the removal sees the published call,
-/// or the call sees the mark.
+/// A post needs two plain stores for each call, and no atomic exchange. The post publishes the observation, checks that the
+/// observation was not removed, calls the handler, clears the slot and checks again. A removal does the expensive part: it marks
+/// the observation, makes every thread pass a fence, and reads all records. Either the removal sees the published call, or the call
+/// sees the mark.
 ///
 /// A record also shows whether its thread is reading an ``ObserverMap``, so that a writer knows when memory that it has
 /// replaced can be freed.
 ///
-/// Records pass from thread to thread and are never freed, so they can be read at any time. Apart from deeply nested calls,
-/// there are as many records as the most threads that have ever posted at once.
+/// Records pass from thread to thread and are never freed, so they can be read at any time. Apart from deeply nested calls, the
+/// number of records is the largest number of threads that have ever posted at once.
 ///
 /// > Thread safety: ``isCalledByAnyThread(_:)`` and ``waitForReaders()`` from any thread; the rest from the thread that owns
 /// > the record.
@@ -87,7 +87,7 @@ struct CallRecord {
         return inner.withSlot(body)
     }
 
-    /// Reads something that other threads may replace at any time.
+    /// Reads a value that other threads may replace at any time.
     ///
     /// Memory that is replaced meanwhile stays valid until the body returns.
     ///

@@ -6,7 +6,7 @@ protocol DeliveryTarget: AnyObject, Sendable {
     /// The numbers of notifications that were delivered, dropped and left undelivered.
     var counts: NotificationRedirector.Counts { get }
 
-    /// Ends the observation on the loop, and discards everything that waits for it.
+    /// Ends the observation on the loop, and discards the notifications that wait for it.
     func remove()
 
     /// Keeps the target alive until every delivery that was sent to it has arrived or was discarded.

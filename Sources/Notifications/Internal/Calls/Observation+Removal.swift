@@ -11,7 +11,7 @@ extension Observation {
 
     /// Ends the observation, so that no call starts after this.
     ///
-    /// Any thread may call this. Calling it twice is harmless.
+    /// Any thread may call this. A second call does nothing.
     ///
     /// - Returns: True if this call removed the observation, false if the observation had been removed before.
     final func remove() -> Bool {
@@ -28,7 +28,7 @@ extension Observation {
 
     /// Adds a bit to the state.
     ///
-    /// - Returns: True if the bit was not there before.
+    /// - Returns: True if the bit was not set before.
     private func add(_ bit: ObservationState) -> Bool {
         let before = stateBits.bitwiseOr(bit.rawValue, ordering: .sequentiallyConsistent).oldValue
         return !ObservationState(rawValue: before).contains(bit)

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One registration of an observer.
 ///
-/// The class does not know the type of the notifications or messages that are observed; its callers do.
+/// The class does not know the type of the notifications or messages that are observed; its callers know the type.
 ///
 /// `@safe` and `@unchecked Sendable`: every stored property is `Sendable` except `handler`, whose comment explains why it is
 /// safe.
@@ -14,14 +14,14 @@ class Observation: @unchecked Sendable {
 
     /// A ``NotificationHandler`` or ``MessageHandler``.
     ///
-    /// `nonisolated(unsafe)`: the reference is constant, and the object is released only when no thread calls it any more, that
-    /// is, when the observation is settled or destroyed.
+    /// `nonisolated(unsafe)`: the reference is constant, and the object is released only when no thread can call it, that is, when
+    /// the observation is settled or destroyed.
     nonisolated(unsafe) let handler: Unmanaged<AnyObject>
 
     /// The position of this observation in the order of all registrations of a center.
     let sequence: UInt64
 
-    /// The sender whose notifications are observed; nil for any sender and for none.
+    /// The sender whose notifications are observed; nil if notifications with any sender, or without one, are observed.
     let sender: ObjectIdentifier?
 
     /// The object behind ``sender``, whose identity is meaningful only while the object is alive.
@@ -103,7 +103,7 @@ class Observation: @unchecked Sendable {
 
     /// Releases the handler.
     ///
-    /// Called once, when no call is running and none can start any more.
+    /// This is called once, when no call is running and no call can start.
     func releaseHandler() {
         target?.outliveDeliveries()
         unsafe handler.release()
