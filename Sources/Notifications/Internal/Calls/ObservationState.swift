@@ -9,8 +9,8 @@
 struct ObservationState: OptionSet, Sendable {
     let rawValue: UInt8
 
-    /// No call starts any more.
+    /// No call starts.
     static var removed: ObservationState { ObservationState(rawValue: 1) }
-    /// No call runs any more, and no thread uses the handler.
+    /// No call runs, and no thread uses the handler.
     static var settled: ObservationState { ObservationState(rawValue: 2) }
 }

@@ -11,7 +11,7 @@ extension NotificationQueue.NotificationCoalescing {
     @inline(__always)
     private var comparesSender: Bool { rawValue & 2 != 0 }
 
-    /// True if a notification matches another one, of which only the name and the sender are given.
+    /// True if a notification matches another notification with a name and a sender.
     @inline(__always)
     func matches(_ notification: Notification, name: Notification.Name?, sender: ObjectIdentifier?) -> Bool {
         (!comparesName || notification.name == name) && (!comparesSender || notification.sender == sender)

@@ -5,7 +5,7 @@ protocol ObserverKey: Hashable, Sendable {
 }
 
 extension ObserverKey {
-    /// A hash whose bits are all well distributed, even if those of ``shardHash`` are not.
+    /// A hash whose bits are all well distributed, even if the bits of ``shardHash`` are not.
     @inline(__always)
     var spreadHash: UInt {
         let product = UInt(bitPattern: shardHash) &* 0x9E37_79B9_7F4A_7C15

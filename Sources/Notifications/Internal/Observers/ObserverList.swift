@@ -106,7 +106,7 @@ struct ObserverList {
         return removed * 2 >= count
     }
 
-    /// Returns a new list of the observations that were not removed, with room for as many more.
+    /// Returns a new list of the observations that were not removed, with room for as many more observations.
     func compacted() -> ObserverList {
         var kept: [Observation] = []
         for index in 0..<count {

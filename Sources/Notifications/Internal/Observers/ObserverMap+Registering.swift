@@ -85,7 +85,7 @@ extension ObserverMap {
         var lists: [ObserverList] = []
         var table: ObserverTable<Key>?
 
-        /// Releases the lists and the table when no look-up can be reading them any more.
+        /// Releases the lists and the table when no look-up can still be reading them.
         consuming func release() {
             if lists.isEmpty && table == nil { return }
             CallRecord.waitForReaders()

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// A map from each key to the key's observations, which many threads can use at once through read-copy-update.
 ///
-/// The keys are spread over shards, so threads that add or remove observations rarely wait for each other. A post takes no
-/// lock: it looks up the key in a table that may change meanwhile, and takes one reference to the list that it finds. A list or
-/// table that was replaced is released when no look-up can be reading it any more.
+/// The keys are spread over shards, so threads that add or remove observations rarely wait for each other. A post takes no lock: it
+/// looks up the key in a table that may change meanwhile, and takes one reference to the list that it finds. A list or table that
+/// was replaced is released when no look-up can still be reading it.
 ///
 /// With a lock around each look-up, a post to one observer took 2.3 times as long, and posts of different names from several
 /// threads took 2.9 times as long.
@@ -15,9 +15,9 @@ internal import Synchronization
 final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     /// A part of the map, alone on a pair of cache lines, because processors fetch cache lines in pairs.
     ///
-    /// A thread that changes the table, or a list in it, holds the fork lock of the shard's address, so a forked child may add
-    /// and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on cache
-    /// lines of its own.
+    /// A thread that changes the table, or a list in it, holds the fork lock of the shard's address, so a forked child may add and
+    /// remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on separate cache
+    /// lines.
     struct Shard: ~Copyable {
         /// The address of the table, to which the shard has a reference; 0 for none.
         let table = Atomic<UInt>(0)
@@ -53,7 +53,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
 
     /// Ends all observations.
     ///
-    /// The center is being destroyed, so no thread posts to it any more.
+    /// The center is being destroyed, so no thread posts to it.
     deinit {
         for index in 0...lastShard {
             guard let table = unsafe table(at: shards[index].table.exchange(0, ordering: .acquiring)) else {

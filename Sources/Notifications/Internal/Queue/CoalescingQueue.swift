@@ -20,7 +20,7 @@ final class CoalescingQueue {
         @inline(__always) _modify { yield &contents.waiting.value }
     }
 
-    /// True if the loop has ended, so that nothing is enqueued any more.
+    /// True if the loop has ended, so that no notification is enqueued.
     var hasEnded: Bool { asap.hasEnded }
 
     /// Records that the public queue has been destroyed.
@@ -30,7 +30,7 @@ final class CoalescingQueue {
         for line in [asap, idle] { line.queueWasDestroyed() }
     }
 
-    /// Enqueues a notification, or merges it with one that matches.
+    /// Enqueues a notification, or merges it with a matching notification.
     func enqueue(
         _ notification: Notification, on line: PostingLine, _ mask: NotificationQueue.NotificationCoalescing,
         _ survivor: NotificationQueue.Survivor, _ modes: [RunLoop.Mode]
@@ -41,8 +41,8 @@ final class CoalescingQueue {
         switch survivor {
         case .first: return
         case .latest:
-            // The removed notifications are released after the append. An object that is destroyed with them may enqueue a
-            // notification, and that one must come after this one.
+            // The removed notifications are released after the append. An object that is destroyed with them may enqueue another
+            // notification, which must come after this notification.
             let removed = takeAll(matching: notification, mask)
             line.append(notification, modes)
             withExtendedLifetime(removed) {}

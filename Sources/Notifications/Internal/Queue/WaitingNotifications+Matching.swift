@@ -7,8 +7,7 @@ extension WaitingNotifications {
     /// Computing this number looks at all buckets.
     var longestSearch: Int { tables.indices.reduce(0) { max($0, tables[$1]?.longestSearch ?? 0) } }
 
-    /// Returns the ticket of the oldest waiting notification that matches a notification; nil if there is none, or if the mask
-    /// is empty.
+    /// Returns the ticket of the oldest waiting notification that matches; nil if there is none, or if the mask is empty.
     mutating func first(matching notification: Notification, _ mask: Mask) -> Ticket? {
         guard let kind = mask.index else { return nil }
         if tables[kind] == nil { makeTable(kind) }

@@ -2,10 +2,9 @@ internal import RunLoops
 
 /// The notifications that wait in a queue, in the order in which they were enqueued.
 ///
-/// Each notification has a slot, and is in several lists. One is the list of its group, which holds the notifications with the
-/// same style and modes. For each mask that has been used so far, another list holds the notifications that match this one
-/// under the mask. The lists are links between slots, so removing a notification from all of them does not walk through any
-/// list.
+/// Each notification has a slot, and is in several lists. One list is the list of its group, which holds the notifications with the
+/// same style and modes. For each mask that has been used so far, another list holds the notifications that match this one under
+/// the mask. The lists are links between slots, so removing a notification from all of them does not walk through any list.
 ///
 /// This is a value, for use on one thread.
 struct WaitingNotifications {
@@ -59,7 +58,7 @@ struct WaitingNotifications {
     /// The number of notifications that wait.
     private(set) var count = 0
 
-    /// For each mask, a table of the oldest notification in each set of matching ones; nil until the mask is used.
+    /// For each mask, a table of the oldest notification in each set of matching notifications; nil until the mask is used.
     var tables = InlineArray<3, CoalescingTable?>(repeating: nil)
 
     /// The sequence number that the next notification will have.
@@ -140,7 +139,7 @@ struct WaitingNotifications {
         return self[ticket.slot].notification
     }
 
-    /// Replaces a waiting notification with one of the same name and sender.
+    /// Replaces a waiting notification with a notification that has the same name and sender.
     ///
     /// - Returns: The notification that was replaced. The caller must release it last, because it may hold objects of the user
     ///   whose destruction uses the queue.

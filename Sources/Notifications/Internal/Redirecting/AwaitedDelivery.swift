@@ -19,8 +19,9 @@ final class AwaitedDelivery: Sendable {
         observer.deliver(notification, awaitedAs: ObjectIdentifier(self))
     }
 
-    /// Ends the delivery at an address, either because it has arrived or because it is discarded when its last reference is
-    /// released.
+    /// Ends the delivery at an address.
+    ///
+    /// The delivery has arrived, or it is discarded when its last reference is released.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: AwaitedDelivery.self).move()

@@ -3,10 +3,10 @@ internal import RunLoops
 
 /// The notifications that wait for an observer with a capacity; a value that the observer's lock guards.
 ///
-/// The notifications that wait have consecutive numbers. Posters send the loop one delivery for each number. A delivery
-/// delivers all waiting notifications up to its own number, so a poster that has not sent its delivery yet does not hold up
-/// later notifications. When the oldest notification is dropped for a new one, the others move up by one number, and the new
-/// one gets the last number. So the new one needs no delivery of its own, and there are never more waiting notifications than
+/// The notifications that wait have consecutive numbers. Posters send the loop one delivery for each number. A delivery delivers
+/// all waiting notifications up to its own number, so a poster that has not sent its delivery yet does not block later
+/// notifications. When the oldest notification is dropped for a new one, the others move up by one number, and the new notification
+/// gets the last number. So the new notification needs no separate delivery, and there are never more waiting notifications than
 /// the capacity allows.
 ///
 /// For an unlimited observer, only ``awaited`` is used.
@@ -33,7 +33,7 @@ struct BoundedDeliveryQueue {
         case dropOldest(Notification)
         /// Drop the new notification.
         case dropNew
-        /// Do nothing, because a matching notification is waiting, and its delivery stands for this one too.
+        /// Do nothing, because a matching notification is waiting, and is delivered in place of the new one.
         case merged
         /// Wait at the gate, then offer the notification again.
         case wait
@@ -41,7 +41,7 @@ struct BoundedDeliveryQueue {
         case removed
     }
 
-    /// Offers a notification that a poster wants delivered.
+    /// Offers a notification of a poster to the queue.
     ///
     /// - Parameters:
     ///   - notification: The notification.
@@ -104,8 +104,8 @@ struct BoundedDeliveryQueue {
     /// Removes a poster that has stopped waiting.
     ///
     /// - Parameter gate: The gate at which the poster waited.
-    /// - Returns: The gate of the next poster, which gets the room instead, if this poster's gate was opened at the same
-    ///   moment; nil if it was not, or if no other poster waits.
+    /// - Returns: The gate of the next poster, which gets the room instead, if this poster's gate was opened at the same moment;
+    ///   nil if this poster's gate was not opened, or if no other poster waits.
     mutating func leave(_ gate: ThreadGate) -> ThreadGate? {
         guard let index = gates.firstIndex(where: { $0 === gate }) else { return gates.popFirst() }
         gates.remove(at: index)
@@ -131,7 +131,7 @@ struct BoundedDeliveryQueue {
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }
 
-    /// Closes the queue, so that nothing is accepted any more, and deliveries that were sent find nothing to deliver.
+    /// Closes the queue, so that it accepts no notification, and deliveries that were sent find nothing to deliver.
     ///
     /// - Returns: The gates to open, and the notifications that were waiting, for the caller to release.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {

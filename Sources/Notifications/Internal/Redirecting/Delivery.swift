@@ -1,7 +1,7 @@
 /// A notification on its way to an unlimited observer on a loop; a value in the loop's queue.
 ///
-/// It refers to its observer without counting the reference, because the poster and the loop would both write the reference
-/// count for each notification. The observer stays alive until everything that was sent to it has arrived or was discarded
+/// It refers to its observer without counting the reference, because the poster and the loop would both write the reference count
+/// for each notification. The observer stays alive until all deliveries that were sent to it have arrived or were discarded
 /// (``RedirectedObserver/outliveDeliveries()``).
 ///
 /// `@safe`, because the observer stays alive.

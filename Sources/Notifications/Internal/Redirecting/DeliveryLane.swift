@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// A lane to one loop, which all observers share that are called in the same modes.
+/// A lane to one loop, which is shared by all observers that are called in the same modes.
 ///
 /// The lane counts the deliveries that are under way, so that a post on the loop's own thread does not overtake them.
 final class DeliveryLane: Sendable {
@@ -52,7 +52,7 @@ final class DeliveryLane: Sendable {
         if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Runs a block on the loop after everything that was sent earlier has arrived.
+    /// Runs a block on the loop after all deliveries that were sent earlier have arrived.
     ///
     /// - Returns: False if the loop has ended, so that the block will not run.
     @inline(__always)

@@ -1,5 +1,6 @@
-/// A delivery on its way to an observer with a capacity; when it arrives, ``BoundedDeliveryQueue`` decides which notifications
-/// it delivers.
+/// A delivery on its way to an observer with a capacity.
+///
+/// When the delivery arrives, ``BoundedDeliveryQueue`` decides which notifications it delivers.
 struct NumberedDelivery: ~Copyable, Sendable {
     private let observer: RedirectedObserver
     private let number: Int

@@ -16,7 +16,7 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
         if Fork.isChild { return }
         if runLoop.isCurrent { return super.releaseHandler() }
         // Objects that the handler holds may belong to the loop's thread, so they are destroyed there, even if the block is
-        // discarded without having run. If the thread has ended, no thread uses them any more.
+        // discarded without having run. If the thread has ended, no thread uses these objects.
         let release = ReleaseOnLoop(runLoop) { super.releaseHandler() }
         runLoop.perform { release.run() }
     }
@@ -39,7 +39,7 @@ private final class ReleaseOnLoop: Sendable {
 
     /// Calls the body if the block has not run, which happens if the loop has ended or is ending.
     ///
-    /// If the loop is ending, it releases the objects that it keeps to the end on its own thread, as its last act, and the body
+    /// If the loop is ending, it releases the objects that it keeps to the end on its own thread, as its last step, and the body
     /// runs then.
     deinit {
         if hasRun.load(ordering: .acquiring) { return }

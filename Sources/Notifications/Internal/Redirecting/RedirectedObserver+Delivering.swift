@@ -41,8 +41,9 @@ extension RedirectedObserver {
         if isUnderWay { lane.hasArrived() }
     }
 
-    /// Removes and returns the next notification of a numbered delivery, and opens the gate of a poster that waits for its
-    /// room.
+    /// Removes and returns the next notification of a numbered delivery.
+    ///
+    /// This opens the gate of a poster that waits for the room.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {
         guard let next = queue.withLock({ $0.next(upTo: number, capacity) }) else { return nil }
         next.gate?.open()
@@ -56,7 +57,7 @@ extension RedirectedObserver {
         }
         CallRecord.current.withSlot { slot in
             observation.call(notification, in: slot) {
-                // Counted here, because from here on a removal can no longer prevent the call.
+                // The call is counted here, because after this point a removal can no longer prevent it.
                 delivered.store(delivered.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
             }
         }

@@ -10,7 +10,7 @@ extension RedirectedObserver {
         if observation.isRemoved { end() }
     }
 
-    /// Removes the observer, so that no call of the handler starts after this and no poster waits for room any more.
+    /// Removes the observer, so that after this no call of the handler starts and no poster waits for room.
     func remove() {
         // In a forked child nothing waits to be delivered, and a lock that another thread of the parent held stays locked, so
         // no lock is taken.
@@ -33,9 +33,9 @@ extension RedirectedObserver {
         ended?.end()
     }
 
-    /// Keeps this observer alive until everything that was sent to it has arrived or was discarded.
+    /// Keeps this observer alive until all deliveries that were sent to it have arrived or were discarded.
     ///
-    /// Called when the last poster has returned, so that the block that this sends comes after everything that was sent before.
+    /// This is called when the last poster has returned, so that the block that this sends comes after all deliveries.
     func outliveDeliveries() {
         // In a forked child no delivery arrives.
         if Fork.isChild { return }

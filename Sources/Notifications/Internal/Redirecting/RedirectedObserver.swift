@@ -1,12 +1,12 @@
 internal import RunLoops
 internal import Synchronization
 
-/// An observer on a loop, responsible for everything between the post and the call of the handler on the loop's thread.
+/// An observer on a loop, responsible for all steps between the post and the call of the handler on the loop's thread.
 final class RedirectedObserver: DeliveryTarget {
-    /// Separates the properties that posters read from the cache lines of the reference count, which the loop's thread writes
-    /// for each delivery.
+    /// Separates the properties that posters read from the cache lines of the reference count.
     ///
-    /// The object's header and the padding fill two lines, because processors fetch cache lines in pairs.
+    /// The loop's thread writes the reference count for each delivery. The object's header and the padding fill two lines, because
+    /// processors fetch cache lines in pairs.
     private let countPadding = InlineArray<14, UInt64>(repeating: 0)
 
     let redirector: NotificationRedirector
@@ -15,15 +15,16 @@ final class RedirectedObserver: DeliveryTarget {
     /// The observation that is called on the loop's thread, with the user's handler.
     let observation: Observation
 
-    /// The notifications that wait; for an unlimited observer, only those whose posters wait.
+    /// The notifications that wait; for an unlimited observer, only the notifications whose posters wait.
     let queue = Guarded(BoundedDeliveryQueue())
     let dropped = Atomic<Int>(0)
     let undelivered = Atomic<Int>(0)
     /// True once the user has removed the observer; notifications that are discarded after that are not counted.
     let wasRemoved = Atomic<Bool>(false)
 
-    /// The registration that passes notifications to this observer; set to nil when the observer ends, because the registration
-    /// refers back to the observer.
+    /// The registration that passes notifications to this observer.
+    ///
+    /// It is set to nil when the observer ends, because the registration refers back to the observer.
     let registration = Guarded<Registration?>(nil)
 
     /// Separates `delivered` from the cache lines that posters use.
