@@ -31,7 +31,7 @@ public struct Notification: Sendable {
 
     /// The object or, if its identity is not that of the sender, the payload.
     ///
-    /// One slot for both: a notification must not outgrow the room in a parcel, in which it reaches another loop.
+    /// The object and the payload share one slot, because a notification must fit into a parcel, in which it reaches another loop.
     private let content: (any AnyObject & Sendable)?
 
     /// The deliveries that the poster waits for; nil if the poster does not wait.
@@ -84,7 +84,8 @@ public struct Notification: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the event.
-    ///   - sender: The identity of the sender, which the payload keeps alive and is not itself; nil for none.
+    ///   - sender: The identity of the sender, which the payload keeps alive and which is not the payload itself; nil for no
+    ///     sender.
     ///   - payload: The contents.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.

@@ -8,7 +8,7 @@ extension NotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. The center
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one. The center
     ///     does not keep the object alive, but a notification that waits keeps its own object alive. After the object has been
     ///     destroyed, no further notification is accepted for the handler.
     ///   - loop: The loop.
@@ -51,7 +51,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one.
     ///   - center: The center to observe.
     ///   - modes: The modes in which the handler may be called; at least one.
     ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.

@@ -26,7 +26,7 @@ extension NotificationCenter {
     /// - Parameters:
     ///   - observer: The object that observes.
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. The center
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one. The center
     ///     does not keep this object alive, and does not call the handler after this object has been destroyed.
     ///   - handler: Called on the posting thread, with the observer and the notification.
     ///

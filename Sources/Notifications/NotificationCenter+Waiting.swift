@@ -4,14 +4,14 @@ extension NotificationCenter {
     /// Posts a notification, and waits until the observers on other threads have been called too.
     ///
     /// The wait for a delivery ends when the handler has returned, when the notification has been dropped for lack of room or
-    /// merged with another one, or when the observation has been removed before the delivery. The calling thread's own loop
-    /// does not run during the wait; observers on that loop that are called at once need no wait. Even if this method throws,
+    /// merged with another notification, or when the observation has been removed before the delivery. The calling thread's own
+    /// loop does not run during the wait; observers on that loop that are called at once need no wait. Even if this method throws,
     /// the notification has been posted.
     ///
     /// - Parameters:
     ///   - notification: The notification.
-    ///   - deadline: The time at which the wait ends at the latest; nil for no limit. Deliveries that are under way at that
-    ///     time are still completed.
+    ///   - deadline: The latest time at which the wait ends; nil for no deadline. Deliveries that are under way at that time are
+    ///     still completed.
     /// - Throws: ``/RunLoops/PerformError`` if the deadline has passed, if a loop ended before it delivered the notification,
     ///   or if the thread of an observer waits for this thread. The error is ``/RunLoops/PerformError/wouldDeadlock`` if a
     ///   delivery is to be made later on this very thread, when its loop runs.

@@ -120,7 +120,7 @@ public final class NotificationCenter: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. The center
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one. The center
     ///     does not keep the object alive, and does not call the handler after the object has been destroyed.
     ///   - handler: Called on the posting thread.
     /// - Returns: A token. The observation ends when the token is removed or the last reference to it is released. The handler
@@ -153,7 +153,7 @@ public final class NotificationCenter: Sendable {
             let observation = names.add(for: name) {
                 Observation(sequence: $0, object: object, target: target, handler: handler)
             }
-            // Weak, because a token may outlive its center. Destroying the center ends the observation.
+            // The reference is weak, because a token may outlive its center. Destroying the center ends the observation.
             return Registration(observation) { [weak names] in names?.forget(for: name) }
         }
         let observation = everyName.add(for: EveryName()) {

@@ -1,4 +1,4 @@
-/// A notification with a type of its own, instead of a name and a dictionary.
+/// A notification that has its own type instead of a name and a dictionary.
 ///
 /// ```swift
 /// struct PriceChanged: NotificationMessage {
@@ -49,7 +49,7 @@ extension NotificationCenter {
     /// A handler that is registered twice is called twice.
     ///
     /// - Parameters:
-    ///   - subject: The object whose messages to observe; nil for messages with any subject and with none. The center does not
+    ///   - subject: The object whose messages to observe; nil for messages with any subject, or without one. The center does not
     ///     keep the subject alive, and does not call the handler after the subject has been destroyed.
     ///   - type: The type of message to observe.
     ///   - handler: Called on the posting thread.

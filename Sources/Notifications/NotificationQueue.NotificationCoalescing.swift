@@ -33,7 +33,7 @@ extension NotificationQueue {
         ///
         /// All matching notifications that wait are removed.
         case latest
-        /// A notification that the closure makes from the oldest matching one and the new one.
+        /// A notification that the closure makes from the oldest matching notification and the new one.
         ///
         /// The merged notification takes the place of the old one.
         ///

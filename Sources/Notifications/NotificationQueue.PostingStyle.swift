@@ -7,7 +7,7 @@ extension NotificationQueue {
     public enum PostingStyle: UInt, Sendable {
         /// Posts the notification when the loop is about to sleep.
         ///
-        /// A run that is about to end does not post the notification; the next run does.
+        /// A run that is about to end does not post the notification; the next run posts it.
         case whenIdle = 1
         /// Posts the notification in the current pass, after the pass has called its handlers and before the loop sleeps.
         case asap = 2

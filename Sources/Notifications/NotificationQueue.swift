@@ -42,8 +42,8 @@ public final class NotificationQueue: Sendable {
 
     /// Makes another queue for the current loop.
     ///
-    /// Notifications that wait are posted even if the queue itself has been destroyed. After that the loop keeps nothing that
-    /// belonged to the queue.
+    /// Notifications that wait are posted even if the queue itself has been destroyed. After that, the loop keeps no part of the
+    /// queue.
     ///
     /// - Parameter notificationCenter: The center to which the queue posts. The center is kept alive until the queue has been
     ///   destroyed and its last notification has been posted.
@@ -75,8 +75,8 @@ public final class NotificationQueue: Sendable {
     ///
     /// - Parameters:
     ///   - notification: The notification.
-    ///   - postingStyle: The time at which the notification is posted. ``PostingStyle/now`` removes matching notifications from
-    ///     the queue, and then posts this one before the call returns; if the loop is running, but in none of `modes`, the
+    ///   - postingStyle: The time at which the notification is posted. ``PostingStyle/now`` removes matching notifications from the
+    ///     queue, and then posts this notification before the call returns; if the loop is running, but in none of `modes`, the
     ///     notification is not posted at all.
     ///   - coalesceMask: The properties that two notifications must share to match; their styles and modes do not matter. With
     ///     an empty mask no notifications match.
@@ -107,7 +107,7 @@ public final class NotificationQueue: Sendable {
                 self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
             }
         }
-        // Performed in every mode: otherwise calls that one thread makes for different modes would be carried out in a
+        // The call is performed in every mode. Otherwise calls that one thread makes for different modes would be carried out in a
         // different order.
         return runLoop.performInEveryMode {
             self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
@@ -140,7 +140,7 @@ public final class NotificationQueue: Sendable {
     /// Removes matching notifications from the queue without posting them.
     ///
     /// If this is called on another thread, the call is passed to the loop, which may post some of the notifications before it
-    /// carries out the call. The call covers everything that the calling thread has enqueued before it.
+    /// carries out the call. The call covers all notifications that the calling thread has enqueued before it.
     ///
     /// - Parameters:
     ///   - notification: The notification to compare with.

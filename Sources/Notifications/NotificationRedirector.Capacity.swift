@@ -44,8 +44,8 @@ extension NotificationRedirector {
 
         /// Merges notifications that match, so that only the first of them waits.
         ///
-        /// The others are not counted as dropped. A notification that is posted while the handler runs is not merged with the
-        /// one that is being handled.
+        /// The other notifications are not counted as dropped. A notification that is posted while the handler runs is not merged
+        /// with the notification that is being handled.
         ///
         /// - Parameter mask: The properties that two notifications must share to match. With an empty mask no notifications
         ///   match, so all of them wait.

@@ -3,17 +3,17 @@ internal import Synchronization
 
 /// An object that delivers notifications from any posting thread on the thread of one loop.
 ///
-/// Each loop has one redirector for all observers and centers. Their notifications share the loop's single queue, and a loop
-/// that is awake is not woken again. Each observer receives the notifications of one posting thread in the order in which that
-/// thread posted them. A post on the loop's own thread is delivered at once if nothing waits for an observer with the same
-/// modes; otherwise it waits its turn, so that it overtakes no earlier notification.
+/// Each loop has one redirector for all observers and centers. Their notifications share the loop's single queue, and a loop that
+/// is awake is not woken again. Each observer receives the notifications of one posting thread in the order in which that thread
+/// posted them. A post on the loop's own thread is delivered at once if no notification waits for an observer with the same modes;
+/// otherwise it waits its turn, so that it overtakes no earlier notification.
 ///
 /// You rarely use a redirector directly; ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` uses it
 /// for you.
 ///
 /// While the loop does not run, or runs in other modes, notifications wait. An observer alone does not keep a run going, but a
-/// notification that waits for it does. When the thread ends, the notifications that wait are discarded and counted, and their
-/// observers are removed. <doc:ObservingOnLoops> has the details.
+/// waiting notification does. When the thread ends, the notifications that wait are discarded and counted, and their observers are
+/// removed. <doc:ObservingOnLoops> has the details.
 ///
 /// > Thread safety: any thread.
 public final class NotificationRedirector: Sendable {
@@ -43,9 +43,9 @@ public final class NotificationRedirector: Sendable {
 
     /// The number of notifications, for all observers, that were discarded because the loop has ended.
     ///
-    /// The count includes the notifications that were on their way when the loop ended. For an observer that had none on its
-    /// way, it includes the first notification that was posted afterwards: that post removes the observer, so later posts are
-    /// not counted. Keep a reference to the redirector to keep the count.
+    /// The count includes the notifications that were on their way when the loop ended. If no notification was on its way to an
+    /// observer, the count includes the first notification for it that was posted afterwards: that post removes the observer, so
+    /// later posts are not counted. Keep a reference to the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
     /// The lane of the observers that are called in these modes.

@@ -26,8 +26,8 @@ public final class ObservationBag: Sendable {
 
     /// Adds a token to the bag.
     ///
-    /// - Parameter token: The token. If it has other owners too, destroying the bag does not end the observation; emptying the
-    ///   bag does.
+    /// - Parameter token: The token. If the token has other owners, too, destroying the bag does not end the observation, but
+    ///   emptying the bag does.
     ///
     /// > Thread safety: any thread.
     public func add(_ token: ObservationToken) { tokens.withLock { $0.append(token) } }

@@ -4,9 +4,9 @@ internal import Synchronization
 /// An asynchronous sequence of posted notifications or messages, which a task awaits one by one.
 ///
 /// Observing begins with the iteration, that is, when `makeAsyncIterator()` is called or a `for await` loop begins. The posting
-/// thread never waits: elements that arrive while the task is busy are buffered or dropped according to the
-/// ``BufferingPolicy``, and ``Iterator/droppedCount`` counts those that are dropped. The sequence ends when its task is
-/// cancelled or the center is destroyed; elements that are buffered at that moment are still delivered.
+/// thread never waits: elements that arrive while the task is busy are buffered or dropped according to the ``BufferingPolicy``,
+/// and ``Iterator/droppedCount`` counts the dropped elements. The sequence ends when its task is cancelled or the center is
+/// destroyed; elements that are buffered at that moment are still delivered.
 ///
 /// ```swift
 /// var notes = center.notifications(named: .didConnect, bufferingPolicy: .newest(64)).makeAsyncIterator()
@@ -15,7 +15,7 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// > Thread safety: a value; each iteration is an observation of its own.
+/// > Thread safety: a value; each iteration is a separate observation.
 public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// The policy that decides which elements are buffered while the task is busy.
     ///
@@ -123,8 +123,8 @@ extension NotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none. It is not
-    ///     kept alive.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one. The object is
+    ///     not kept alive.
     ///   - bufferingPolicy: The policy that decides which elements are buffered while the task is busy. There is no default,
     ///     because each policy costs either elements or memory.
     /// - Returns: The sequence. It does not keep the center alive.
@@ -146,8 +146,8 @@ extension NotificationCenter {
     /// Returns a sequence of messages of a type to await.
     ///
     /// - Parameters:
-    ///   - subject: The object whose messages to observe; nil for messages with any subject and with none. It is not kept
-    ///     alive.
+    ///   - subject: The object whose messages to observe; nil for messages with any subject, or without one. The subject is not
+    ///     kept alive.
     ///   - type: The type of message to observe.
     ///   - bufferingPolicy: The policy that decides which elements are buffered while the task is busy. There is no default, as
     ///     for ``notifications(named:object:bufferingPolicy:)``.

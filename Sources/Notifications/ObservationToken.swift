@@ -24,9 +24,9 @@ public final class ObservationToken: Sendable {
 
     /// Ends the observation, so that no call of its handler starts after this has returned.
     ///
-    /// This applies on every thread, to posts that are under way, and to notifications that wait for a loop. A call that has
-    /// begun on another thread may still be running; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Calling
-    /// this twice is harmless.
+    /// This applies on every thread, to posts that are under way, and to notifications that wait for a loop. A call that has begun
+    /// on another thread may still be running; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. A second call does
+    /// nothing.
     ///
     /// > Thread safety: any thread, even inside the handler itself.
     public func remove() { registration.remove() }

@@ -1,4 +1,4 @@
-/// The contents of a notification under names of their own, for a module that adds others of the same names in Foundation's types.
+/// The contents of a notification under separate names, for a module that adds members with the usual names in Foundation's types.
 extension Notification {
     /// ``Notification/object`` of this module.
     package var sendableObject: (any AnyObject & Sendable)? { object }

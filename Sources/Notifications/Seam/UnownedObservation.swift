@@ -25,7 +25,7 @@ extension NotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one.
     ///   - handler: Called on the posting thread.
     /// - Returns: The observation.
     package func addUnownedObserver(

@@ -9,8 +9,8 @@
 struct ObservationState: OptionSet, Sendable {
     let rawValue: UInt8
 
-    /// No call starts.
+    /// No new call starts.
     static var removed: ObservationState { ObservationState(rawValue: 1) }
-    /// No call runs, and no thread uses the handler.
+    /// No call is running, and no thread uses the handler.
     static var settled: ObservationState { ObservationState(rawValue: 2) }
 }
