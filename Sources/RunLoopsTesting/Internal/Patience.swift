@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A bounded wait for events from outside of a simulation, for when none of its threads can continue.
 ///
-/// A thread outside of the simulation may still send something, and a task may still run. So the simulation waits for a while
-/// on the system's clock.
+/// A thread outside of the simulation may still send a message, and a task may still run. So the simulation waits for a while on
+/// the system's clock.
 struct Patience {
     private let length: Duration
     private var end: ContinuousClock.Instant?

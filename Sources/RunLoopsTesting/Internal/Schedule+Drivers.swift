@@ -19,7 +19,7 @@ extension Schedule {
             name: name, now: { self.now },
             wait: { deadline, _, isOver in
                 // The turn in which the thread begins to wait counts as work. A later turn that only finds that the wait is not
-                // over does not.
+                // over does not count.
                 var answer = SimulatedThread.Answer.worked
                 while !isOver() && self.now < deadline {
                     thread.giveBack(answer)

@@ -104,7 +104,7 @@ final class Schedule: Sendable {
 
     /// Adds a thread that is about to start.
     ///
-    /// Called on the thread that has the turn.
+    /// This is called on the thread that has the turn.
     func add(_ thread: SimulatedThread) { state.withLock { $0.threads.append(thread) } }
 
     func pass(in mode: RunLoop.Mode) -> RunLoop.RunResult {
@@ -131,7 +131,7 @@ final class Schedule: Sendable {
         }
     }
 
-    /// Gives the turn to other threads, in random order, until one has done something.
+    /// Gives the turn to other threads, in random order, until a thread has done something.
     ///
     /// - Returns: False if all other threads are waiting.
     private func letAnotherRun() -> Bool {

@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// A thread of a simulation other than the body's.
 ///
-/// It runs only while it has the turn.
+/// The thread runs only while it has the turn.
 ///
 /// Through two semaphores, the body's thread gives this thread the turn and gets it back. So only one of the two threads
 /// accesses their shared state at a time.
@@ -33,19 +33,19 @@ final class SimulatedThread: Sendable {
     /// The result of the last turn.
     var answer: Answer { state.withLock { $0.answer } }
 
-    /// The thread's loop, once it has one.
+    /// The thread's loop; nil if it has none.
     var loop: RunLoop? { state.withLock { $0.loop } }
 
     // MARK: - The body's thread
 
-    /// Gives the thread the turn, and waits until the thread gives it back.
+    /// Gives the thread the turn, and waits until the thread gives the turn back.
     ///
     /// - Parameter patience: The time on the system's clock after which the thread is considered stuck.
     /// - Returns: The result of the turn.
     func takeTurn(_ patience: Duration) -> Answer {
         if case .ended = answer { return .ended }
         turn.signal()
-        // A time that does not fit in `Int64` becomes its largest value, which Dispatch treats as for ever.
+        // A time that does not fit in `Int64` becomes its largest value, which Dispatch treats as forever.
         let nanoseconds = patience.attoseconds / 1_000_000_000
         let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
         if answered.wait(timeout: end) != .success {
