@@ -107,10 +107,10 @@ extension MessagePort {
 
     /// Sets the handler that is called when the port has lost its name: other processes no longer find the port.
     ///
-    /// A plain name is lost if its socket or its lock is removed or replaced, or if the directory of the names is removed or
-    /// moved, for example by a program that cleans up directories. Another process may then take the name, so that two ports
-    /// have it. The port keeps its connections, and is otherwise unchanged. As a rule, a program calls ``invalidate()`` and
-    /// takes the name again. An abstract name cannot be lost.
+    /// A plain name is lost if its socket or its lock is removed or replaced, or if the directory of the names is removed or moved,
+    /// for example by a program that cleans up directories. Another process can then take the name, so that two ports have it. The
+    /// port keeps its connections, and is otherwise unchanged. As a rule, a program calls ``invalidate()`` and takes the name
+    /// again. An abstract name cannot be lost.
     ///
     /// The handler is called once. If the name is lost already, the handler is called soon. The kernel reports the loss, so waiting
     /// for the loss causes no wake-ups. Calling this again replaces the handler. When the port leaves its loop, the loop releases

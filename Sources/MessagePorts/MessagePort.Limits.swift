@@ -40,12 +40,12 @@ extension MessagePort {
         ///
         /// Further connections are refused with ``MessagePortError/tooManyConnections``, so that a process that keeps opening
         /// connections does not keep out others. One connection is enough for all threads and tasks of a process. If this is not
-        /// less than ``connections``, one process may have all connections.
+        /// less than ``connections``, one process can have all connections.
         public var connectionsPerProcess = 64
 
         /// The largest number of open connections of all processes of one user, if it is not the port's user.
         ///
-        /// A user may have any number of processes, so only this limit leaves connections for other users. It matters to ports that
+        /// A user can have any number of processes, so only this limit leaves connections for other users. It matters to ports that
         /// admit other users.
         public var connectionsPerUser = 128
 

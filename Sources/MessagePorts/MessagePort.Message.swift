@@ -4,7 +4,7 @@ extension MessagePort {
     /// A message or request that a port has received, or the reply to a request.
     ///
     /// A message has one owner, and owns its bytes and its descriptors. Nothing is copied. Descriptors that you do not take out are
-    /// closed soon after the message is destroyed, on another thread, because closing may block. You can keep a message as long as
+    /// closed soon after the message is destroyed, on another thread, because closing can block. You can keep a message as long as
     /// you like. Its memory has room for the largest message, so a program that keeps many messages should copy their bytes
     /// instead.
     ///
@@ -45,7 +45,7 @@ extension MessagePort {
 
         /// The descriptors that the message carries.
         ///
-        /// Take out the descriptors that are to stay open. Closing a descriptor may take long if its sender has arranged that, for
+        /// Take out the descriptors that are to stay open. Closing a descriptor can take long if its sender has arranged that, for
         /// example with a socket that lingers, or with a file of the sender's own file system.
         public var descriptors: OwnedDescriptors {
             _read { yield packet.descriptors }

@@ -27,7 +27,7 @@ extension MessagePort {
         /// This is true for a requester that no longer waits for this reply: the requester's end of the connection discards the
         /// reply.
         ///
-        /// > Thread safety: any thread. The requester may end at any moment.
+        /// > Thread safety: any thread. The requester can end at any moment.
         public var isValid: Bool { connection?.isEnded == false }
 
         /// Replies, and consumes the right.

@@ -68,12 +68,12 @@ public final class MessagePort: Sendable {
 
     /// False once the port has ended.
     ///
-    /// > Thread safety: any thread. The port may end at any moment.
+    /// > Thread safety: any thread. The port can end at any moment.
     public var isValid: Bool { !core.isClosed }
 
     /// The counts of messages and peers so far, and of those that were refused.
     ///
-    /// > Thread safety: any thread. They may change at any moment.
+    /// > Thread safety: any thread. They can change at any moment.
     public var statistics: Statistics { core.statistics }
 
     /// Ends the port: its name is free, every connection is closed, and every pending request fails.
@@ -113,7 +113,7 @@ extension RunLoop {
     ///
     /// Messages that were sent earlier are delivered too. The loop holds the port until the port is removed from its last mode or
     /// the loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode may have
-    /// another handler. A handler may run the loop, which then delivers the next messages inside the handler.
+    /// another handler. A handler can run the loop, which then delivers the next messages inside the handler.
     ///
     /// - Parameters:
     ///   - port: The port, which is in no other loop. A port that has ended is not added.

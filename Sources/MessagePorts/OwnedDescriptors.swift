@@ -64,7 +64,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
 
     /// Releases all descriptors to the caller, which closes them.
     ///
-    /// - Returns: The numbers of the descriptors, in order. Closing a descriptor may take long if another process has sent it, so
+    /// - Returns: The numbers of the descriptors, in order. Closing a descriptor can take long if another process has sent it, so
     ///   do not close them on a loop.
     public consuming func release() -> [CInt] {
         let released = numbers

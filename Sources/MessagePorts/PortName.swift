@@ -6,7 +6,7 @@
 /// network namespace can connect to it, and can take it if it is free.
 ///
 /// So for an abstract name, the filter of the port is the only protection of a server. The name belongs to no user: another user
-/// may take it before the server does, so a client that relies on the server checks ``RemotePort/peer``. Another user cannot take a
+/// can take it before the server does, so a client that relies on the server checks ``RemotePort/peer``. Another user cannot take a
 /// plain name. ``PortNames/user`` says where plain names are kept.
 ///
 /// A name of either kind belongs to one port at a time, and is free when that port ends: <doc:NamesOfPorts>.

@@ -129,14 +129,14 @@ public final class RemotePort: Sendable {
 
     /// False once the connection is known to have ended.
     ///
-    /// > Thread safety: any thread. The connection may end at any moment.
+    /// > Thread safety: any thread. The connection can end at any moment.
     public var isValid: Bool { !connection.isEnded }
 
     /// The number of replies, or notices that there is no reply, that arrived for requests whose wait had ended.
     ///
     /// These replies were discarded.
     ///
-    /// > Thread safety: any thread. It may change at any moment.
+    /// > Thread safety: any thread. It can change at any moment.
     public var lateReplyCount: Int { connection.lateReplyCount }
 
     /// Ends the connection: pending requests fail with ``MessagePortError/ended``, and later sends throw it, too.

@@ -8,7 +8,7 @@ extension RunLoop {
     /// The loop connects, reads messages and replies, and calls the port's handlers, while it runs in one of the port's modes.
     /// Until then messages wait, in the kernel and at the other end. The loop holds the port until the port is removed from its
     /// last mode, the connection ends, or the loop ends. If the port was added to the mode before, it keeps the handler that it has
-    /// there. Another mode may have another handler. A handler may run the loop, which then delivers the next messages inside the
+    /// there. Another mode can have another handler. A handler can run the loop, which then delivers the next messages inside the
     /// handler.
     ///
     /// ```swift
@@ -153,7 +153,7 @@ extension RemotePort {
     /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks that
     /// wait for replies, and has no handler for messages, so these messages were discarded.
     ///
-    /// > Thread safety: any thread. It may change at any moment.
+    /// > Thread safety: any thread. It can change at any moment.
     public var discardedMessageCount: Int { connection.discardedMessageCount }
 
     private func setHandler<Handler>(

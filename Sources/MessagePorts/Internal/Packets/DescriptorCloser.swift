@@ -66,7 +66,7 @@ enum DescriptorCloser {
     ///   - quota: The quota of the peer that has sent them.
     ///   - wereCounted: True if the quota already counts the descriptors, as untaken.
     static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
-        // In a forked child these threads do not exist, and the lock may be locked forever.
+        // In a forked child these threads do not exist, and the lock can be locked forever.
         if numbers.isEmpty || Fork.isChild { return }
         quota.beginClosing(numbers.count, wereCounted: wereCounted)
         state.withLock { $0.waiting.append(Batch(numbers: numbers, quota: quota)) }

@@ -28,7 +28,7 @@ final class DescriptorQuota: Sendable {
     }
 
     deinit {
-        // A forked child receives nothing, and the lock may be held by a thread that does not exist in the child.
+        // A forked child receives nothing, and the lock can be held by a thread that does not exist in the child.
         if !Fork.isChild { group.leave() }
     }
 

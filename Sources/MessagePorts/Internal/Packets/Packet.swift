@@ -56,7 +56,7 @@ final class Packet: @unchecked Sendable {
 
     /// Releases the descriptors that were not taken.
     ///
-    /// They are closed on another thread, because closing may take time.
+    /// They are closed on another thread, because closing can take time.
     func clear() {
         if !descriptors.isEmpty { descriptors = OwnedDescriptors() }
     }

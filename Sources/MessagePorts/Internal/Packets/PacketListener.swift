@@ -19,7 +19,7 @@ struct PacketListener: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - address: The address.
-    ///   - waiting: The number of connections that may wait to be accepted. The default is the largest number that the system
+    ///   - waiting: The number of connections that can wait to be accepted. The default is the largest number that the system
     ///     allows: waiting connections cost this process nothing.
     ///   - blocksDescriptors: True if the kernel is asked to block descriptors. A test passes false to simulate an older kernel.
     /// - Throws: The kernel's refusal, `EADDRINUSE` if the address is taken.
@@ -141,7 +141,7 @@ extension PacketSocket {
                     address.isAbstract, left)
             }
         }
-        // The end that made the connection may block in the call that reads. All other calls pass flags that keep them from
+        // The end that made the connection can block in the call that reads. All other calls pass flags that keep them from
         // blocking.
         if isPast { _ = try systemCall("fcntl") { runloops_set_blocking(number) } }
         self.init(adopting: socket, mayHoldDescriptors: true)

@@ -15,9 +15,9 @@ struct PacketSocket: ~Copyable, Sendable {
     /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if packets that wait to be read may carry descriptors.
+    /// True if packets that wait to be read can carry descriptors.
     ///
-    /// The other end has chosen these descriptors, so closing the socket may take time.
+    /// The other end has chosen these descriptors, so closing the socket can take time.
     private let mayHoldDescriptors: Atomic<Bool>
 
     /// The quota of the other end, or nil until the other end is known.

@@ -104,7 +104,7 @@ final class LoopReading: Sendable {
         input[keyPath: place] = handler
         // The event may have occurred already.
         input.input.becameReady()
-        // The old handler is released after the change, because its captures may call this function again when they are destroyed.
+        // The old handler is released after the change, because its captures can call this function again when they are destroyed.
         withExtendedLifetime(replaced) {}
     }
 

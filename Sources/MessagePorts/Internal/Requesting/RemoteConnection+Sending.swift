@@ -99,7 +99,7 @@ extension RemoteConnection {
         _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         if let deadline, deadline <= .now { throw .timedOut }
-        // The port itself may use up the resources if it does not read.
+        // The port itself can use up the resources if it does not read.
         let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
         defer { wait?.end() }
         let next = ContinuousClock.now + backoff.begin()

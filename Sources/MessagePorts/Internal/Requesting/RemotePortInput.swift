@@ -63,7 +63,7 @@ final class RemotePortInput: InputServer {
                 callRoom(&served)
             }
         }
-        // A handler may remove the port, change its modes, or run the loop, which serves the port inside the handler.
+        // A handler can remove the port, change its modes, or run the loop, which serves the port inside the handler.
         while input.isServed(in: mode) {
             if connection.wasAdmitted, let handler = connected.take() { call(&served, handler) }
             if !input.isServed(in: mode) { break }
@@ -115,7 +115,7 @@ final class RemotePortInput: InputServer {
         let released = (connected, hasRoom, ended)
         (connected, hasRoom, ended) = (nil, nil, nil)
         reading.hasLeft()
-        // The handlers may hold the last references to the user's objects, so they are released when the change is complete.
+        // The handlers can hold the last references to the user's objects, so they are released when the change is complete.
         withExtendedLifetime(released) {}
     }
 }

@@ -1,6 +1,6 @@
 /// The connections of a port by their numbers, and the places that are reserved for undecided connections.
 ///
-/// The place of a connection is reserved before the filter decides about it, because the filter may run the loop, which accepts
+/// The place of a connection is reserved before the filter decides about it, because the filter can run the loop, which accepts
 /// more connections.
 struct ConnectionTable: Sendable {
     private var connections: [UInt64: PortConnection] = [:]

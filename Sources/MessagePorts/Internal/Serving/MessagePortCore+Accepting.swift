@@ -50,13 +50,13 @@ extension MessagePortCore {
             log("refuses \(credentials): descriptors that it has sent cannot be closed", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
-        // The place is reserved before the filter is asked, because the filter may run the loop, which accepts more connections.
+        // The place is reserved before the filter is asked, because the filter can run the loop, which accepts more connections.
         guard let number = reservePlace(for: credentials) else {
             counters.add { $0.excessConnections += 1 }
             log("refuses \(credentials), which has as many connections as it may have", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
-        // This, too, comes before the filter is asked: the filter may move the port to another loop, whose thread then has the
+        // This, too, comes before the filter is asked: the filter can move the port to another loop, whose thread then has the
         // claim.
         expectGreeting(of: number, now: Moment.now())
         var isWelcome = false

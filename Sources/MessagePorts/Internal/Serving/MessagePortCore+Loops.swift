@@ -56,7 +56,7 @@ extension MessagePortCore {
         guard let input = inputHere(member) else { return }
         let replaced = input[keyPath: place]
         input[keyPath: place] = handler
-        // The old handler is released after the change, because its captures may call this function again when they are destroyed.
+        // The old handler is released after the change, because its captures can call this function again when they are destroyed.
         withExtendedLifetime(replaced) {}
     }
 

@@ -95,7 +95,7 @@ extension MessagePortCore {
         for connection in resent { sendBacklog(of: connection) }
         for token in deadlines.takeDueHeldBack(now: now) { connection(token)?.resumeReading() }
         deadlines.rearm()
-        // The handlers are called last, because a handler may move the port, with its deadlines, to another loop.
+        // The handlers are called last, because a handler can move the port, with its deadlines, to another loop.
         for connection in resent where reportRoom(of: connection, input) { calledHandler = true }
         return calledHandler
     }

@@ -89,7 +89,7 @@ final class MessagePortInput: InputServer {
         let reads = unsafe core.reads
         var rest = reads.reports.count
         var inARow = 1
-        // A handler may remove the port, change its modes, or run the loop, which serves the port inside the handler.
+        // A handler can remove the port, change its modes, or run the loop, which serves the port inside the handler.
         while rest > 0, input.isServed(in: mode), budget.spend(), let report = reads.reports.popFirst() {
             rest -= 1
             reads.lastSender = nil
@@ -144,7 +144,7 @@ final class MessagePortInput: InputServer {
         (peerEnded, peerHasRoom, nameLost) = (nil, nil, nil)
         unwatchName()
         core.hasLeft()
-        // The handlers may hold the last references to the user's objects, so they are released when the change is complete.
+        // The handlers can hold the last references to the user's objects, so they are released when the change is complete.
         withExtendedLifetime(handlers) {}
     }
 }

@@ -125,7 +125,7 @@ final class BackloggedPacket: Sendable {
     let bytes: [UInt8]
     /// Duplicates, which this object owns.
     ///
-    /// The program may have received the descriptors from another process, so closing them may take time.
+    /// The program may have received the descriptors from another process, so closing them can take time.
     let descriptors: [CInt]
 
     /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller may close the originals.
