@@ -153,7 +153,7 @@ public final class NotificationCenter: Sendable {
             let observation = names.add(for: name) {
                 Observation(sequence: $0, object: object, target: target, handler: handler)
             }
-            // The reference is weak, because a token may outlive its center. Destroying the center ends the observation.
+            // The reference is weak, because a token can outlive its center. Destroying the center ends the observation.
             return Registration(observation) { [weak names] in names?.forget(for: name) }
         }
         let observation = everyName.add(for: EveryName()) {

@@ -139,7 +139,7 @@ public final class NotificationQueue: Sendable {
 
     /// Removes matching notifications from the queue without posting them.
     ///
-    /// If this is called on another thread, the call is passed to the loop, which may post some of the notifications before it
+    /// If this is called on another thread, the call is passed to the loop, which can post some of the notifications before it
     /// carries out the call. The call covers all notifications that the calling thread has enqueued before it.
     ///
     /// - Parameters:

@@ -13,7 +13,7 @@ internal import RunLoops
 /// }
 /// ```
 ///
-/// In an optimized build, Swift may destroy a local variable after its last use instead of at the end of its scope. This
+/// In an optimized build, Swift can destroy a local variable after its last use instead of at the end of its scope. This
 /// applies to a bag, a token and an array of tokens alike. If you keep one of them in a local variable, use it at the end of
 /// the scope, for example with `defer { bag.removeAll() }`.
 ///

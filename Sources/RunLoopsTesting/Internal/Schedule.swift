@@ -125,7 +125,7 @@ final class Schedule: Sendable {
                 return state.hasSettled
             }
             if hasSettled { return }
-            // The body's loop has no inputs, but another thread may add one. If the run was stopped instead, that ended one run
+            // The body's loop has no inputs, but another thread can add one. If the run was stopped instead, that ended one run
             // only, so the loop runs again.
             if result == .finished && !letAnotherRun() { return }
         }

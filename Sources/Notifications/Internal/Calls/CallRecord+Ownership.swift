@@ -70,7 +70,7 @@ extension CallRecord {
     private func reset() {
         unsafe storage.pointee.depth = 0
         // This is a `while` loop, because for a range an unoptimized build may have to ask the runtime for types for the first
-        // time, and in a forked child the runtime's locks may be held forever.
+        // time, and in a forked child the runtime's locks can be held forever.
         var index = 0
         while index < CallRecord.capacity {
             unsafe storage.pointee.calls[index].store(0, ordering: .releasing)
@@ -90,7 +90,7 @@ extension CallRecord {
             unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
         }
         var next = ofThisThread
-        // An object that is released below may post, and then takes another record.
+        // An object that is released below can post, and then takes another record.
         runloops_thread_set_calls(nil)
         while let record = next {
             next = unsafe record.storage.pointee.outer

@@ -87,7 +87,7 @@ struct CallRecord {
         return inner.withSlot(body)
     }
 
-    /// Reads a value that other threads may replace at any time.
+    /// Reads a value that other threads can replace at any time.
     ///
     /// Memory that is replaced meanwhile stays valid until the body returns.
     ///

@@ -51,7 +51,7 @@ extension Observation {
             defer { end.waiters = [] }
             return end.waiters
         }
-        // The handler is released after `hasCome` is set, because an object that is destroyed with it may wait for the end.
+        // The handler is released after `hasCome` is set, because an object that is destroyed with it can wait for the end.
         releaseHandler()
         for waiter in waiters { waiter() }
     }
@@ -64,8 +64,8 @@ extension Observation {
             if !end.hasCome { end.waiters.append(waiter) }
             return end.hasCome
         }
-        // In a forked child the thread that would have settled the observation may exist only in the parent, so this thread
-        // settles it.
+        // In a forked child the thread that would have settled the observation may exist only in the parent, so this thread settles
+        // it.
         if hasCome { waiter() } else if isRemoved { settle() }
     }
 

@@ -48,7 +48,7 @@ extension ObserverMap {
 
     /// Changes the table of a key's shard under the shard's lock.
     ///
-    /// Lists and tables that were replaced may hold the last reference to an object of the user, so they are released only
+    /// Lists and tables that were replaced can hold the last reference to an object of the user, so they are released only
     /// after the lock has been unlocked.
     private func change<Result>(
         _ key: Key,

@@ -4,7 +4,7 @@ internal import Synchronization
 /// A map from each key to the key's observations, which many threads can use at once through read-copy-update.
 ///
 /// The keys are spread over shards, so threads that add or remove observations rarely wait for each other. A post takes no lock: it
-/// looks up the key in a table that may change meanwhile, and takes one reference to the list that it finds. A list or table that
+/// looks up the key in a table that can change meanwhile, and takes one reference to the list that it finds. A list or table that
 /// was replaced is released when no look-up can still be reading it.
 ///
 /// With a lock around each look-up, a post to one observer took 2.3 times as long, and posts of different names from several

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A hash table from keys to lists of observations, which posts can read while it changes.
 ///
-/// A bucket is filled once and keeps its key. Its list may be replaced or removed; a list that is removed leaves a mark in the
+/// A bucket is filled once and keeps its key. Its list can be replaced or removed; a list that is removed leaves a mark in the
 /// bucket until the whole table is replaced.
 ///
 /// > Thread safety: call ``list(for:)`` inside ``CallRecord/lookUp(_:)``, and the rest under the shard's lock.

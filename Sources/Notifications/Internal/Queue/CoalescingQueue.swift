@@ -41,7 +41,7 @@ final class CoalescingQueue {
         switch survivor {
         case .first: return
         case .latest:
-            // The removed notifications are released after the append. An object that is destroyed with them may enqueue another
+            // The removed notifications are released after the append. An object that is destroyed with them can enqueue another
             // notification, which must come after this notification.
             let removed = takeAll(matching: notification, mask)
             line.append(notification, modes)
@@ -72,7 +72,7 @@ final class CoalescingQueue {
 
     /// Removes all matching notifications, and returns them.
     ///
-    /// The caller must release them last, because their destruction may use the queue.
+    /// The caller must release them last, because their destruction can use the queue.
     private func takeAll(
         matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing
     ) -> [Notification?] {

@@ -141,7 +141,7 @@ struct WaitingNotifications {
 
     /// Replaces a waiting notification with a notification that has the same name and sender.
     ///
-    /// - Returns: The notification that was replaced. The caller must release it last, because it may hold objects of the user
+    /// - Returns: The notification that was replaced. The caller must release it last, because it can hold objects of the user
     ///   whose destruction uses the queue.
     mutating func replace(_ ticket: Ticket, with notification: Notification) -> Notification? {
         let old = self[ticket.slot].notification

@@ -16,7 +16,7 @@ struct Delivery: ~Copyable, Sendable {
     }
 
     private func arrive() {
-        // This takes a counted reference, because the handler may run the loop, and that run may process the block that the
+        // This takes a counted reference, because the handler can run the loop, and that run can process the block that the
         // observer has sent behind this delivery to stay alive. The reference is taken before `hasArrived`, which tells other
         // threads that the delivery no longer refers to the observer.
         let observer = unsafe observer.takeUnretainedValue()

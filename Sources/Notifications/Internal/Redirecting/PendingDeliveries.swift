@@ -26,7 +26,7 @@ final class PendingDeliveries: Sendable {
 
     /// Counts a delivery that is on its way to a loop.
     func begin(on loop: RunLoop) {
-        // The thread is compared too, because handlers may post the notification again on their own threads.
+        // The thread is compared too, because handlers can post the notification again on their own threads.
         let isPosters = loop.isCurrent && pthread_equal(poster, pthread_self()) != 0
         contents.withLock { contents in
             contents.open[loop.waitTarget, default: 0] += 1

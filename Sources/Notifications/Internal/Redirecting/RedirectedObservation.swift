@@ -15,7 +15,7 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
         // A forked child has no thread on which the handler could be destroyed, so it keeps the handler.
         if Fork.isChild { return }
         if runLoop.isCurrent { return super.releaseHandler() }
-        // Objects that the handler holds may belong to the loop's thread, so they are destroyed there, even if the block is
+        // Objects that the handler holds can belong to the loop's thread, so they are destroyed there, even if the block is
         // discarded without having run. If the thread has ended, no thread uses these objects.
         let release = ReleaseOnLoop(runLoop) { super.releaseHandler() }
         runLoop.perform { release.run() }

@@ -30,7 +30,7 @@ extension RedirectedObserver {
     func deliver(upTo number: Int) {
         var isUnderWay = true
         while let next = next(upTo: number) {
-            // The delivery is counted as arrived just before its last call, not before its first. A handler may run the loop,
+            // The delivery is counted as arrived just before its last call, not before its first. A handler can run the loop,
             // and a post in that run must not overtake the notifications that this delivery has yet to deliver.
             if next.isLast {
                 isUnderWay = false
