@@ -19,9 +19,8 @@ extension RunLoop {
     /// ```
     ///
     /// - Parameters:
-    ///   - port: The port, which was made with
-    ///     ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` and is in no other loop. A port that
-    ///     has ended is added, too: the loop calls its handler for the end.
+    ///   - port: The port, which was made with ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` and
+    ///     is in no other loop. A port that has ended is added, too: the loop calls its handler for the end.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, now and later.
     ///   - handler: Called on the loop's thread with each message, which the handler owns.
     /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the port. The port is unchanged.

@@ -4,11 +4,10 @@ internal import Synchronization
 
 /// An object that delivers posted notifications to their observers.
 ///
-/// A post calls the observers one after the other, on the posting thread, and returns when the last one has returned. Observers
-/// are called in the order in which they were registered, including those that observe every name. An observer that is
-/// registered during a post is not called for that post. An observer that is removed during a post before its turn is not
-/// called either. An observer may post, register and remove; no lock is held while it is called. <doc:Delivery> has the
-/// details.
+/// A post calls the observers one after the other, on the posting thread, and returns when the last one has returned. Observers are
+/// called in the order in which they were registered, including those that observe every name. An observer that is registered
+/// during a post is not called for that post. An observer that is removed during a post before its turn is not called either. An
+/// observer may post, register and remove; no lock is held while it is called. <doc:Delivery> has the details.
 ///
 /// ```swift
 /// let token = NotificationCenter.default.addObserver(forName: .didConnect) { note in log(note) }

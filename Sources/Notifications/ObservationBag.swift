@@ -43,8 +43,7 @@ public final class ObservationBag: Sendable {
 
     /// Ends the observations of all tokens in the bag, empties the bag, and waits until no call of their handlers is running.
     ///
-    /// Awaits ``ObservationToken/removed()`` for each token. No call of any of the handlers starts once the first wait has
-    /// begun.
+    /// Awaits ``ObservationToken/removed()`` for each token. No call of any of the handlers starts once the first wait has begun.
     ///
     /// > Thread safety: any task.
     public func allRemoved() async {

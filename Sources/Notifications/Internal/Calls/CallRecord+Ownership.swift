@@ -34,8 +34,7 @@ extension CallRecord {
 
     private static func takeFree() -> CallRecord? {
         first { record in
-            // The flag is loaded first, because an exchange would take the cache line away from the thread that uses the
-            // record.
+            // The flag is loaded first, because an exchange would take the cache line away from the thread that uses the record.
             unsafe !record.storage.pointee.isTaken.load(ordering: .relaxed)
                 && !record.storage.pointee.isTaken.exchange(true, ordering: .acquiring)
         }

@@ -5,8 +5,7 @@ internal import Synchronization
 ///
 /// The class does not know the type of the notifications or messages that are observed; its callers know the type.
 ///
-/// `@safe` and `@unchecked Sendable`: every stored property is `Sendable` except `handler`, whose comment explains why it is
-/// safe.
+/// `@safe` and `@unchecked Sendable`: every stored property is `Sendable` except `handler`, whose comment explains why it is safe.
 @safe
 class Observation: @unchecked Sendable {
     /// The bits of an ``ObservationState``.
