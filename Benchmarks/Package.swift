@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that what it compares with never reaches users of the libraries.
+// A separate package, so that users of the libraries do not get the dependencies of the benchmarks.
 var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A new compiler's new warning must not stop anyone from measuring, only us from committing it.
+// A warning that a new compiler adds fails the build only in CI.
 if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
 let package = Package(

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// The names of glibc's own allocator, which a program that defines these functions itself can still call. dlsym cannot be used
-// to find them: it allocates.
+// glibc's own allocator. These names remain callable in a program that replaces malloc and its relatives. dlsym cannot be used to
+// find them, because dlsym allocates.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);

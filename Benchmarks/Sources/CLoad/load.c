@@ -11,7 +11,7 @@ enum { batch = 256 };
 
 typedef struct {
     int socket;
-    /// Requests that were not answered yet, and the bytes of the next answer that have arrived.
+    /// The number of unanswered requests, and the number of bytes of the next answer that have arrived.
     int32_t pending, position;
 } client;
 
@@ -51,10 +51,10 @@ static bool ask(client *each, int64_t count) {
     return send(each->socket, requests, (size_t)length, MSG_NOSIGNAL) == length;
 }
 
-/// Receives answers and returns their number; -1 if a byte is wrong, an answer is one too many, or the connection has ended.
+/// Receives answers and returns their number. Returns -1 if a byte is wrong, an answer is unexpected, or the connection has ended.
 static int32_t receive(client *each) {
     static const char answer[] = BENCH_PING_ANSWER;
-    // Room for one more byte than there should be.
+    // Room for one byte more than all expected answers, to detect an unexpected answer.
     char bytes[bench_ping_most_depth * bench_ping_answer_length + 1];
     ssize_t count = recv(each->socket, bytes, sizeof bytes, MSG_DONTWAIT);
     if (count <= 0) return count < 0 && errno == EAGAIN ? 0 : -1;
@@ -71,7 +71,7 @@ static int32_t receive(client *each) {
 
 static inline int64_t least(int64_t one, int64_t other) { return one < other ? one : other; }
 
-/// Runs over the client `first` and every `step`th one after it, `active` in all.
+/// Sends the requests over the client `first` and every `step`th client after it, `active` clients in all.
 static bool run(bench_load *load, int32_t first, int32_t step, int32_t active, int32_t depth, int64_t requests) {
     int64_t unsent = requests, unanswered = requests;
     for (int32_t i = 0; i < active && unsent > 0; i++) {
@@ -107,8 +107,8 @@ bool bench_load_connect(bench_load *load, uint16_t port, int32_t count) {
         load->count++;
         struct epoll_event interest = {.events = EPOLLIN, .data.u32 = (uint32_t)number};
         if (epoll_ctl(load->epoll, EPOLL_CTL_ADD, opened.socket, &interest) != 0) return false;
-        // Connections are accepted in order: an answer to this one means that none waits. The backlog must never be full,
-        // because the kernel then tries again after a second.
+        // The server accepts connections in order, so an answer on this connection means that the backlog is empty. The backlog
+        // must never be full, because the kernel then waits a second before it tries again.
         if ((i % batch == 0 || i == count) && !run(load, number, 1, 1, 1, 1)) return false;
     }
     return true;

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Sockets and bytes, for all servers and the load.
+// Sockets and parsing, for all servers and the load.
 
 static struct sockaddr_in loopback(uint16_t port) {
     return (struct sockaddr_in){
@@ -99,12 +99,12 @@ const void *bench_ping_answers(void) { return answers; }
 // The server on epoll.
 
 typedef struct {
-    /// The place in the current line, and the bytes of answers that were not sent yet.
+    /// The position in the current line, and the number of bytes of answers that are not sent yet.
     int32_t position, unsent;
     bool is_open;
 } peer;
 
-/// The peers by the numbers of their sockets.
+/// The peers, indexed by socket.
 typedef struct {
     int epoll, capacity;
     peer *peers;
@@ -127,9 +127,9 @@ static void add_peer(peer_table *table, int socket) {
     if (!watch(table->epoll, EPOLL_CTL_ADD, socket, EPOLLIN)) abort();
 }
 
-/// Serves a report of the kernel; false if the connection is to be closed.
+/// Handles an epoll event of a peer. Returns false if the connection must be closed.
 ///
-/// While answers are unsent, nothing is received.
+/// While answers are unsent, the server sends them, and receives nothing from the peer.
 static bool serve_peer(peer_table *table, int socket) {
     peer *each = &table->peers[socket];
     bool was_blocked = each->unsent > 0;
@@ -142,7 +142,7 @@ static bool serve_peer(peer_table *table, int socket) {
         if (requests == 0) return true;
         each->unsent = requests * bench_ping_answer_length;
     }
-    // The end of the answers is the same for any number of them.
+    // All answers are equal, so the unsent bytes are always the last bytes of `answers`.
     ssize_t sent = send(
         socket, answers + sizeof answers - (size_t)each->unsent, (size_t)each->unsent, MSG_NOSIGNAL);
     if (sent < 0 && errno != EAGAIN) return false;
@@ -183,7 +183,7 @@ void bench_ping_serve_epoll(int listener, int stop) {
 typedef struct buffered_peer {
     struct bufferevent *event;
     int32_t position;
-    /// The next peer of the server, and the place of the pointer to this one.
+    /// The next peer of the server, and the address of the pointer to this peer.
     struct buffered_peer *next, **place;
 } buffered_peer;
 

@@ -28,7 +28,7 @@ void bench_redis_close(bench_redis *redis) {
     free(redis);
 }
 
-/// Receives the reply to a command. Returns false if it is not an ID of an entry.
+/// Receives the reply to a command. Returns false if the reply is not the ID of an entry.
 static bool receive(bench_redis *redis) {
     redisReply *reply = NULL;
     if (redisGetReply(redis->context, (void **)&reply) != REDIS_OK) return false;
@@ -48,7 +48,7 @@ bool bench_redis_add(bench_redis *redis, int32_t count) {
             if (redisAppendCommandArgv(redis->context, 8, words, lengths) != REDIS_OK) return false;
             sent++;
         }
-        // A reply less is under way then; the next commands go out together when half of them have been answered.
+        // Receives half of the replies before the next commands are appended, so that hiredis sends those commands together.
         for (int32_t half = sent - received > 512 ? 512 : sent - received; half > 0; half--) {
             if (!receive(redis)) return false;
             received++;

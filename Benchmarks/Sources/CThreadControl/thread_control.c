@@ -14,8 +14,8 @@ bool bench_pin(int32_t thread, const int32_t *processors, int32_t count) {
     cpu_set_t set;
     CPU_ZERO(&set);
     for (int32_t i = 0; i < count; i++) CPU_SET(processors[i], &set);
-    // Unlike pthread_setaffinity_np, this takes the kernel's number, and so also works for threads that a library started
-    // without giving out a handle.
+    // Unlike pthread_setaffinity_np, sched_setaffinity takes a thread ID. It also works for threads of a library that gives out no
+    // handle.
     return sched_setaffinity(thread, sizeof set, &set) == 0;
 }
 
@@ -42,8 +42,7 @@ bench_usage bench_usage_now(void) {
 }
 
 int64_t bench_thread_time(int32_t thread) {
-    // The kernel's number of the clock of a thread, as in clock_getres(2). pthread_getcpuclockid takes a handle, which libraries
-    // do not give out.
+    // The ID of a thread's clock, as in clock_getres(2). pthread_getcpuclockid takes a handle, which libraries do not give out.
     clockid_t clock = ((clockid_t)~(uint32_t)thread) * 8 | 6;
     struct timespec time;
     if (clock_gettime(clock, &time) != 0) return -1;

@@ -49,7 +49,7 @@ void bench_http_serve(int listener, int stop) {
                 if (count == 0 || errno != EAGAIN) close(each);
                 continue;
             }
-            // Requests of these clients are small, and come whole, one at a time.
+            // These clients send one small request at a time, and each request arrives whole.
             if (count >= 4 && memcmp(bytes + count - 4, "\r\n\r\n", 4) == 0)
                 send(each, answer, sizeof answer - 1, MSG_NOSIGNAL);
         }
@@ -62,7 +62,7 @@ struct bench_curl {
     CURLM *multi;
     char *url;
     int epoll;
-    /// The milliseconds until libcurl's deadline; -1 for none.
+    /// The time until libcurl's deadline in milliseconds, or -1 without a deadline.
     long alarm;
     int64_t received;
 };
@@ -115,7 +115,7 @@ void bench_curl_destroy(bench_curl *client) {
     free(client);
 }
 
-/// Starts a transfer with a handle of its own, as a client that is asked for one URL after another does.
+/// Starts a transfer with a new handle, like a client that fetches one URL after another.
 static bool start(bench_curl *client) {
     CURL *transfer = curl_easy_init();
     if (!transfer) return false;

@@ -22,7 +22,7 @@ enum { body_length = sizeof body - 1, most_answer = 1024 };
 struct bench_daemon {
     struct MHD_Daemon *daemon;
     uint16_t port;
-    /// The number of the daemon's thread, as soon as it has answered.
+    /// The ID of the daemon's thread, or 0 before the first answer.
     _Atomic int32_t thread;
 };
 
@@ -31,7 +31,7 @@ static enum MHD_Result answer(
     const char *bytes, size_t *count, void **state) {
     (void)path, (void)method, (void)version, (void)bytes, (void)count;
     bench_daemon *daemon = context;
-    // libmicrohttpd asks once when the header is complete, and again when the request is.
+    // libmicrohttpd calls this function when the header is complete, and again when the request is complete.
     if (*state == NULL) {
         *state = daemon;
         return MHD_YES;
@@ -92,7 +92,7 @@ static bool ask(client *each) {
     return send(each->socket, request, sizeof request - 1, MSG_NOSIGNAL) == sizeof request - 1;
 }
 
-/// Receives bytes of an answer. Returns 1 when it is complete, 0 before that, and -1 if a byte of it is wrong.
+/// Receives bytes of an answer. Returns 1 if the answer is complete, 0 if bytes are missing, and -1 if a byte is wrong.
 static int receive(client *each) {
     ssize_t count = recv(each->socket, each->bytes + each->count, most_answer - each->count, MSG_DONTWAIT);
     if (count <= 0) return count < 0 && errno == EAGAIN ? 0 : -1;

@@ -34,7 +34,7 @@ void bench_tls_destroy(bench_tls *settings) {
     free(settings);
 }
 
-/// Connects and shakes hands. Returns NULL for a failure.
+/// Connects and shakes hands. Returns NULL on failure.
 static SSL *open_stream(bench_tls *settings, uint16_t port) {
     int opened = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (opened < 0) return NULL;
@@ -52,7 +52,7 @@ static SSL *open_stream(bench_tls *settings, uint16_t port) {
     return NULL;
 }
 
-/// Receives to the end of the server's stream. Returns the number of bytes.
+/// Receives until the server's stream ends. Returns the number of bytes.
 static int64_t drain(SSL *stream) {
     char bytes[16384];
     int64_t sum = 0;

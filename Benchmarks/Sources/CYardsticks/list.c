@@ -8,7 +8,7 @@ typedef struct node {
     int64_t value;
 } node;
 
-/// The value of the head while the consumer sleeps or is about to, in place of a node.
+/// The value of `head`, in place of a node, while the consumer sleeps or is about to sleep.
 #define ARMED ((uintptr_t)1)
 
 struct bench_list {
@@ -28,7 +28,7 @@ bench_list *bench_list_create(void) {
     return NULL;
 }
 
-/// Takes every node and reverses the chain, so that the oldest comes first; NULL if there is none.
+/// Takes all nodes and returns the chain with the oldest node first, or NULL if there are none.
 static node *take(bench_list *list) {
     uintptr_t newest = atomic_exchange_explicit(&list->head, 0, memory_order_acquire);
     if (newest == ARMED) return NULL;
@@ -67,7 +67,7 @@ void bench_list_run(bench_list *list, bench_receive receive, void *context) {
         node *each = take(list);
         if (!each) {
             if (atomic_load_explicit(&list->stopped, memory_order_acquire)) return;
-            // Arming and pushing store into the same word, so that the second of them sees the first: no wake-up is lost.
+            // Arming and pushing exchange the same word. The later exchange sees the earlier one, so no wake-up is lost.
             uintptr_t empty = 0;
             if (atomic_compare_exchange_strong_explicit(
                     &list->head, &empty, ARMED, memory_order_acq_rel, memory_order_relaxed))

@@ -8,7 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/// Opens an epoll that watches a descriptor; -1 if the kernel refuses.
+/// Opens an epoll that watches a descriptor. Returns -1 if the kernel refuses.
 static int watch(int descriptor, uint32_t events) {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     if (epoll < 0) return -1;
@@ -48,7 +48,7 @@ void bench_parker_close(bench_parker *parker) {
 }
 
 void bench_parker_unpark(const bench_parker *parker) {
-    // Each write is an edge of its own, although the count is never read.
+    // Each write is a new edge, although the count is never read.
     bench_event_write(parker->event);
 }
 

@@ -3,11 +3,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Starts or stops counting. While off, an allocation costs one extra load.
+/// Starts or stops counting. While counting is off, an allocation costs one extra load.
 void bench_allocations_count(bool on);
 
 /// The number of allocations that all threads made while counting was on.
 uint64_t bench_allocations(void);
 
-/// The bytes that all threads have allocated, including the allocator's own bytes around each piece.
+/// The number of bytes in use by the allocations of all threads, including the allocator's overhead for each allocation.
 uint64_t bench_allocated_bytes(void);

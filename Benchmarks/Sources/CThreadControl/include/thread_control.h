@@ -3,35 +3,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The kernel's number of the calling thread.
+/// The kernel's ID of the calling thread.
 int32_t bench_thread(void);
 
-/// Restricts a thread of this process to these processors; false if the kernel refuses.
+/// Restricts a thread of this process to the given processors. Returns false if the kernel refuses.
 bool bench_pin(int32_t thread, const int32_t *processors, int32_t count);
 
-/// Fills in the processors that the calling thread may use, in order, and returns their number.
+/// Stores the numbers of the processors that the calling thread can use, in ascending order, and returns their count.
 int32_t bench_usable_processors(int32_t *processors, int32_t capacity);
 
-/// The processor that the calling thread is on.
+/// The processor that runs the calling thread.
 int32_t bench_processor(void);
 
-/// The resources that all threads of this process have used, including threads that a library started and hides.
+/// The resources that all threads of this process have used, including hidden threads of libraries.
 typedef struct {
-    /// Processor time, user and kernel.
+    /// The processor time, user and kernel.
     double seconds;
-    /// The number of times a thread gave up its processor to wait, and of times it was preempted.
+    /// The number of times that threads gave up their processor to wait, and the number of times that threads were preempted.
     int64_t voluntary_switches, involuntary_switches;
 } bench_usage;
 
 bench_usage bench_usage_now(void);
 
-/// Nanoseconds of processor time, user and kernel, that a thread of this process has used; -1 if there is no such thread.
+/// The processor time in nanoseconds, user and kernel, of a thread of this process, or -1 if the thread does not exist.
 int64_t bench_thread_time(int32_t thread);
 
-/// Nanoseconds on the monotonic clock.
+/// The time on the monotonic clock, in nanoseconds.
 int64_t bench_now(void);
 
-/// Sleeps for a number of nanoseconds, less than a second.
+/// Sleeps for the given number of nanoseconds, which must be less than a second.
 void bench_sleep(int64_t nanoseconds);
 
 /// Tells the processor that this thread is spinning.
