@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// Isolates notifications: synchronous posts, posts from several threads, posts to the loop of another thread, and queues.
+/// Measures notifications: synchronous posts, posts from several threads, posts to the loop of another thread, and queues.
 ///
 /// Subjects take turns in short rounds of one process, and each is compared with Foundation in the same round.
 struct NotificationsFamily: Family {
@@ -13,7 +13,7 @@ struct NotificationsFamily: Family {
     var window = 4096
 
     func validate() throws {
-        // The limit of the throughput family, whose producers are used here, too.
+        // The throughput family, whose producers are used here, has the same limit.
         if window != 0 && window < 1024 { throw ValidationError("--window must be 0 or at least 1024") }
     }
 
@@ -26,7 +26,7 @@ struct NotificationsFamily: Family {
     }
 }
 
-/// Isolates timers: the cost of one while many others wait, and the lateness of one while nothing else is done.
+/// Measures timers: the cost of a timer while many others wait, and the lateness of a timer on an idle machine.
 struct TimersFamily: Family {
     static let name = "timers"
     static let summary = "The cost of a timer among many, and the lateness of timers."
@@ -36,8 +36,7 @@ struct TimersFamily: Family {
     }
 }
 
-/// Isolates fairness: the timer and the descriptor of a loop that is never out of messages, and the timer of a loop that shares
-/// its processors with other processes.
+/// Measures fairness: a loop that always has messages to handle, and a loop that shares its processors with other processes.
 struct FairnessFamily: Family {
     static let name = "fairness"
     static let summary =
@@ -48,8 +47,7 @@ struct FairnessFamily: Family {
     }
 }
 
-/// Isolates the cost of a loop that does nothing, and the growth of costs with the number of loops, or of descriptors, modes
-/// and observers of one loop.
+/// Measures the cost of an idle loop, and the growth of costs with the number of loops, descriptors, modes and observers.
 struct ScaleFamily: Family {
     static let name = "scale"
     static let summary = "The resources of a loop, and the cost of a pass, hop, wait or observer among many."
@@ -63,7 +61,7 @@ struct ScaleFamily: Family {
     }
 }
 
-/// Isolates the costs of ports: sending, receiving with and without a loop, and requests.
+/// Measures the costs of ports: sending, receiving with and without a loop, and requests.
 struct PortsFamily: Family {
     static let name = "ports"
     static let summary = "Requests, and messages to loops, to port sets and between processes."
@@ -74,7 +72,7 @@ struct PortsFamily: Family {
     }
 }
 
-/// Isolates the flight recorder: its cost for each message, and the disturbance of a snapshot.
+/// Measures the flight recorder: its cost for each message, and the disturbance of a snapshot.
 struct RecordingFamily: Family {
     static let name = "recording"
     static let summary = "Messages with and without a flight recorder, and while its events are read."
@@ -85,8 +83,7 @@ struct RecordingFamily: Family {
     }
 }
 
-/// Isolates a server that answers PING over TCP, with our connections and with others, and the cost of connections that do
-/// nothing.
+/// Measures servers that answer PING over TCP, on this package's connections and on others, and idle connections.
 struct NetworkingFamily: Family {
     static let name = "networking"
     static let summary = "The cost of a request to a server, and of idle connections."
@@ -98,7 +95,7 @@ struct NetworkingFamily: Family {
     }
 }
 
-/// Isolates TLS on connections, and the client and the server of HTTP.
+/// Measures TLS on connections, and the HTTP client and server.
 struct WebFamily: Family {
     static let name = "web"
     static let summary =
@@ -110,7 +107,7 @@ struct WebFamily: Family {
     }
 }
 
-/// Isolates notifications between processes, through a hub and through a Redis server.
+/// Measures notifications between processes, through a hub and through a Redis server.
 struct DistributedFamily: Family {
     static let name = "distributed"
     static let summary = "Notifications between processes, through a hub or a Redis server."
@@ -121,7 +118,7 @@ struct DistributedFamily: Family {
     }
 }
 
-/// Isolates hops of tasks: calls of an actor's method that does next to nothing.
+/// Measures hops of tasks: calls of an actor's method that does next to nothing.
 ///
 /// Read "÷ SwiftNIO" and the mallocs of two actors of one executor first. Subjects take turns in short rounds of one process,
 /// and each is compared with SwiftNIO's executor in the same round.
@@ -168,7 +165,7 @@ struct ExecutorsFamily: Family {
         let outcome = waitForTask(preferring: executors.preference(workload.key.path)) {
             () async -> Result<Double, Miscount> in
             if workload.key.path == .pool { await Hops.freeDefaultThreads(processors) }
-            // The first round warms up, and counts the allocations, which takes only one round.
+            // The first round is the warm-up. It also counts the allocations, for which one round is enough.
             if round < 0 { return await Hops.allocations(of: workload) }
             return await Hops.time(of: workload, length: length)
         }

@@ -1,9 +1,9 @@
 internal import CThreadControl
 internal import Histogram
 
-/// Isolates notifications between processes: the time of one, and the rate of many, to one observer and to eight.
+/// Measures notifications between processes: the delay of one post and the rate of many, with one observer and with eight.
 ///
-/// Read the quotients to the relay in C, which only copies packets, first.
+/// Read the ratios to the relay in C first, which only copies packets.
 struct DistributedPosts: Measurement {
     private enum Subject: String, CaseIterable {
         case relay = "a relay in C"
@@ -18,10 +18,10 @@ struct DistributedPosts: Measurement {
     private static let observerCounts = [1, 8]
 
     private var channels: [(key: Key, channel: any PostChannel)] = []
-    /// Nanoseconds from a post to its delivery: the p50 and the p99 of each round.
+    /// The time from a post to its delivery, in nanoseconds: the p50 and the p99 of each round.
     private var medians = RoundFigures<Subject>()
     private var tails = RoundFigures<Subject>()
-    /// Nanoseconds a post, of many.
+    /// The time per post in a series of posts, in nanoseconds.
     private var times = RoundFigures<Key>()
     private(set) var stage = ""
 
@@ -39,7 +39,9 @@ struct DistributedPosts: Measurement {
         }
     }
 
-    /// Opens all channels, whose threads inherit the processors of this one: the hub has one, and all others share the other.
+    /// Opens all channels, whose threads inherit their processors from this thread.
+    ///
+    /// The hub and the relay have one processor, and all other threads share the other.
     private mutating func open(_ machine: Machine) throws {
         let place = PostPlace(
             hub: machine.processors[min(1, machine.processors.count - 1)], others: machine.processors[0])
@@ -54,7 +56,7 @@ struct DistributedPosts: Measurement {
     ) throws {
         var histogram = TimeHistogram()
         for _ in 0..<(session.isQuick ? 200 : 500) {
-            // The acknowledgements of the post before are over then.
+            // Waits until the acknowledgements of the previous post are handled.
             bench_sleep(200_000)
             try channel.post(1)
             histogram.record(UInt64(max(channel.lastDelay, 1)))
@@ -108,7 +110,7 @@ struct DistributedPosts: Measurement {
         return table
     }
 
-    /// The rate of a subject divided by that of the relay.
+    /// The rate of a subject divided by the rate of the relay.
     private func rate(_ subject: Subject, _ observers: Int) -> Spread? {
         times.ratio(
             Key(subject: .relay, observers: observers), to: Key(subject: subject, observers: observers))

@@ -7,7 +7,7 @@ internal import MessagePorts
 internal import RunLoops
 internal import Synchronization
 
-/// The processors of the threads that posts go through.
+/// The processors of the threads that a post passes through.
 struct PostPlace {
     let hub: Int32
     let others: Int32
@@ -15,13 +15,13 @@ struct PostPlace {
 
 /// A poster and its observers.
 protocol PostChannel: AnyObject {
-    /// Posts, and waits until every observer has got every post.
+    /// Posts `count` times, and waits until every observer has received every post.
     func post(_ count: Int) throws
 
-    /// The nanoseconds from the last post to its delivery to the first observer.
+    /// The time from the last post to its delivery to the first observer, in nanoseconds.
     var lastDelay: Int64 { get }
 
-    /// Closes everything, and ends the threads.
+    /// Closes the channel, and ends its threads.
     func end() throws
 }
 
@@ -37,7 +37,7 @@ final class PostObserver: Sendable {
         var strays = 0
     }
 
-    /// Takes a post, and notes it if it is not the next one.
+    /// Records a post, and counts a stray if the post is not the next one.
     func receive(_ number: Int64, _ time: Int64) {
         let now = bench_now()
         let isLast = state.withLock { state in
@@ -51,10 +51,10 @@ final class PostObserver: Sendable {
 
     func miss() { state.withLock { $0.strays += 1 } }
 
-    /// Sets the number of posts to wait for, before the last one is sent.
+    /// Sets the number of posts to wait for, which must happen before the last post is sent.
     func expect(_ count: Int64) { state.withLock { $0.expected = count } }
 
-    /// Waits until the expected posts have come.
+    /// Waits until the expected posts have arrived.
     func wait() throws {
         try isComplete.waitForEnd()
         try Miscount.check(expected: 0, found: state.withLock { $0.strays })
@@ -63,13 +63,13 @@ final class PostObserver: Sendable {
     var delay: Int64 { state.withLock { $0.delay } }
 }
 
-/// Isolates the least that two hops cost: threads that wait in `recv`, and a relay with an epoll.
+/// The lower bound for two hops: threads that wait in `recv`, and a relay with epoll.
 final class RelayChannel: PostChannel {
     private let relay: WorkerThread
     private let threads: [WorkerThread]
     private let observers: [PostObserver]
     private let stopEvent = bench_event_open(false)
-    /// The near end of the poster's connection, and the far ends of all.
+    /// The near end of the poster's connection, and the far ends of all connections.
     private let poster: CInt
     private let farEnds: [CInt]
     private var posted: Int64 = 0
@@ -132,7 +132,7 @@ final class RelayChannel: PostChannel {
     }
 }
 
-/// Isolates our centers: one that posts, and one for each observer, all of which are connected to a hub.
+/// One center that posts, and one center for each observer, all connected to a hub.
 final class HubChannel: PostChannel {
     private let directory: URL
     private let hub: DistributedNotificationHub

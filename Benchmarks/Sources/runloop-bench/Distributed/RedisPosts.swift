@@ -7,16 +7,16 @@ internal import Foundation
     internal import RedisNotifications
 #endif
 
-/// Isolates posts to a Redis server on this machine, without observers.
+/// Measures posts to a Redis server on this machine, without observers.
 ///
-/// Read the quotient to XADD with hiredis alone. Without the trait Redis, or a server, nothing is measured.
+/// Read the ratio to XADD with hiredis alone. Without the trait Redis, or without a server, nothing is measured.
 struct RedisPosts: Measurement {
     private enum Subject: String, CaseIterable {
         case hiredis = "XADD, with hiredis alone"
         case engine = "DistributedNotificationCenter"
     }
 
-    /// Nanoseconds a post.
+    /// The time per post, in nanoseconds.
     private var times = RoundFigures<Subject>()
     private(set) var stage = "redis"
 
@@ -32,7 +32,7 @@ struct RedisPosts: Measurement {
         mutating func measure(round: Int, in session: Session) throws {
             guard let program = Self.program else { return }
             let processors = session.machine.processors
-            // The thread of the center inherits the processor.
+            // The center's thread inherits this processor.
             ThreadNumber.current.pin(to: [processors[0]])
             if server == nil { try open(program, processors[min(1, processors.count - 1)]) }
             let posts = session.isQuick ? 4_000 : 20_000
@@ -55,14 +55,14 @@ struct RedisPosts: Measurement {
             server.number.pin(to: [processor])
             hiredis = bench_redis_connect(server.path)
             if hiredis == nil { throw Miscount(expected: 1, found: 0) }
-            // Posts that are kept for some seconds after they were accepted would limit the rate, and hiredis keeps none.
+            // With a retention of some seconds, the retained posts would limit the rate. hiredis alone retains no posts.
             var options = RedisOptions()
             options.retention = .zero
             center = try DistributedNotificationCenter(
                 .redis(.unix(path: server.path), options: options))
         }
 
-        /// Posts, and waits until the server has accepted every post.
+        /// Posts `count` times, and waits until the server has accepted every post.
         private mutating func post(_ count: Int) throws {
             guard let center else { return }
             let payload = [UInt8](repeating: 0, count: 64)
@@ -125,13 +125,13 @@ struct RedisPosts: Measurement {
 }
 
 #if Redis
-    /// A server of the program's own, on a socket in a directory of its own.
+    /// A server that this program starts, on a socket in a new directory.
     private final class RedisServer {
         private let directory: URL
         private let process = Process()
         let path: String
 
-        /// Starts the server, and returns when it accepts connections.
+        /// Starts the server, and returns when the server accepts connections.
         init(_ program: String) throws {
             directory = FileManager.default.temporaryDirectory.appending(
                 path: "runloop-bench-\(UUID().uuidString)")

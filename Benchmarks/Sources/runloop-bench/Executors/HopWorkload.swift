@@ -12,7 +12,7 @@ enum HopPath: String, CaseIterable {
     /// The unit of the figures.
     var unit: String { self == .start ? "task" : "hop" }
 
-    /// The number of units in one step of a workload: there and back is two hops.
+    /// The number of units in one step of a workload: a hop there and a hop back, or one task.
     var unitsPerStep: Int { self == .start ? 1 : 2 }
 
     /// The subjects that this path is measured with.
@@ -45,12 +45,12 @@ struct HopWorkload: Sendable {
     }
 
     let key: Key
-    /// Makes a number of steps.
+    /// Runs the given number of steps.
     let run: @Sendable (_ steps: Int) async -> Void
     /// Returns the number of visits so far, two for each step.
     let visits: @Sendable () async -> Int
 
-    /// Hops between two actors, or from one actor to tasks of its own.
+    /// Creates a workload that hops between two actors, or from one actor to its own tasks.
     init<Place: HopActor>(_ key: Key, near: Place, far: Place) {
         self.key = key
         switch key.path {
@@ -67,8 +67,9 @@ struct HopWorkload: Sendable {
         }
     }
 
-    /// Hops between an actor and code that is isolated to no actor, which runs on the default executor or on the one that the
-    /// task prefers.
+    /// Hops between nonisolated code and an actor.
+    ///
+    /// The code runs on the default executor, or on the executor that the task prefers.
     @concurrent private static func hop(from own: CallCounter, to far: some HopActor, steps: Int) async {
         for _ in 0..<steps {
             own.increment()
@@ -79,7 +80,7 @@ struct HopWorkload: Sendable {
 
 /// An actor that tasks visit.
 ///
-/// Each visit changes the actor's state, because the compiler removes a hop to an actor if nothing is done there.
+/// Each visit changes the actor's state, because the compiler removes a hop to an actor that does nothing.
 protocol HopActor: Actor {
     /// The number of visits.
     var visits: Int { get set }
@@ -89,9 +90,9 @@ extension HopActor {
     /// Counts a visit.
     func visit() { visits &+= 1 }
 
-    /// Hops to another actor and back this many times.
+    /// Hops to another actor and back, `steps` times.
     ///
-    /// Both actors count.
+    /// Both actors count their visits.
     func hop(to other: Self, steps: Int) async {
         for _ in 0..<steps {
             visits &+= 1
@@ -99,9 +100,9 @@ extension HopActor {
         }
     }
 
-    /// Starts a task of the actor and waits for it, this many times.
+    /// Starts a task of the actor and waits for its end, `count` times.
     ///
-    /// Counts before the task and in it.
+    /// Counts one visit before each task, and one visit in the task.
     func startTasks(_ count: Int) async {
         for _ in 0..<count {
             visits &+= 1
@@ -112,7 +113,7 @@ extension HopActor {
 
 /// An actor on a given executor.
 actor PinnedHopActor: HopActor {
-    /// Kept here, because an unowned reference does not keep the executor alive.
+    /// The executor is stored because the unowned reference does not keep it alive.
     private let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     var visits = 0
@@ -125,7 +126,7 @@ actor PlainHopActor: HopActor {
     var visits = 0
 }
 
-/// The executors that tasks hop to, two of each kind, which last as long as the program.
+/// The executors that tasks hop to: two of each kind, for the lifetime of the program.
 struct HopExecutors {
     private let loops: [RunLoopThread]
     private let parkedLoops: [RunLoopThread]
@@ -155,14 +156,14 @@ struct HopExecutors {
         }
     }
 
-    /// The executor that the tasks of a path prefer; nil for the default executor.
+    /// The executor that the tasks of a path prefer, or nil for the default executor.
     func preference(_ path: HopPath) -> (any TaskExecutor)? {
         path == .preferring ? loops[0].runLoop.taskExecutor : nil
     }
 
     /// Pins the threads for a path.
     ///
-    /// They are not pinned if the default executor takes part, because its threads cannot be pinned.
+    /// No thread is pinned if the default executor takes part, because its threads cannot be pinned.
     func place(for path: HopPath, on machine: Machine) {
         let placement: Placement =
             path == .pool ? .unpinned : machine.processors.count > 1 ? .twoProcessors : .oneProcessor

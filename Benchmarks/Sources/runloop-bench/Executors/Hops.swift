@@ -1,8 +1,8 @@
 internal import CThreadControl
 
-/// The sum of the rounds of all workloads.
+/// The figures of all workloads in all rounds.
 struct Hops {
-    /// Nanoseconds and allocations of a hop or task.
+    /// The nanoseconds and the allocations of a hop or task.
     private var times = RoundFigures<HopWorkload.Key>()
     private var allocations = RoundFigures<HopWorkload.Key>()
 
@@ -10,7 +10,7 @@ struct Hops {
 
     mutating func add(allocations count: Double, of key: HopWorkload.Key) { allocations.add(count, of: key) }
 
-    /// Returns the nanoseconds of a hop or task: the median of chunks, so that interruptions of a few do not show.
+    /// Returns the nanoseconds of a hop or task: the median of chunks, which hides interruptions of a few chunks.
     static func time(of workload: HopWorkload, length: Duration) async -> Result<Double, Miscount> {
         let before = await workload.visits()
         var steps = 0
@@ -24,7 +24,7 @@ struct Hops {
             now = bench_now()
             steps += chunk
             chunks.append(Double(now - start) / Double(chunk * workload.key.path.unitsPerStep))
-            // A chunk is long enough that the cost of the clock, and of the hop to the first actor, does not show.
+            // Grows the chunk until the cost of the clock, and of the hop to the first actor, is negligible.
             if now - start < 100_000 { chunk *= 2 }
         } while now < end
         return await check(workload, steps, since: before).map {
@@ -32,9 +32,10 @@ struct Hops {
         }
     }
 
-    /// Returns the mallocs of a hop or task: those of a long run less those of a short one, whose start and end cost the same.
+    /// Returns the mallocs of a hop or task.
     ///
-    /// Takes the least of several attempts, because other threads may allocate meanwhile.
+    /// The result is the difference between a long and a short run, because both runs start and end at the same cost. Each count is
+    /// the lowest of several attempts, because other threads can allocate during an attempt.
     static func allocations(of workload: HopWorkload) async -> Result<Double, Miscount> {
         let steps = 500
         let attempts = 16
@@ -62,7 +63,7 @@ struct Hops {
         return count.stop()
     }
 
-    /// Allows all processors to the threads of the default executor, which may have been started by a pinned thread.
+    /// Unpins the threads of the default executor, in case a pinned thread has started them.
     static func freeDefaultThreads(_ processors: [Int32]) async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 * processors.count { group.addTask { ThreadNumber.current.pin(to: processors) } }
@@ -99,7 +100,7 @@ struct Hops {
         }
     }
 
-    /// Hops a second as bars, in one chart for each path, with the subjects that take it.
+    /// One bar chart for each path, with the hops a second of its subjects.
     var charts: [Chart] {
         HopPath.allCases.filter { $0 != .start }.map { path in
             .rates(

@@ -1,9 +1,9 @@
 internal import Histogram
 internal import RunLoops
 
-/// Isolates the timer and the descriptor of a loop that is never out of messages, and of the same loop at rest.
+/// Measures the timer and the descriptor of a loop that always has messages to handle, and of the same loop at rest.
 ///
-/// Read "passes without a read" first: it is a count, and 0 on every machine. Then read the additional lateness of the timer.
+/// Read "passes without a read" first, a count that is 0 on every machine. Then read the additional lateness of the timer.
 struct Fairness: Measurement {
     private let thread: RunLoopThread
     private let number: ThreadNumber
@@ -14,7 +14,7 @@ struct Fairness: Measurement {
     private var delays: [LoopCondition: TimeHistogram] = [:]
     private var totals: [Load: Totals] = [:]
 
-    /// Each round under a load is compared with a round at rest right before.
+    /// Each round under a load is compared with the round at rest that precedes it.
     private struct Key: Hashable {
         let load: Load
         let condition: LoopCondition
@@ -51,7 +51,7 @@ struct Fairness: Measurement {
             let machine = clockReader.delays(length: length)
             let watch = try busy.get()
             totals[load, default: Totals()].passesWithoutRead += watch.passesWithoutRead
-            // The first round is the warm-up, but the descriptor must be read there, too.
+            // The first round is the warm-up, but the loop must read the descriptor in this round, too.
             if round < 0 { continue }
             add(watch, to: load)
             add(watch.delays, load, .busy(load))
@@ -69,7 +69,7 @@ struct Fairness: Measurement {
     private mutating func add(_ found: [Int64], _ load: Load, _ condition: LoopCondition) {
         var round = TimeHistogram()
         for delay in found {
-            // A late fire replaces fires that it makes impossible. Those would have been late as well.
+            // A late fire makes the next fires impossible. Their lateness is recorded here, too.
             round.recordCorrectedValue(UInt64(max(1, delay)), expectedInterval: 1_000_000)
         }
         ninetyNinths.add(
@@ -132,7 +132,7 @@ struct Fairness: Measurement {
         let unread = totals.isEmpty ? nil : totals.values.reduce(0) { $0 + $1.passesWithoutRead }
         return Load.allCases.map { load in
             let what = "\(load.rawValue): a 1 ms timer's p99 is later by so many ms"
-            // With one processor, the senders would take it from the loop, and make the timer late themselves.
+            // On one processor, the senders would compete with the loop, and delay the timer themselves.
             if load != .own, let note = machine.twoProcessorsNote {
                 return TargetRow("B-F1", what, .atMost(1), figure: nil, note: note)
             }
@@ -168,11 +168,11 @@ enum Load: String, CaseIterable {
     }
 }
 
-/// The work of the timer's loop meanwhile.
+/// The work of the loop while its timer is measured.
 enum LoopCondition: Hashable {
     /// No other work.
     case rest
-    /// A load that keeps it busy.
+    /// A load that keeps the loop busy.
     case busy(Load)
     /// No loop, but a thread that reads the clock.
     case thread

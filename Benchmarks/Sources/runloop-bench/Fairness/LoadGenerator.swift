@@ -11,9 +11,9 @@ final class LoadGenerator: Sendable {
     private let sent = Atomic<Int>(0)
     private let received = Atomic<Int>(0)
 
-    /// The number of messages under way, enough for many passes.
+    /// The number of messages under way, which is enough for many passes.
     private static let window = 32_768
-    /// The number of blocks that perform themselves again, more than one pass serves.
+    /// The number of blocks that perform themselves again, which is more than one pass serves.
     private static let chains = 512
 
     init(loop: RunLoop) throws {
@@ -43,14 +43,14 @@ final class LoadGenerator: Sendable {
         while count < before + 4 * Self.chains, bench_now() < end { sleepShortly() }
     }
 
-    /// Ends the load, and waits until the loop has received everything.
+    /// Ends the load, and waits until the loop has received every message.
     ///
     /// - Throws: ``Miscount`` if a message was lost or arrived twice.
     func stop(_ load: Load) throws(Miscount) {
         feeds.store(false, ordering: .relaxed)
         if load == .own {
-            // Blocks that are queued run once more, and increase `sent` until then. Two waits, because a block that loaded
-            // `feeds` just before it became false may have queued itself behind the first wait.
+            // Queued blocks run once more, and increase `sent`. The second wait is for a block that loaded `feeds` just before the
+            // store and queued itself behind the first wait.
             for _ in 0..<2 {
                 do { try loop.performAndWait {} } catch { throw Miscount(expected: 1, found: 0) }
             }
@@ -70,7 +70,7 @@ final class LoadGenerator: Sendable {
             }
             sent.add(1, ordering: .relaxed)
             if load == .port {
-                // A message that is refused shows in the final count.
+                // The final count detects a refused message.
                 do { try port.send(0) } catch { return }
             } else {
                 loop.perform { [self] in receive() }
@@ -87,7 +87,7 @@ final class LoadGenerator: Sendable {
 
     /// Receives a message on the loop.
     ///
-    /// This takes about as long as sending one, so the loop never catches up.
+    /// Receiving takes about as long as sending, so the loop never catches up.
     @inline(__always)
     private func receive() {
         for _ in 0..<16 { bench_pause() }

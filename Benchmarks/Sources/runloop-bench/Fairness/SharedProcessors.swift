@@ -2,10 +2,10 @@ internal import CYardsticks
 internal import Dispatch
 internal import RunLoops
 
-/// Isolates the ticks that a loop misses because it shares two processors with eight busy processes: for a loop that sleeps,
-/// and for one that may spin from each tick to the next.
+/// Measures the ticks that a loop misses because it shares two processors with eight busy processes.
 ///
-/// Read "delivered" first: the kernel decides how many ticks a loop that sleeps gets, and a loop that spins should get as many.
+/// One loop sleeps between ticks, and the other is allowed to spin. Read "delivered" first: the kernel decides how many ticks the
+/// sleeping loop gets, and the spinning loop should get as many.
 struct SharedProcessors: Measurement {
     private enum Policy: String, CaseIterable {
         case park = "park"
@@ -16,7 +16,7 @@ struct SharedProcessors: Measurement {
 
     private static let processes = 8
 
-    /// A loop for each policy, because a loop adapts to the machine.
+    /// One loop for each policy, because a loop adapts to the machine.
     private let threads: [Policy: RunLoopThread]
     private let numbers: [Policy: ThreadNumber]
     private var delivered = RoundFigures<Policy>()
@@ -45,7 +45,7 @@ struct SharedProcessors: Measurement {
             stage = way.rawValue
             guard let thread = threads[way] else { continue }
             let watch = try TimerWatch(thread.runLoop, length: length, generator: nil)
-            // The first round is the warm-up: the loop that spins learns that it shares its processors.
+            // In the first round, the warm-up, the spinning loop learns that it shares its processors.
             if round >= 0 { delivered.add(Double(watch.fires) / Double(watch.points), of: way) }
         }
     }
@@ -81,17 +81,17 @@ struct SharedProcessors: Measurement {
 
 /// Observes a timer of one millisecond, and a descriptor that is always ready, in a loop for a while.
 final class TimerWatch: @unchecked Sendable {
-    // Safe because only the loop's thread uses the mutable state, until it signals the end.
+    // Safe because only the loop's thread uses the mutable state until this thread signals `isOver`.
     /// The lateness of each fire, in nanoseconds.
     private(set) var delays: [Int64] = []
-    /// The number of points of the timer's grid after the first fire, and of the fires at these points.
+    /// The number of points of the timer's grid after the first fire, and the number of fires at these points.
     private(set) var points = 0
     var fires: Int { delays.count - 1 }
     /// The number of calls of the descriptor's handler.
     private(set) var reads = 0
-    /// The number of passes without such a call, between the first call and the last.
+    /// The number of passes without a call of the handler, between its first and its last call.
     private(set) var passesWithoutRead = 0
-    /// The number of messages that the loop received between the first and the last fire, and of its passes meanwhile.
+    /// The number of messages that the loop received between the first and the last fire, and the number of its passes.
     private(set) var messages = 0
     private(set) var passes = 0
 
@@ -99,7 +99,7 @@ final class TimerWatch: @unchecked Sendable {
     private var lastPass: Int?
     private let isOver = DispatchSemaphore(value: 0)
 
-    /// Watches a loop and waits for the end.
+    /// Watches a loop, and waits for the end of the observation.
     ///
     /// - Parameters:
     ///   - loop: The loop.
@@ -137,7 +137,7 @@ final class TimerWatch: @unchecked Sendable {
         loop.add(timer, forMode: .default)
     }
 
-    /// A source for a descriptor that is always ready, because nothing reads it.
+    /// Returns a source for a descriptor that is always ready, because nothing reads it.
     private func readSource(in loop: RunLoop) throws -> DescriptorSource {
         let descriptor = bench_event_open(true)
         precondition(descriptor >= 0, "TimerWatch: the kernel refused an eventfd")

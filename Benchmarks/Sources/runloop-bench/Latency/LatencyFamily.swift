@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// Isolates wake-ups: the time from the send on one thread to the handler on the other, with nothing queued.
+/// Measures wake-ups: the time from the send on one thread to the handler on the other, with empty queues.
 ///
 /// Read the ratio to raw of "RunLoops, park, port" on two processors first. Subjects take turns in short rounds of one process,
 /// and each is compared with raw in the same round.

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Histogram
 
-/// The sum of the rounds of one subject at one placement.
+/// The results of one subject at one placement, over all rounds.
 ///
-/// Round trips are recorded, and halved when they are read: one way is half a round trip, for all subjects.
+/// The histograms store round trips. The results are halved, because one way is half a round trip for all subjects.
 struct LatencyResult {
     let subject: PingPongSubject
     /// Every round trip of every round, in nanoseconds.
     private var roundTrips = TimeHistogram()
     /// The round trips of the latest round.
     private var latest = TimeHistogram()
-    /// One figure a round, one way, in nanoseconds.
+    /// The one-way time of each round, in nanoseconds.
     private(set) var medians: [Double] = []
     private(set) var ninetyNinths: [Double] = []
     /// The resources that all rounds used.
@@ -24,8 +24,8 @@ struct LatencyResult {
     ///
     /// - Parameters:
     ///   - samples: The round trips.
-    ///   - gap: The time between two pings. A round trip that takes longer delays later pings, so the histogram adds the times
-    ///     that those would have taken.
+    ///   - gap: The time between two pings. A longer round trip delays later pings, so the histogram adds the times that the
+    ///     delayed pings would have taken.
     ///   - usage: The resources that the round used.
     ///   - spinHits: The number of spins that found work.
     mutating func add(
@@ -48,7 +48,7 @@ struct LatencyResult {
         if let spinHits { self.spinHits = (self.spinHits ?? 0) + spinHits }
     }
 
-    /// The time one way that this percentage of all samples did not exceed, in nanoseconds.
+    /// The given percentile of the one-way times of all samples, in nanoseconds.
     func percentile(_ percentile: Double) -> Double { Double(roundTrips.valueAtPercentile(percentile)) / 2 }
 
     /// The row of the table, with the ratio to the yardstick at the same placement.
@@ -69,7 +69,7 @@ struct LatencyResult {
         return row
     }
 
-    /// The distribution one way, in steps of a twentieth of a decade.
+    /// The distribution of the one-way times, in steps of a twentieth of a decade.
     func distribution() -> Chart.Distribution {
         Chart.Distribution(
             name: subject.rawValue, role: subject.role, median: percentile(50), ninetyNinth: percentile(99),
@@ -77,7 +77,7 @@ struct LatencyResult {
     }
 }
 
-/// The targets and the comparisons that all placements together give.
+/// The targets and the comparisons, computed from the results of all placements.
 struct LatencyTargets {
     /// The results of each placement that was measured.
     let results: [Placement: [PingPongSubject: LatencyResult]]
@@ -116,7 +116,7 @@ struct LatencyTargets {
         }
     }
 
-    /// The quotients of two subjects' figures of the same rounds; `nil` if there are none.
+    /// The ratios of two subjects' figures in the same rounds, or `nil` if there are none.
     private func ratio(
         _ subject: PingPongSubject, _ yardstick: PingPongSubject, _ placement: Placement,
         _ figures: (LatencyResult) -> [Double] = \.medians

@@ -2,7 +2,7 @@ internal import CThreadControl
 internal import Dispatch
 internal import RunLoops
 
-/// Two threads that wake each other in one way.
+/// Two threads that wake each other up by one mechanism.
 protocol PingPong: AnyObject {
     /// The threads of the side that measures.
     var nearThreads: [ThreadNumber] { get }
@@ -12,10 +12,10 @@ protocol PingPong: AnyObject {
     /// Pins the threads of both sides.
     func place(_ placement: Placement, on machine: Machine)
 
-    /// Starts the exchange that the timer was prepared for. The timer reports its end.
+    /// Starts the exchange that the timer was prepared for, whose end the timer reports.
     func start()
 
-    /// The number of spins so far that found work before the loop would have slept; `nil` for a subject that never spins.
+    /// The number of spins so far that found work before the loop would have slept, or `nil` if the subject never spins.
     var spinHits: Int? { get }
 
     /// A note that a reader needs to understand the figures so far.
@@ -32,7 +32,7 @@ extension PingPong {
     var remark: String? { nil }
 }
 
-/// The ways of waking that are compared.
+/// The wake-up mechanisms that are compared.
 enum PingPongSubject: String, CaseIterable {
     case raw = "raw eventfd + epoll (C)"
     case cacheLine = "cache line, both spin"
@@ -44,7 +44,9 @@ enum PingPongSubject: String, CaseIterable {
     case dispatch = "Dispatch async (†)"
     case nio = "SwiftNIO execute"
 
-    /// True if the subject can be measured at a placement: two threads that spin on one processor wait for the scheduler.
+    /// True if the subject can be measured at a placement.
+    ///
+    /// Two threads that spin on one processor would wait for the scheduler.
     func isPossible(in placement: Placement) -> Bool { self != .cacheLine || placement == .twoProcessors }
 
     /// The relation to this package.
@@ -66,7 +68,7 @@ extension PingPongSubject {
         case .port: try RunLoopPingPong(policy: .park, usesPorts: true, timer: timer)
         case .perform: try RunLoopPingPong(policy: .park, usesPorts: false, timer: timer)
         case .spinning:
-            // Longer than any answer of a loop that spins, too, and shorter than the turn of a subject.
+            // Longer than any answer of another spinning loop, and shorter than the turn of a subject.
             try RunLoopPingPong(policy: .spin(for: .microseconds(50)), usesPorts: true, timer: timer)
         case .adaptive: try RunLoopPingPong(policy: .adaptive, usesPorts: true, timer: timer)
         case .foundation: FoundationPingPong(timer: timer)
@@ -80,16 +82,15 @@ extension PingPongSubject {
 ///
 /// This code measures all subjects including raw, so that the cost of measuring is the same for all.
 final class RoundTripTimer: @unchecked Sendable {
-    // Safe because one thread at a time uses the state: the main thread until it starts an exchange, then the thread of the
-    // near side until it signals `isOver`. The start and the signal order their stores.
+    // Safe because one thread at a time uses the state: the main thread until the start of an exchange, then the thread of the near
+    // side until the signal of `isOver`. The start and the signal order the stores of both threads.
     private let state: UnsafeMutablePointer<State>
     private let roundTrips: UnsafeMutablePointer<Int64>
     private let isOver = DispatchSemaphore(value: 0)
 
-    // Behind a pointer, because the exclusivity checks of class properties would show in a round trip between two spinning
-    // loops.
+    // Behind a pointer, because the exclusivity checks of class properties would lengthen a round trip between two spinning loops.
     private struct State {
-        /// The number of recorded round trips; below zero during the warm-up.
+        /// The number of recorded round trips, which is negative during the warm-up.
         var count = 0
         var sent: Int64 = 0
         var end: Int64 = 0
@@ -100,8 +101,7 @@ final class RoundTripTimer: @unchecked Sendable {
 
     private static let capacity = 1 << 16
 
-    /// The number of round trips at the start that are not recorded, because the caches still hold data of the previous
-    /// subject.
+    /// The number of unrecorded round trips at the start, while the caches still hold data of the previous subject.
     private static let warmUp = 32
 
     init() {
@@ -125,7 +125,7 @@ final class RoundTripTimer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - length: The length of the exchange.
-    ///   - gap: The least time between two pings, or zero to send each right after the last answer.
+    ///   - gap: The minimum time between two pings, or zero to send each ping right after the last answer.
     func prepare(length: Duration, gap: Duration) {
         state.pointee = State(count: -Self.warmUp, gap: gap.nanoseconds, length: length.nanoseconds)
     }
@@ -138,7 +138,7 @@ final class RoundTripTimer: @unchecked Sendable {
         state.pointee.end = state.pointee.sent + state.pointee.length
     }
 
-    /// Records an answer, and returns true if another ping is to be sent now.
+    /// Records an answer, and returns true if the caller must send another ping now.
     @inline(__always)
     func answered() -> Bool {
         var now = bench_now()
@@ -149,7 +149,8 @@ final class RoundTripTimer: @unchecked Sendable {
             isOver.signal()
             return false
         }
-        // Spins through the gap. If the thread slept, its processor would go idle, and the figure would include waking it.
+        // Spins through the gap. If the thread slept, its processor would go idle, and the figure would include waking the
+        // processor.
         if state.pointee.gap > 0 {
             let due = state.pointee.sent + state.pointee.gap
             while now < due {
@@ -167,7 +168,7 @@ final class RoundTripTimer: @unchecked Sendable {
         isOver.signal()
     }
 
-    /// Waits for the end, and returns the reason if the exchange has failed.
+    /// Waits for the end of the exchange, and returns the reason if the exchange has failed.
     func wait() -> String? {
         let hasEnded = isOver.wait(timeout: .now() + .seconds(120)) == .success
         return hasEnded ? state.pointee.failure : "no answer within two minutes"

@@ -22,7 +22,7 @@ struct Machine: Codable {
 
     /// Reads the facts about the machine.
     ///
-    /// - Parameter chosen: The processors to use, or none for all that the process may use.
+    /// - Parameter chosen: The processors to use, or an empty array for all processors that the process is allowed to use.
     init(using chosen: [Int32]) {
         processors = chosen.isEmpty ? Self.usableProcessors : chosen
         processorCount = ProcessInfo.processInfo.processorCount
@@ -42,7 +42,7 @@ struct Machine: Codable {
         isOptimised = optimised
     }
 
-    /// The processors that this process may use, in order.
+    /// The processors that this process is allowed to use, in ascending order.
     static var usableProcessors: [Int32] {
         var usable = [Int32](repeating: 0, count: 1024)
         let count = Int(bench_usable_processors(&usable, Int32(usable.count)))
@@ -55,10 +55,10 @@ struct Machine: Codable {
         return "\(count), \(system), kernel \(kernel)"
     }
 
-    /// The note of a row that cannot be measured on one processor; `nil` with several.
+    /// The note of a row that cannot be measured on one processor, or `nil` if there are several processors.
     var twoProcessorsNote: String? { processors.count > 1 ? nil : "needs two CPUs" }
 
-    /// The facts, one a line.
+    /// The facts, one on each line.
     var description: [String] {
         let list = processors.map(String.init).joined(separator: ", ")
         return [
@@ -73,7 +73,7 @@ struct Machine: Codable {
         line(of: path, startingWith: "")
     }
 
-    /// The part after the colon of the first line that starts like this, or the whole line if it has no colon.
+    /// The part after the colon of the first line that starts with `start`, or the whole line if it has no colon.
     private static func line(of path: String, startingWith start: String) -> String? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         let text = String(decoding: data, as: UTF8.self)
@@ -83,16 +83,16 @@ struct Machine: Codable {
     }
 }
 
-/// The processors that the two sides of a measurement may use.
+/// The processors for the two sides of a measurement.
 enum Placement: String, CaseIterable, Codable {
-    /// Each side has a processor of its own: a wake-up crosses processors.
+    /// Each side has its own processor: a wake-up crosses processors.
     case twoProcessors = "two CPUs"
     /// Both sides share a processor: a wake-up is a context switch.
     case oneProcessor = "one CPU"
-    /// The scheduler places both sides. With few processors it moves them often: read the distribution.
+    /// The scheduler places both sides. With few processors, the scheduler moves the threads often: read the distribution.
     case unpinned = "unpinned"
 
-    /// The placements that make sense with the number of processors that may be used.
+    /// The placements that are possible with the processors in use.
     static func possible(on machine: Machine) -> [Placement] {
         machine.processors.count > 1 ? allCases : [.oneProcessor]
     }

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// Subjects that are compared, one of which takes its turn after the other in each round.
+/// A comparison of subjects that take turns in each round.
 protocol Measurement {
     /// The subject that is measured, or that was measured last if the measurement failed.
     var stage: String { get }
 
-    /// Gives each subject its turn, in another order each time.
+    /// Measures each subject once, in a different order in each round.
     ///
     /// - Parameters:
-    ///   - round: The number of the round from zero on, or less than zero for the warm-up.
+    ///   - round: The number of the round, which is zero for the first round, and negative for the warm-up.
     ///   - session: The machine and the length of the measurement.
-    /// - Throws: An error if something was lost or arrived twice.
+    /// - Throws: An error if a message was lost or arrived twice.
     mutating func measure(round: Int, in session: Session) throws
 
     /// Takes the measurements that are made only once, after all rounds.
@@ -40,9 +40,9 @@ extension Measurement {
 }
 
 extension Chapter {
-    /// Takes the measurements of a family, one after the other.
+    /// Runs the measurements of a family, one after the other.
     ///
-    /// A measurement that fails ends with an entry in `failures`; the others go on.
+    /// A measurement that fails ends with an entry in `failures`, and the next measurement starts.
     init(_ name: String, _ measurements: [any Measurement], in session: Session) {
         self.init(name: name)
         var measurements = measurements
@@ -73,7 +73,7 @@ extension Chapter {
 extension Array {
     /// The elements in the order of their turns in a round.
     ///
-    /// Each round begins with another element, so that no subject always follows the same one.
+    /// Each round begins with a different element, so that no subject is always the first.
     func turns(of round: Int) -> [Element] {
         let first = Swift.max(0, round) % Swift.max(1, count)
         return Array(self[first...] + self[..<first])
@@ -83,11 +83,11 @@ extension Array {
 /// The settings that every family of measurements shares.
 struct Session {
     let machine: Machine
-    /// True if rough figures are wanted soon.
+    /// True for a short run with rough figures.
     let isQuick: Bool
     /// The number of rounds.
     ///
-    /// Each round takes all measurements in turn.
+    /// In each round, the subjects of a measurement take turns.
     let rounds: Int
     let progress: Progress
 
@@ -97,7 +97,7 @@ struct Session {
 
 /// Reports the progress of a long measurement on standard error.
 ///
-/// On a terminal this is a single line that changes, else one line for each stage.
+/// On a terminal, the progress is a single line that changes. Otherwise, it is one line for each stage.
 final class Progress {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var stage = ""

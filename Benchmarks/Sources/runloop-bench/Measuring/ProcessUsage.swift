@@ -4,16 +4,15 @@ internal import Foundation
 
 /// The resources that the whole process used during a measurement.
 ///
-/// This includes more than the two threads that are measured, but all other threads sleep meanwhile, and the threads of a pool
-/// cannot be asked on their own.
+/// The threads of a pool cannot be measured separately. All threads other than the two measured threads sleep during a measurement.
 struct ProcessUsage {
-    /// Processor time.
+    /// The processor time, in seconds.
     var seconds = 0.0
-    /// The number of times a thread left its processor, voluntarily or not.
+    /// The number of times that a thread left its processor, voluntarily or not.
     var contextSwitches = 0
-    /// The number of calls of `write` and its variants, as the kernel counts them; `nil` if the kernel does not tell.
+    /// The kernel's count of calls of `write` and its variants, or `nil` if the kernel does not report the count.
     var writes: Int?
-    /// Wall-clock time.
+    /// The wall-clock time, in seconds.
     var elapsed = 0.0
 
     /// Runs `body`, and returns the resources that it used.
@@ -50,7 +49,7 @@ struct ProcessUsage {
     }
 }
 
-/// Counts the allocations of all threads from its creation on.
+/// Counts the allocations of all threads, starting at its creation.
 struct AllocationCount: ~Copyable {
     private let before = bench_allocations()
 
@@ -63,11 +62,11 @@ struct AllocationCount: ~Copyable {
     }
 }
 
-/// The descriptors that this process may open.
+/// The maximum number of descriptors of this process.
 enum DescriptorLimit {
-    /// Raises the limit as far as the system allows without further rights.
+    /// Raises the limit to the highest value that the process is allowed to set.
     ///
-    /// - Returns: The limit.
+    /// - Returns: The new limit.
     static func raise() -> Int {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -77,12 +76,12 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// The number of open descriptors, always with the one that counting them takes.
+    /// The number of open descriptors, including the descriptor that counting opens.
     static var open: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0
     }
 
-    /// True if this many more fit, with some to spare for those that libraries open.
+    /// True if `count` more descriptors fit, with a reserve for descriptors that libraries open.
     static func allows(_ count: Int) -> Bool { open + count + 64 <= raise() }
 
     /// The note of a row for which the limit is too low.

@@ -3,16 +3,16 @@ internal import Histogram
 
 /// The median and the spread of a figure that was taken once in each round.
 struct Spread: Codable {
-    /// Half of the rounds are below.
+    /// Half of the rounds are below this value.
     let median: Double
-    /// A quarter of the rounds are below the first, and a quarter above the second.
+    /// A quarter of the rounds are below `lowerQuartile`, and a quarter are above `upperQuartile`.
     let lowerQuartile, upperQuartile: Double
     /// The lowest and the highest round.
     let least, most: Double
     /// The number of rounds.
     let count: Int
 
-    /// Summarises the rounds; `nil` if there is none.
+    /// Summarises the rounds, or returns `nil` if there are none.
     init?(_ rounds: [Double]) {
         let sorted = rounds.filter(\.isFinite).sorted()
         guard let first = sorted.first, let last = sorted.last else { return nil }
@@ -30,49 +30,48 @@ struct Spread: Codable {
         most = last
     }
 
-    /// Summarises the quotients of two figures of the same round; `nil` if there is none.
+    /// Summarises the ratios of two figures of the same rounds, or returns `nil` if there are none.
     ///
-    /// If something else slows the machine down for a while, it slows down both, and cancels out.
+    /// A disturbance of the machine slows down both figures, and cancels out.
     init?(ratios figures: [Double], to yardstick: [Double]) {
         self.init(zip(figures, yardstick).map { $0 / $1 })
     }
 }
 
-/// One figure in each round for each of several subjects that take turns.
+/// The figures of several subjects that take turns, one for each subject and round.
 struct RoundFigures<Key: Hashable> {
     private var figures: [Key: [Double]] = [:]
 
-    /// Adds the figure of the next round; called once a round for each key.
+    /// Adds the figure of the next round, which must happen once in each round for each key.
     mutating func add(_ figure: Double, of key: Key) { figures[key, default: []].append(figure) }
 
-    /// The figure of the latest round; `nil` if there is none.
+    /// The figure of the latest round, or `nil` if there is none.
     func latest(_ key: Key) -> Double? { figures[key]?.last }
 
     /// The figures of one key, in the order of the rounds.
     func rounds(_ key: Key) -> [Double] { figures[key] ?? [] }
 
-    /// The rounds of one key; `nil` if there is none.
+    /// The spread of one key's rounds, or `nil` if there are none.
     func spread(_ key: Key) -> Spread? { Spread(figures[key] ?? []) }
 
-    /// The rounds of one key, each converted by `value`; `nil` if there is none.
+    /// The spread of one key's rounds, each converted by `value`, or `nil` if there are none.
     func spread(_ key: Key, of value: (Double) -> Double) -> Spread? {
         Spread((figures[key] ?? []).map(value))
     }
 
-    /// The quotients of the figures of two keys in the same rounds; `nil` if there is none.
+    /// The ratios of the figures of two keys in the same rounds, or `nil` if there are none.
     func ratio(_ key: Key, to yardstick: Key) -> Spread? {
         Spread(ratios: figures[key] ?? [], to: figures[yardstick] ?? [])
     }
 
-    /// The figures of one key less those of another in the same rounds, each difference converted by `value`; `nil` if there is
-    /// none.
+    /// The differences of the figures of two keys in the same rounds, each converted by `value`, or `nil` if there are none.
     func difference(_ key: Key, less other: Key, of value: (Double) -> Double = { $0 }) -> Spread? {
         Spread(zip(figures[key] ?? [], figures[other] ?? []).map { value($0 - $1) })
     }
 }
 
 extension Table.Row {
-    /// Adds the median and the range of half of the rounds as `key`, `keyLow` and `keyHigh`.
+    /// Adds the median as `key`, and the quartiles as `keyLow` and `keyHigh`.
     mutating func add(_ spread: Spread?, as key: String) {
         guard let spread else { return }
         figures[key] = spread.median
@@ -81,11 +80,11 @@ extension Table.Row {
     }
 }
 
-/// The cost of something at each of several sizes, in nanoseconds: one figure a round for each size.
+/// The cost of an operation at several sizes, in nanoseconds: one figure for each size and round.
 struct SizeFigures {
-    /// The sizes, smallest first; the others are compared with the smallest.
+    /// The sizes in ascending order, each of which is compared with the first.
     let sizes: [Int]
-    /// The things that a size counts.
+    /// The name of the things that a size counts, in the plural.
     let thing: String
     private var times = RoundFigures<Int>()
 
@@ -96,7 +95,7 @@ struct SizeFigures {
 
     mutating func add(_ time: Double, of size: Int) { times.add(time, of: size) }
 
-    /// The quotients of the figures of one size and of the smallest.
+    /// The ratios of the figures of one size to the figures of the smallest size.
     func ratio(of size: Int) -> Spread? { times.ratio(size, to: sizes[0]) }
 
     /// A table with a row for each size.
@@ -116,7 +115,7 @@ struct SizeFigures {
         return table
     }
 
-    /// The costs as one line.
+    /// Returns a chart with the costs as one line.
     ///
     /// - Parameters:
     ///   - title: The title.

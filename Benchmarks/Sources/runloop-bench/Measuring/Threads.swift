@@ -4,28 +4,28 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// The kernel's number of a thread of this process, or of a process.
+/// The kernel's number for a thread of this process, or for a process.
 typealias ThreadNumber = Int32
 
 extension ThreadNumber {
     /// The number of the calling thread.
     static var current: ThreadNumber { bench_thread() }
 
-    /// Restricts this thread, and the threads that it starts later, to these processors.
+    /// Restricts this thread, and the threads that it starts later, to the given processors.
     func pin(to processors: [Int32]) {
-        // The kernel refuses if the thread has ended since it was seen, as threads of a pool do. Then there is nothing to pin.
+        // The kernel refuses if the thread has already ended, as threads of a pool do. Then there is nothing to pin.
         _ = bench_pin(self, processors, Int32(processors.count))
     }
 }
 
 extension RunLoopThread {
-    /// Sets the wait policy of the loop, if one is given, and runs `body` on its thread.
+    /// Sets the wait policy of the loop, if one is given, and runs `body` on the loop's thread.
     ///
     /// - Parameters:
     ///   - policy: The wait policy; `nil` leaves the default.
     ///   - body: Adds the inputs of the loop.
     /// - Returns: The number of the thread, for pinning.
-    /// - Throws: The error of `body`, or of a loop that has ended.
+    /// - Throws: The error of `body`, or an error if the loop has ended.
     func prepare(
         _ policy: RunLoop.WaitPolicy? = nil, _ body: @escaping @Sendable () throws -> Void = {}
     ) throws -> ThreadNumber {
@@ -39,8 +39,8 @@ extension RunLoopThread {
 
 /// A plain thread that runs one job after another.
 ///
-/// It is kept between rounds, so that no round pays for starting a thread, or for the set-up that libraries make for each new
-/// thread. It lasts as long as the program, unless it is ended.
+/// The thread is kept between rounds, so that no round includes the start of a thread, or the set-up that libraries do for each new
+/// thread. It lasts as long as the program, or until ``end()``.
 final class WorkerThread: Sendable {
     private let jobs = Mutex<[@Sendable () -> Void]>([])
     private let queued = DispatchSemaphore(value: 0)
@@ -69,13 +69,13 @@ final class WorkerThread: Sendable {
         pthread_join(handle.withLock { $0 }, nil)
     }
 
-    /// Begins a job on the thread, once the jobs before it have ended.
+    /// Queues a job, which runs after the jobs before it.
     func run(_ job: @escaping @Sendable () -> Void) {
         jobs.withLock { $0.append(job) }
         queued.signal()
     }
 
-    /// Waits until one more job has ended than were waited for before.
+    /// Waits for the end of the first job that no earlier call has waited for.
     func wait() { finished.wait() }
 
     /// Runs a job on the thread, and waits for its end.
@@ -103,19 +103,19 @@ final class StartingGate: Sendable {
     private let ready = Atomic<Int>(0)
     private let moment = Atomic<Int64>(0)
 
-    /// The moment of the start, in nanoseconds on the monotonic clock; zero before.
+    /// The moment of the start, in nanoseconds on the monotonic clock, or zero before the start.
     var time: Int64 { moment.load(ordering: .acquiring) }
 
-    /// Waits for the start, and returns its moment.
+    /// Waits for the start, and returns the moment of the start.
     ///
-    /// Each of the threads calls this.
+    /// Each thread calls this function.
     func wait() -> Int64 {
         ready.add(1, ordering: .acquiringAndReleasing)
         while time == 0 { sched_yield() }
         return time
     }
 
-    /// Starts the threads as soon as this many wait.
+    /// Starts the threads as soon as `threads` of them wait.
     func open(threads: Int) {
         while ready.load(ordering: .acquiring) < threads { sched_yield() }
         moment.store(bench_now(), ordering: .releasing)
@@ -125,7 +125,7 @@ final class StartingGate: Sendable {
 extension DispatchSemaphore {
     /// Waits for the end of a measurement, for at most two minutes.
     ///
-    /// - Throws: ``Miscount`` if the measurement has not ended by then. Its threads may still use its state.
+    /// - Throws: ``Miscount`` if the measurement has not ended by then. Its threads can still be using its state.
     func waitForEnd() throws(Miscount) {
         if wait(timeout: .now() + .seconds(120)) != .success { throw Miscount(expected: 1, found: 0) }
     }

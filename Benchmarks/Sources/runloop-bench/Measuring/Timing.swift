@@ -1,7 +1,7 @@
 internal import CThreadControl
 internal import Synchronization
 
-/// Repeats a step until it has been done `count` times or three milliseconds have passed.
+/// Repeats a step until `count` repetitions are done or three milliseconds have passed.
 ///
 /// - Parameters:
 ///   - count: The number of repetitions.
@@ -25,7 +25,7 @@ func timeEach(of count: Int, inBatchesOf batch: Int, _ step: () -> Void) -> Doub
 ///
 /// - Parameters:
 ///   - thread: Runs a job on the thread, and waits for its end.
-///   - body: Measures.
+///   - body: The measurement.
 /// - Returns: The result of `body`.
 /// - Throws: The error of `body`.
 func measure(
@@ -46,7 +46,7 @@ func measure(
 /// Runs asynchronous code in a task, and blocks the calling thread until its end.
 ///
 /// - Parameters:
-///   - executor: The executor that the task prefers; nil for the default executor.
+///   - executor: The executor that the task prefers, or nil for the default executor.
 ///   - body: The code.
 /// - Returns: The result of `body`.
 func waitForTask<Result: Sendable>(
@@ -71,17 +71,17 @@ private final class Box<Result>: @unchecked Sendable {
     var result: Result?
 }
 
-/// The numbers below a limit in an order that is as good as random, with each number once.
+/// The numbers below a limit in a pseudo-random order, with each number once.
 struct ScatteredIndices {
     private let count: Int
     private let distance: Int
     private var position = 0
 
-    /// Begins the order.
+    /// Creates the order.
     ///
     /// - Parameters:
-    ///   - count: The count of numbers; not a multiple of 61,813.
-    ///   - range: The limit of the numbers, which are spread evenly below it.
+    ///   - count: The count of numbers, which must not be a multiple of 61,813.
+    ///   - range: The limit below which the numbers are spread evenly.
     init(count: Int, in range: Int) {
         self.count = count
         distance = range / count
@@ -90,15 +90,15 @@ struct ScatteredIndices {
     /// The next number.
     @inline(__always)
     mutating func next() -> Int {
-        // A prime that does not divide the count, so that each number comes up once before any comes up again.
+        // A prime that does not divide `count`, so that each number occurs once before any number is repeated.
         position = (position + 61_813) % count
         return position * distance
     }
 }
 
-/// Counts calls, on cache lines of its own.
+/// Counts calls, on its own cache lines.
 final class CallCounter: @unchecked Sendable {
-    // Safe because only one thread at a time counts, and the thread that reads the count is the same or has waited for it.
+    // Safe because one thread at a time counts. The thread that reads the count is the same thread, or has waited for that thread.
     private let state: UnsafeMutablePointer<Int>
 
     init() {
@@ -119,18 +119,18 @@ final class CallCounter: @unchecked Sendable {
     func add(_ number: Int) { state.pointee &+= number }
 }
 
-/// A count that is not as it must be, for example because a message was lost or arrived twice.
+/// A count that differs from the expected count, for example because a message was lost or arrived twice.
 struct Miscount: Error {
     let expected: Int
     let found: Int
 
-    /// Throws unless the two are equal.
+    /// Throws unless both counts are equal.
     static func check(expected: Int, found: Int) throws(Miscount) {
         if found != expected { throw Miscount(expected: expected, found: found) }
     }
 }
 
 extension Duration {
-    /// Whole nanoseconds.
+    /// The duration in whole nanoseconds.
     var nanoseconds: Int64 { Int64(self / .nanoseconds(1)) }
 }
