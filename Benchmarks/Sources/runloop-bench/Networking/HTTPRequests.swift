@@ -7,9 +7,9 @@ internal import Glibc
 internal import HTTPClients
 internal import RunLoops
 
-/// Isolates the processor time that the thread of a client spends on a request over HTTP/1.1, of which 32 are under way.
+/// Measures the processor time that an HTTP/1.1 client's thread spends on a request, with 32 requests under way.
 ///
-/// Read the quotients to libcurl's own interface, with epoll in C, first. The server is in C, on another thread.
+/// Read the ratios to libcurl's own interface, with epoll in C, first. The server is in C, on another thread.
 struct HTTPRequests: Measurement {
     private enum Peer: CaseIterable {
         case curl, handlers, tasks
@@ -103,7 +103,7 @@ struct HTTPRequests: Measurement {
     }
 }
 
-/// The server of the clients.
+/// The server that the clients call.
 private final class HTTPBenchServer {
     private let thread = WorkerThread()
     private let listener: CInt
@@ -128,9 +128,9 @@ private final class HTTPBenchServer {
     }
 }
 
-/// Isolates libcurl.
+/// A client in C with libcurl's own interface.
 private final class CurlClient: @unchecked Sendable {
-    // Safe because only the thread uses the client, and the caller waits for it.
+    // Safe because only the thread uses `client`, and the caller waits for the thread.
     private let client: OpaquePointer
     private let thread = WorkerThread()
 
@@ -155,14 +155,14 @@ private final class CurlClient: @unchecked Sendable {
     }
 }
 
-/// Isolates our client, on a thread of its own.
+/// A client of this package, on its own thread.
 private final class LoopClient {
     private let thread: RunLoopThread
     private let fetcher: Fetcher
     private let parallel: Int
     let number: ThreadNumber
 
-    /// The client, and what it does, on its loop.
+    /// The client and its requests, on the loop.
     private actor Fetcher {
         private let loop: RunLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -185,7 +185,7 @@ private final class LoopClient {
 
         func close() { client?.invalidate() }
 
-        /// Makes requests with handlers, and signals with their number of bytes when they have ended.
+        /// Makes requests with handlers, and calls `done` with the sum of received bytes after the last request.
         func begin(_ parallel: Int, _ requests: Int, _ done: @escaping @Sendable (Int) -> Void) {
             unstarted = requests
             unended = requests
@@ -230,7 +230,7 @@ private final class LoopClient {
         }
     }
 
-    /// Waits for the end of a task, whose result is a number of bytes.
+    /// Runs `body` in a task, and waits for its result, a number of bytes.
     @discardableResult
     private func wait(_ body: @escaping @Sendable () async throws -> Int) throws -> Int {
         let counter = CallCounter()

@@ -8,10 +8,10 @@ internal import NIOPosix
 internal import RunLoops
 internal import Streams
 
-/// Isolates the processor time that the thread of a server spends on a request over HTTP/1.1, on 64 connections.
+/// Measures the processor time that an HTTP/1.1 server's thread spends on a request, with 64 connections.
 ///
-/// Read the quotients to libmicrohttpd's own thread and to SwiftNIO first. The load comes from C on another thread, and its time
-/// does not count.
+/// Read the ratios to libmicrohttpd's own thread and to SwiftNIO first. The load comes from C on another thread, whose time does
+/// not count.
 struct HTTPServing: Measurement {
     private enum Peer: CaseIterable {
         case daemon, server, nio
@@ -51,7 +51,7 @@ struct HTTPServing: Measurement {
             thread.number.pin(to: [processors[min(1, processors.count - 1)]])
             let visitors = try Visitors(server.port, Self.connections, on: thread)
             defer { visitors.leave() }
-            // Each connection has answered once before, and the thread of the daemon is known then.
+            // Warms up each connection. Afterwards the number of libmicrohttpd's thread is known.
             try visitors.ask(Self.connections)
             server.number.pin(to: [processors[0]])
             let before = bench_thread_time(server.number)
@@ -108,9 +108,9 @@ struct HTTPServing: Measurement {
     }
 }
 
-/// The clients of a server, on a thread.
+/// The clients of a server, on one thread.
 private final class Visitors: @unchecked Sendable {
-    // Safe because only the thread uses the clients, and the caller waits for it.
+    // Safe because only the thread uses `visitors`, and the caller waits for the thread.
     private let visitors: OpaquePointer
     private let thread: WorkerThread
 
@@ -133,15 +133,15 @@ private final class Visitors: @unchecked Sendable {
     func leave() { bench_visitors_leave(visitors) }
 }
 
-/// A server that greets, on a thread of its own.
+/// A server on its own thread that answers with a greeting.
 private protocol HelloServer: AnyObject {
-    /// The number of its thread, for pinning, as soon as it has answered.
+    /// The number of the server's thread, for pinning, which is valid after the first answer.
     var number: ThreadNumber { get }
     var port: UInt16 { get }
     func stop() throws
 }
 
-/// Isolates libmicrohttpd.
+/// A server on libmicrohttpd.
 private final class DaemonHelloServer: HelloServer {
     private let daemon: OpaquePointer
 
@@ -156,7 +156,7 @@ private final class DaemonHelloServer: HelloServer {
     func stop() { bench_daemon_stop(daemon) }
 }
 
-/// Isolates our server.
+/// A server on `HTTPServer` of this package.
 private final class LoopHelloServer: HelloServer {
     private let thread: RunLoopThread
     let number: ThreadNumber
@@ -166,7 +166,7 @@ private final class LoopHelloServer: HelloServer {
         thread = try RunLoopThread(name: "http server")
         number = try thread.prepare()
         port = try thread.runLoop.performAndWait {
-            // The loop holds the server.
+            // The loop keeps the server alive.
             let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0), loop: .current) { exchange in
                 exchange.respond(HTTPServer.Response("Hello, world!"))
             }
@@ -180,7 +180,7 @@ private final class LoopHelloServer: HelloServer {
     }
 }
 
-/// Isolates SwiftNIO, with the handlers for HTTP that come with it.
+/// A server on SwiftNIO with its own HTTP handlers.
 private final class NIOHelloServer: HelloServer {
     private let loop = NIOLoop()
     private let channel: any Channel
@@ -202,7 +202,7 @@ private final class NIOHelloServer: HelloServer {
     var number: ThreadNumber { loop.number }
     var port: UInt16 { UInt16(channel.localAddress?.port ?? 0) }
 
-    /// The connections are closed by their clients, and the thread lives as long as the program.
+    /// Stops listening; the clients close their connections, and the thread lasts as long as the program.
     func stop() throws { try channel.close().wait() }
 }
 

@@ -5,13 +5,13 @@ internal import Glibc
 internal import RunLoops
 internal import Streams
 
-/// A server that answers PING over TCP, on a thread of its own.
+/// A server on its own thread that answers PING over TCP.
 protocol PingServer: AnyObject {
-    /// The number of its thread, for pinning.
+    /// The number of the server's thread, for pinning.
     var number: ThreadNumber { get }
-    /// The port that it listens at, on the loopback interface.
+    /// The port of the loopback interface on which the server listens.
     var port: UInt16 { get }
-    /// Closes everything, and ends the thread.
+    /// Closes all sockets, and ends the thread.
     func stop() throws
 }
 
@@ -42,9 +42,9 @@ enum PingPeer: String, CaseIterable, ExpressibleByArgument {
 
     /// Starts the server.
     ///
-    /// - Parameter port: The port to listen at; 0 for any free one.
+    /// - Parameter port: The port to listen on, or 0 for any free port.
     /// - Returns: The server.
-    /// - Throws: The refusal of the system.
+    /// - Throws: The error of the system.
     func start(port: UInt16 = 0) throws -> any PingServer {
         switch self {
         case .epoll: try CPingServer(port, bench_ping_serve_epoll)
@@ -57,14 +57,14 @@ enum PingPeer: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// A socket of the loopback interface that listens, for the servers that do not open one themselves.
+/// Opens a listening socket on the loopback interface, for servers that do not open one themselves.
 private func listen(at port: UInt16) throws -> CInt {
     let listener = bench_ping_listen(port)
     if listener < 0 { throw SystemError(call: "listen", code: errno) }
     return listener
 }
 
-/// Isolates the least that a server costs, or libevent's bufferevents.
+/// A server in C on bare epoll, which is the lower bound, or on libevent's bufferevents.
 final class CPingServer: PingServer {
     private let thread = WorkerThread()
     private let listener: CInt
@@ -88,7 +88,7 @@ final class CPingServer: PingServer {
     }
 }
 
-/// Isolates our `Connection` and `Listener`: lines that are answered with `write`.
+/// A server on `Connection` and `Listener`, which answers lines with `write`.
 final class StreamsPingServer: PingServer {
     private let thread: RunLoopThread
     let number: ThreadNumber
@@ -132,7 +132,7 @@ final class StreamsPingServer: PingServer {
     }
 }
 
-/// Isolates our `DescriptorSource`: a server by hand, which closes a connection whose client does not read its answers.
+/// A server on `DescriptorSource`, which closes a connection whose client does not read its answers.
 final class SourcePingServer: PingServer {
     private let thread: RunLoopThread
     private let listener: CInt
@@ -147,7 +147,7 @@ final class SourcePingServer: PingServer {
             RunLoop.current.waitPolicy = waitPolicy
             let buffer = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: bench_ping_buffer_size, alignment: 16)
-            // Lives as long as the source, which the loop holds until the thread ends.
+            // The buffer lives as long as the source, which the loop holds until the thread ends.
             let owner = BufferOwner(buffer)
             let source = DescriptorSource(listener, interest: .read, closesDescriptor: true) { source, _ in
                 while true {
@@ -160,7 +160,7 @@ final class SourcePingServer: PingServer {
         }
     }
 
-    /// The memory that all connections receive into.
+    /// The memory into which all connections receive.
     private final class BufferOwner {
         let buffer: UnsafeMutableRawBufferPointer
 

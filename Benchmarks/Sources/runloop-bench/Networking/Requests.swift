@@ -1,10 +1,10 @@
 internal import CLoad
 internal import CThreadControl
 
-/// Isolates the processor time that the thread of a server spends on a request over TCP, as PING of Redis.
+/// Measures the processor time that a server's thread spends on a request over TCP, the PING of Redis.
 ///
-/// Read the quotients to bare epoll and SwiftNIO with 50 connections first. The load comes from C on another thread, and its
-/// time does not count.
+/// Read the ratios to bare epoll and SwiftNIO with 50 connections first. The load comes from C on another thread, whose time does
+/// not count.
 struct Requests: Measurement {
     private struct Workload: Hashable {
         let connections, active, depth: Int
@@ -34,14 +34,14 @@ struct Requests: Measurement {
     /// The workloads of every round.
     private let usual = [few, Workload(50, depth: 16), Workload(500)]
     private let many: Workload
-    /// The workloads of B-IO4: as many active connections, alone and among many.
+    /// The workloads of B-IO4: the same number of active connections, alone and among many idle connections.
     private let alone = Workload(100)
     private let amongMany: Workload
     private let note: String?
 
     private let load: PingLoad
     private var servers: [PingPeer: any PingServer] = [:]
-    /// Nanoseconds of processor time, and of time, a request.
+    /// The processor time and the elapsed time of a request, in nanoseconds.
     private var processor = RoundFigures<Key>()
     private var elapsed = RoundFigures<Key>()
 
@@ -61,7 +61,7 @@ struct Requests: Measurement {
         for workload in usual {
             for peer in Self.all.turns(of: round) { try measure(workload, peer, round, session) }
         }
-        // Many connections take longer to open than to measure.
+        // Opening many connections takes longer than measuring them.
         let isRare = session.isQuick ? round != 0 : round < 0 || round % 5 != 0
         if isRare { return }
         for peer in Self.all.turns(of: round / 5) { try measure(many, peer, round, session) }
@@ -79,7 +79,7 @@ struct Requests: Measurement {
         server.number.pin(to: [processors[0]])
         load.number.pin(to: [processors[min(1, processors.count - 1)]])
         try load.connect(to: server, workload.connections)
-        // Each connection has answered once before.
+        // Warms up each connection with one request.
         try load.run(workload.connections, depth: 1, requests: workload.connections)
         let requests = max(session.isQuick ? 1_000 : 2_000, workload.active) * (workload.depth > 1 ? 4 : 1)
         let before = bench_thread_time(server.number)
@@ -176,15 +176,15 @@ struct Requests: Measurement {
     }
 }
 
-/// The clients of the servers, on a thread of their own.
+/// The clients of the servers, on their own thread.
 final class PingLoad: @unchecked Sendable {
-    // Safe because only the thread uses the load, and the caller waits for it.
+    // Safe because only the thread uses `load`, and the caller waits for the thread.
     private let load: OpaquePointer
     private let thread = WorkerThread()
-    /// The number of descriptors that are open without the connections, as soon as there are any.
+    /// The number of open descriptors without the connections, which is valid after the first connections are open.
     private var otherDescriptors = 0
 
-    /// The most connections that fit, with both ends in this process; in hundreds.
+    /// The maximum number of connections, with both ends in this process, rounded down to hundreds.
     static var mostConnections: Int {
         let room = DescriptorLimit.raise() - DescriptorLimit.open - 128
         return room / 200 * 100
@@ -198,7 +198,7 @@ final class PingLoad: @unchecked Sendable {
     /// The number of the thread, for pinning.
     var number: ThreadNumber { thread.number }
 
-    /// Opens connections, and waits until the server has accepted and served each.
+    /// Opens connections, and waits until the server has accepted and served each connection.
     func connect(to server: any PingServer, _ count: Int) throws(Miscount) {
         let port = server.port
         try perform(count) { [self] in bench_load_connect(load, port, Int32(count)) }
@@ -208,10 +208,10 @@ final class PingLoad: @unchecked Sendable {
     /// Sends requests, and checks the answers.
     ///
     /// - Parameters:
-    ///   - active: The number of connections that the requests are spread over.
-    ///   - depth: The most requests that are under way on each.
+    ///   - active: The number of connections over which the requests are spread.
+    ///   - depth: The maximum number of requests under way on each connection.
     ///   - requests: The number of requests in all.
-    /// - Returns: The nanoseconds until all were answered.
+    /// - Returns: The nanoseconds until all requests were answered.
     /// - Throws: ``Miscount`` if an answer was lost or wrong.
     @discardableResult
     func run(_ active: Int, depth: Int, requests: Int) throws(Miscount) -> Double {
@@ -222,9 +222,9 @@ final class PingLoad: @unchecked Sendable {
         return Double(bench_now() - start)
     }
 
-    /// Closes the connections, and waits until the server has closed them, too.
+    /// Closes the connections, and waits until the server has closed its ends, too.
     ///
-    /// - Throws: ``Miscount`` if it has not after ten seconds.
+    /// - Throws: ``Miscount`` if the server has not closed its ends after ten seconds.
     func disconnect() throws(Miscount) {
         try perform(0) { [self] in
             bench_load_disconnect(load)

@@ -8,26 +8,25 @@ internal import RunLoops
 internal import Streams
 internal import TLSStreams
 
-/// A server that speaks TLS, sends a file and receives bytes, at a port for each.
+/// A TLS server that sends a file on one port, and receives bytes on another.
 protocol SecureServer: AnyObject {
-    /// The threads to pin.
+    /// The number of the thread or process to pin.
     var number: ThreadNumber { get }
-    /// The port at which a request gets the file.
+    /// The port on which the server sends the file.
     var downloadPort: UInt16 { get }
-    /// The port at which bytes are received and discarded.
+    /// The port on which the server receives and discards bytes.
     var uploadPort: UInt16 { get }
-    /// Closes everything.
     func stop()
 }
 
-/// A certificate and a file, made by the `openssl` program in a directory of their own.
+/// A certificate, made by the `openssl` program, and a file to send, in a new directory.
 final class SecureFiles {
     let directory = FileManager.default.temporaryDirectory.path + "/runloop-bench-" + UUID().uuidString
     static let size = 32 << 20
 
     var certificate: String { directory + "/certificate.pem" }
     var key: String { directory + "/key.pem" }
-    /// The file that is sent.
+    /// The contents of the file to send.
     let body = [UInt8](repeating: 0x61, count: SecureFiles.size)
 
     init() throws {
@@ -51,7 +50,7 @@ final class SecureFiles {
     func remove() throws { try FileManager.default.removeItem(atPath: directory) }
 }
 
-/// Isolates TLS on our connections.
+/// A TLS server on connections of this package.
 final class StreamsSecureServer: SecureServer {
     private let thread: RunLoopThread
     let number: ThreadNumber
@@ -100,7 +99,7 @@ final class StreamsSecureServer: SecureServer {
     }
 }
 
-/// Isolates `openssl s_server`: a process for each port.
+/// `openssl s_server`, with one process for each port.
 final class OpenSSLServer: SecureServer {
     private let sending = Process()
     private let receiving = Process()
@@ -143,7 +142,7 @@ final class OpenSSLServer: SecureServer {
         return bench_ping_port(listener)
     }
 
-    /// The process that shakes hands and sends; the other one runs where the system puts it.
+    /// The process that shakes hands and sends.
     var number: ThreadNumber { sending.processIdentifier }
 
     /// The process that receives.

@@ -2,9 +2,9 @@ internal import CThreadControl
 internal import CWeb
 internal import CYardsticks
 
-/// Isolates TLS: full hand-shakes one after another, and bytes in bulk, with the same client and the same cipher suite.
+/// Measures TLS: full handshakes one after another, and bytes in bulk, with the same client and the same cipher suite.
 ///
-/// Read the quotients to `openssl s_server` first.
+/// Read the ratios to `openssl s_server` first.
 struct SecureStreams: Measurement {
     private enum Peer: String, CaseIterable {
         case streams, openssl
@@ -65,7 +65,7 @@ struct SecureStreams: Measurement {
             let isGood =
                 switch work {
                 case .handshakes: bench_tls_connect(settings.pointer, download, Int32(count))
-                // The header of s_server's answer is none.
+                // The answer of s_server is the file without a header.
                 case .sending: bench_tls_download(settings.pointer, download) == Int64(SecureFiles.size)
                 case .receiving: bench_tls_upload(settings.pointer, upload, Int64(SecureFiles.size))
                 }
@@ -78,7 +78,7 @@ struct SecureStreams: Measurement {
         rates.add(amount / seconds, of: Key(work: work, peer: peer))
     }
 
-    /// Safe because only the thread uses the settings, and the caller waits for it.
+    /// Safe because only the thread uses the settings, and the caller waits for the thread.
     private struct Handle: @unchecked Sendable {
         let pointer: OpaquePointer
 

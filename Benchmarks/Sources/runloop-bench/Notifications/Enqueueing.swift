@@ -1,10 +1,10 @@
 internal import CThreadControl
 
-/// Isolates enqueueing a notification while a hundred others wait, or a hundred thousand.
+/// Measures enqueueing a notification while a hundred or a hundred thousand others wait.
 ///
-/// Read the quotient of the two first: it is large if the queue searches for notifications to merge with.
+/// Read the ratio of both costs first. The ratio is large if the queue searches for notifications to merge with.
 struct Enqueueing: Measurement {
-    /// The numbers of notifications that wait.
+    /// The numbers of waiting notifications.
     private static let few = 100
     private static let many = 100_000
     /// The kinds of notifications that are enqueued.
@@ -23,7 +23,7 @@ struct Enqueueing: Measurement {
     private let queues: [(subject: EnqueueSubject, pending: Int, queue: any Enqueuer)]
     /// The number of notifications that are timed in a round.
     private let count: Int
-    /// Nanoseconds an enqueue.
+    /// The time of an enqueue, in nanoseconds.
     private var times = RoundFigures<Key>()
 
     private(set) var stage = ""
@@ -66,13 +66,13 @@ struct Enqueueing: Measurement {
     private static func kinds(of subject: EnqueueSubject) -> [Kind] {
         switch subject {
         case .own: Kind.allCases
-        // Does the same work for all kinds, and takes too long to fill again in each round.
+        // Foundation's queue does the same work for all kinds, and filling it again takes too long for each round.
         case .foundation: [.mergedWithAny]
         case .dictionary: [.mergedWithFew, .mergedWithAny]
         }
     }
 
-    /// Has all queues post the notifications that wait, and counts them.
+    /// Empties all queues, and counts the posts.
     mutating func end(in session: Session) throws(Miscount) {
         for (subject, pending, queue) in queues {
             stage = "\(subject.rawValue), \(pending) waiting, the end"
@@ -89,7 +89,7 @@ struct Enqueueing: Measurement {
         try runloop_bench.measure(on: { queue.thread.runAndWait($0) }, body)
     }
 
-    /// Returns the nanoseconds of an enqueue, of `count` or of as many as three milliseconds allow.
+    /// Returns the nanoseconds of an enqueue, over `count` enqueues or as many as fit into three milliseconds.
     private static func timeMerging(
         with queue: any Enqueuer, _ scatter: consuming ScatteredIndices, count: Int, batch: Int
     ) -> Double {
@@ -97,7 +97,9 @@ struct Enqueueing: Measurement {
         return timeEach(of: count, inBatchesOf: batch) { queue.merge(batch, &scatter) }
     }
 
-    /// Returns the nanoseconds of an enqueue; the queue is emptied and filled again before new ones exceed a third of it.
+    /// Returns the nanoseconds of an enqueue.
+    ///
+    /// The queue is emptied and filled again before the new notifications exceed a third of the waiting ones.
     private static func timeAdding(
         to queue: any Enqueuer, pending: Int, count: Int
     ) throws(Miscount) -> Double {
@@ -156,7 +158,7 @@ struct Enqueueing: Measurement {
         return table
     }
 
-    /// Enqueues a second as bars.
+    /// A bar chart of enqueues a second.
     private var chart: Chart {
         .rates(
             "Enqueue with coalescing", of: "notifications that merge with any of those that wait",
@@ -189,7 +191,7 @@ struct Enqueueing: Measurement {
     }
 }
 
-/// A queue in which many notifications wait, each with a name of its own.
+/// A queue in which many notifications wait, each with a different name.
 ///
 /// All methods are called on the queue's thread.
 protocol Enqueuer: AnyObject, Sendable {
@@ -199,19 +201,19 @@ protocol Enqueuer: AnyObject, Sendable {
     /// Fills the empty queue.
     func fill()
 
-    /// Enqueues notifications, each of which is merged with one that waits.
+    /// Enqueues notifications, each of which is merged with a waiting notification.
     ///
     /// - Parameters:
     ///   - count: The number of notifications.
-    ///   - scatter: Picks those that they are merged with.
+    ///   - scatter: Picks the waiting notifications to merge with.
     func merge(_ count: Int, _ scatter: inout ScatteredIndices)
 
-    /// Enqueues notifications that are merged with none.
+    /// Enqueues notifications that match no waiting notification.
     func add(_ count: Int)
 
-    /// Runs the loop until nothing waits.
+    /// Runs the loop until no notification waits.
     ///
-    /// - Throws: ``Miscount`` if more or fewer notifications were posted than waited.
+    /// - Throws: ``Miscount`` if the number of posts differs from the number of waiting notifications.
     func empty() throws(Miscount)
 }
 
@@ -230,7 +232,7 @@ enum EnqueueSubject: String, CaseIterable {
         }
     }
 
-    /// Makes a queue in which `pending` notifications will wait.
+    /// Makes a queue for `pending` waiting notifications.
     func make(pending: Int, others: Int) -> any Enqueuer {
         switch self {
         case .own: QueueEnqueuer(pending: pending, others: others)

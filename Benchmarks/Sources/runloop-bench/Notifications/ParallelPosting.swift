@@ -1,9 +1,9 @@
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates contention between threads that post different names to one center.
+/// Measures contention between threads that post different names to one center.
 ///
-/// Read the quotient of four threads and one: with two processors it can be at most two.
+/// Read the ratio of four threads to one. With two processors, the ratio is at most two.
 struct ParallelPosting: Measurement {
     /// The centers that are compared.
     enum Subject: String, CaseIterable {
@@ -29,20 +29,20 @@ struct ParallelPosting: Measurement {
     }
 
     private let threads = (0..<4).map { _ in WorkerThread() }
-    /// Posts a second of all threads together.
+    /// The posts a second of all threads together.
     private var rates = RoundFigures<Key>()
 
     private(set) var stage = ""
 
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
-        // The threads take turns on the first two processors. This thread only waits, and may use all of them.
+        // The threads share the first two processors. The main thread only waits, and can use all processors.
         let processors = session.machine.processors.prefix(2)
         for (index, thread) in threads.enumerated() {
             thread.number.pin(to: [processors[index % processors.count]])
         }
         ThreadNumber.current.pin(to: session.machine.processors)
         for subject in Subject.allCases.turns(of: round) {
-            // Each round has names of its own: two names may collide in a table by chance, and not in every round.
+            // Each round has new names, because two names can collide in a table by chance, but not in every round.
             let names = threads.indices.map { "name \($0) of round \(round)" }
             let calls = names.map { _ in CallCounter() }
             let posters = subject.make(names: names, calls: calls)
@@ -56,7 +56,7 @@ struct ParallelPosting: Measurement {
         }
     }
 
-    /// Has each poster post on a thread of its own for a time, and returns the posts a second.
+    /// Runs each poster on its own thread for `length`, and returns the posts a second.
     private func rate(
         _ posters: [any Poster], _ calls: [CallCounter], length: Duration
     ) throws(Miscount) -> Double {
@@ -112,7 +112,7 @@ struct ParallelPosting: Measurement {
         return table
     }
 
-    /// The rates as bars.
+    /// A bar chart of the rates.
     private var chart: Chart {
         .rates(
             "Posts of different names to one center", of: "posts of all threads together",

@@ -1,6 +1,6 @@
 internal import CThreadControl
 
-/// Isolates a synchronous post, which has called every observer when it returns, while nothing else runs.
+/// Measures a synchronous post, which has called every observer when it returns, while nothing else runs.
 ///
 /// Read "÷ Foundation" of "RunLoops post" with one observer first.
 struct Posting: Measurement {
@@ -25,7 +25,7 @@ struct Posting: Measurement {
     }
 
     private let subjects: [Subject]
-    /// Nanoseconds a post.
+    /// The time of a post, in nanoseconds.
     private var times = RoundFigures<Key>()
     private var allocations = RoundFigures<Key>()
 
@@ -37,14 +37,14 @@ struct Posting: Measurement {
 
     private(set) var stage = ""
 
-    /// Measures on the main thread, because Foundation's typed messages need it.
+    /// Measures on the main thread, because Foundation's typed messages need the main thread.
     mutating func measure(round: Int, in session: Session) throws(Miscount) {
         ThreadNumber.current.pin(to: [session.machine.processors[0]])
         for subject in subjects.turns(of: round) {
             stage = "\(subject.key.subject.rawValue), observers: \(subject.key.observers)"
             let time = try Self.time(
                 subject, length: session.length(.milliseconds(6), quick: .milliseconds(2)))
-            // The first round warms up, and counts the allocations, which takes only one round.
+            // The first round is the warm-up. It also counts the allocations, for which one round is enough.
             if round < 0 {
                 allocations.add(try Self.allocations(subject), of: subject.key)
             } else {
@@ -53,9 +53,9 @@ struct Posting: Measurement {
         }
     }
 
-    /// Returns the nanoseconds of a post: the median of chunks, so that interruptions of a few do not show.
+    /// Returns the nanoseconds of a post: the median of chunks, which hides interruptions of a few chunks.
     private static func time(_ subject: Subject, length: Duration) throws(Miscount) -> Double {
-        // Enough posts that the cost of the clock does not show, and few enough that the round ends in time.
+        // Large enough that the cost of the clock is negligible, and small enough that the round ends in time.
         let chunk = max(16, 256 / (subject.key.observers + 1))
         let before = subject.calls.count
         var chunks: [Double] = []
@@ -117,7 +117,7 @@ struct Posting: Measurement {
         }
     }
 
-    /// CallCounter a second as bars.
+    /// A bar chart of calls a second.
     private var chart: Chart {
         let counts = Self.observerCounts.filter { $0 > 0 }
         let groups = PostSubject.allCases.map { subject in
@@ -163,7 +163,7 @@ struct Posting: Measurement {
     }
 }
 
-/// One way to call observers synchronously, on the thread that posts.
+/// A way to call observers synchronously, on the posting thread.
 protocol Poster: AnyObject, Sendable {
     /// Posts many times in one call, so that the call through the protocol costs nothing.
     ///
@@ -171,7 +171,7 @@ protocol Poster: AnyObject, Sendable {
     func post(_ count: Int)
 }
 
-/// The ways that are compared.
+/// The ways of posting that are compared.
 enum PostSubject: String, CaseIterable {
     case name = "RunLoops post"
     case message = "RunLoops typed message"
@@ -197,7 +197,7 @@ enum PostSubject: String, CaseIterable {
 }
 
 extension PostSubject {
-    /// Makes a center with observers that count their calls, and a poster for it.
+    /// Makes a center with observers that count their calls, and a poster for this center.
     func make(observers: Int, calls: CallCounter) -> any Poster {
         switch self {
         case .name: NamePoster(name: "posted", observers: observers, calls: calls)

@@ -1,11 +1,11 @@
-/// Isolates notifications from one thread to an observer on the loop of another thread.
+/// Measures notifications from one thread to an observer on the loop of another thread.
 ///
 /// Read "÷ Foundation" of the redirected notification first.
 struct Redirecting: Measurement {
     private let window: Int
     private let runner: ThroughputRunner
     private let subjects: [(subject: RedirectSubject, channel: any MessageChannel)]
-    /// Messages a second.
+    /// The messages a second.
     private var rates = RoundFigures<RedirectSubject>()
     private var allocations: [RedirectSubject: Double] = [:]
 
@@ -13,8 +13,8 @@ struct Redirecting: Measurement {
 
     /// Starts the consumers.
     ///
-    /// - Parameter window: The most notifications that may be under way, or zero for no limit.
-    /// - Throws: The refusal of the system if it has no thread or descriptor left.
+    /// - Parameter window: The maximum number of notifications under way, or zero for no limit.
+    /// - Throws: The error of the system if it is out of threads or descriptors.
     init(window: Int) throws {
         self.window = window
         runner = ThroughputRunner(window: window)
@@ -77,7 +77,7 @@ struct Redirecting: Measurement {
         return table
     }
 
-    /// The rates as bars.
+    /// A bar chart of the rates.
     private var chart: Chart {
         .rates(
             "Notifications to an observer on a loop", of: "notifications from one producer",
@@ -98,7 +98,7 @@ struct Redirecting: Measurement {
     }
 }
 
-/// The ways of notifying the loop of another thread that are compared.
+/// The ways to notify the loop of another thread that are compared.
 enum RedirectSubject: String, CaseIterable {
     case list = "list (C, malloc per message)"
     case redirected = "RunLoops redirected notification"

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationRunLoops
 
-/// Isolates the post of code that was written for Foundation, with `FoundationRunLoops` imported.
+/// A post by code that was written for Foundation, with `FoundationRunLoops` imported.
 final class FacePoster: Poster {
     private let center: NotificationCenter
     private let name: Notification.Name
@@ -11,7 +11,7 @@ final class FacePoster: Poster {
         let name = Notification.Name(name)
         self.center = center
         self.name = name
-        // The center keeps its observers, so the tokens need not be kept.
+        // The center keeps its observers alive, so the tokens are not stored.
         _ = center.addObserver(forName: Notification.Name("other"), object: nil, queue: nil) { _ in
             calls.increment()
         }

@@ -1,9 +1,9 @@
 internal import CThreadControl
 internal import RunLoops
 
-/// Isolates waking one of our loops, with a message to a typed port or with `perform`.
+/// Loops of this package that wake each other up, with a message to a typed port or with `perform`.
 ///
-/// Read the ratio to raw of the parked port first: it is the cost that the loop adds to the kernel's.
+/// Read the ratio of the parked port to raw first, which is the cost that the loop adds to the kernel's cost.
 final class RunLoopPingPong: PingPong {
     private let near: RunLoopThread
     private let far: RunLoopThread
@@ -19,7 +19,7 @@ final class RunLoopPingPong: PingPong {
     ///   - policy: The wait policy of both loops.
     ///   - usesPorts: True to send messages, false to perform blocks.
     ///   - timer: Measures the round trips.
-    /// - Throws: The refusal of the system if it has no thread or descriptor left.
+    /// - Throws: The error of the system if it is out of threads or descriptors.
     init(policy: RunLoop.WaitPolicy, usesPorts: Bool, timer: RoundTripTimer) throws {
         self.timer = timer
         self.usesPorts = usesPorts
@@ -65,7 +65,7 @@ final class RunLoopPingPong: PingPong {
     }
 }
 
-/// Isolates our `perform` with a closure that captures one object.
+/// `perform` of this package, with a closure that captures one object.
 ///
 /// Read the ratios to SwiftNIO, Dispatch and Foundation: the closure is the same.
 final class PerformChannel: MessageChannel {
@@ -91,11 +91,11 @@ final class PerformChannel: MessageChannel {
     }
 }
 
-/// Isolates our typed ports: messages of one word, one or sixteen at a time.
+/// Typed ports of this package: messages of one word, sent one or sixteen at a time.
 ///
-/// Read the ratio to the list of the unlimited port with one producer first.
+/// Read the ratio of the unlimited port to the list first, with one producer.
 final class PortChannel: MessageChannel, @unchecked Sendable {
-    // Safe because each producer uses a batch of its own.
+    // Safe because each producer uses its own batch.
     private let batches: UnsafeMutablePointer<[Int]>
     private let thread: RunLoopThread
     private let port: Port<Int>
@@ -106,10 +106,10 @@ final class PortChannel: MessageChannel, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - port: The port that the messages are sent to.
-    ///   - policy: The wait policy of the loop; `nil` leaves the default.
+    ///   - policy: The wait policy of the loop, or `nil` for the default.
     ///   - isBatched: True to send sixteen messages at a time.
     ///   - sink: Receives the messages.
-    /// - Throws: The refusal of the system if it has no thread or descriptor left.
+    /// - Throws: The error of the system if it is out of threads or descriptors.
     init(_ port: Port<Int>, policy: RunLoop.WaitPolicy? = nil, isBatched: Bool = false, sink: Sink) throws {
         self.port = port
         self.isBatched = isBatched
@@ -140,7 +140,7 @@ final class PortChannel: MessageChannel, @unchecked Sendable {
     }
 }
 
-/// Isolates our `Timer`, on the clock that its date uses.
+/// `Timer` of this package, on the clock that its date uses.
 final class RunLoopOneShotTimer: OneShotTimer {
     private let thread: RunLoopThread
     let threads: [ThreadNumber]
@@ -163,7 +163,7 @@ final class RunLoopOneShotTimer: OneShotTimer {
     }
 }
 
-/// Isolates our timers, on the thread of a loop that does not run meanwhile.
+/// Timers of this package, on the thread of a loop that does not run during the measurement.
 final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
     // Safe because only the loop's thread uses the mutable state.
     private let thread = WorkerThread()
@@ -202,7 +202,7 @@ final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
         try run(until: before + pending)
     }
 
-    /// Runs the loop until this many timers have fired, and then once more.
+    /// Runs the loop until `expected` timers have fired, and then once more.
     private func run(until expected: Int) throws(Miscount) {
         let end = bench_now() + 10_000_000_000
         while fires.count < expected, bench_now() < end { RunLoop.current.run(until: .now) }
@@ -218,9 +218,9 @@ final class RunLoopPendingTimers: PendingTimerArray, @unchecked Sendable {
     }
 }
 
-/// The creation of our loops.
+/// The creation of a loop of this package.
 enum RunLoopCreation {
-    /// Makes the loop of the calling thread, and has it perform a block in one pass.
+    /// Makes the loop of the calling thread, which performs a block in one pass.
     static func make() {
         var wasServed = false
         withUnsafeMutablePointer(to: &wasServed) { flag in

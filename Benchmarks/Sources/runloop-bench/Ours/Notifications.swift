@@ -1,7 +1,7 @@
 internal import Notifications
 internal import RunLoops
 
-/// Isolates our post of a name.
+/// A post of a name to a center of this package.
 ///
 /// The closure of each observer captures one object.
 final class NamePoster: Poster {
@@ -33,7 +33,7 @@ final class NamePoster: Poster {
     }
 }
 
-/// Isolates our post of a typed message.
+/// A post of a typed message to a center of this package.
 final class MessagePoster: Poster {
     private final class Subject: Sendable {}
 
@@ -64,9 +64,9 @@ final class MessagePoster: Poster {
     }
 }
 
-/// Isolates a post with one observer, which is called on the loop of another thread.
+/// A post to one observer, which is called on the loop of another thread.
 ///
-/// Read the ratio to Foundation's `perform`, which is the means to do the same there.
+/// Read the ratio to Foundation's `perform`, which does the same work.
 final class RedirectedChannel: MessageChannel {
     private let thread: RunLoopThread
     private let center = NotificationCenter()
@@ -90,7 +90,7 @@ final class RedirectedChannel: MessageChannel {
     }
 }
 
-/// Isolates our queue's `enqueue`, on the thread of a loop that does not run meanwhile.
+/// `enqueue` of this package's queue, on the thread of a loop that does not run during the measurement.
 final class QueueEnqueuer: Enqueuer, @unchecked Sendable {
     // Safe because only the queue's thread uses the mutable state.
     let thread = WorkerThread()
@@ -105,8 +105,8 @@ final class QueueEnqueuer: Enqueuer, @unchecked Sendable {
     private var posted = 0
 
     init(pending: Int, others: Int) {
-        // Short names are stored inline, so that copies are not reference-counted. Neither are constants, which most programs
-        // use.
+        // Short names are stored inline, so their copies are not reference-counted. Copies of constants, which most programs use,
+        // are not reference-counted either.
         self.pending = (0..<pending).map { Notification.Name("name \($0)") }
         self.others = (0..<others).map { Notification.Name("other \($0)") }
         token = center.addObserver(forName: nil) { [calls] _ in calls.increment() }
@@ -133,7 +133,7 @@ final class QueueEnqueuer: Enqueuer, @unchecked Sendable {
     }
 
     func empty() throws(Miscount) {
-        // The deadline has passed: the loop makes one pass, and posts everything at its end.
+        // The deadline has passed, so the loop makes one pass, and posts all notifications at its end.
         RunLoop.current.run(until: .now)
         let found = calls.count - posted
         posted = calls.count

@@ -2,9 +2,9 @@ internal import Glibc
 internal import MessagePorts
 internal import RunLoops
 
-/// Isolates a request: a message with a reply right to a parked loop, whose handler replies at once.
+/// Requests: messages with a reply right to a parked loop, whose handler replies at once.
 ///
-/// Read the ratio to raw of the request from a loop's thread first: each of them is checked for circular waits.
+/// Read the ratio of the request from a loop's thread to raw first. Each of these requests is checked for circular waits.
 final class RequestPingPong: PingPong {
     /// The kind of sender.
     enum Requester {
@@ -126,7 +126,7 @@ final class PortSetPingPong: PingPong {
             let farSet = PortSet<Int>()
             farSet.add(farPort)
             farSet.add(Port<Void>()) { 0 }
-            // Lasts as long as the program. The other side notices an error, because no answer arrives.
+            // Lasts as long as the program. After an error, the other side detects the missing answer.
             do { while true { try nearPort.send(farSet.receive()) } } catch {}
         }
     }
@@ -150,7 +150,7 @@ final class PortSetPingPong: PingPong {
     }
 }
 
-/// Isolates receiving from a port set: one thread without a loop takes the messages of one port, one at a time.
+/// A port set: one thread without a loop takes the messages of one port, one at a time.
 final class PortSetChannel: MessageChannel {
     private let port: Port<Int>
     private let consumer = WorkerThread()
@@ -160,7 +160,7 @@ final class PortSetChannel: MessageChannel {
         consumer.run { [port] in
             let set = PortSet<Int>()
             set.add(port)
-            // Lasts as long as the program. After an error the runner notices that messages are missing.
+            // Lasts as long as the program. After an error, the runner detects the missing messages.
             do { while true { sink.receive(try set.receive()) } } catch {}
         }
     }
@@ -175,7 +175,7 @@ final class PortSetChannel: MessageChannel {
 
 /// Isolates a port between processes: a thread sends requests, and a parked loop replies.
 ///
-/// Read its round trip beside that of the bare pair first: the difference is the cost of names, rights, headers and the loop.
+/// Compare the round trip with that of the bare pair first: the difference is the cost of names, rights, headers and the loop.
 final class PortPacketPair: PacketPair {
     private let near = WorkerThread()
     private let far: ChildProcess
