@@ -24,7 +24,7 @@ struct RunLoopBench: ParsableCommand {
 
 /// A group of measurements that share a sub-command.
 ///
-/// Its properties are the options of the sub-command.
+/// The properties of a family are the options of the sub-command.
 ///
 /// A new family also needs an entry in ``RunLoopBench/families``.
 protocol Family: ParsableArguments {
@@ -33,7 +33,7 @@ protocol Family: ParsableArguments {
     /// One sentence for the help page.
     static var summary: String { get }
 
-    /// Takes all measurements of the family.
+    /// Runs all measurements of the family.
     func measure(in session: Session) throws -> Chapter
 }
 

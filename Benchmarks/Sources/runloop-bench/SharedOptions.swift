@@ -41,7 +41,7 @@ struct SharedOptions: ParsableArguments {
         report.chapters = try measure(session)
         session.progress.end()
         try report.write(json: json, html: html, svg: svg)
-        // A time never makes the program fail, because it depends on the machine.
+        // A time never makes the program fail, because times depend on the machine.
         if !report.failures.isEmpty { throw ExitCode.failure }
     }
 

@@ -107,7 +107,7 @@ final class RequestPingPong: PingPong {
     }
 }
 
-/// Isolates port sets: two threads without loops, each asleep in a set of two ports, one of which is never used.
+/// Port sets: two threads without loops, each asleep in a set of two ports, one of which is never used.
 ///
 /// Read the ratio to raw: the cost of a wake-up for a thread that cannot watch descriptors.
 final class PortSetPingPong: PingPong {
@@ -173,7 +173,7 @@ final class PortSetChannel: MessageChannel {
     }
 }
 
-/// Isolates a port between processes: a thread sends requests, and a parked loop replies.
+/// A port between processes: a thread sends requests, and a parked loop replies.
 ///
 /// Compare the round trip with that of the bare pair first: the difference is the cost of names, rights, headers and the loop.
 final class PortPacketPair: PacketPair {

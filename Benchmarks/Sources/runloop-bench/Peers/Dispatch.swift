@@ -4,12 +4,12 @@ internal import Synchronization
 
 /// Keeps the threads of a serial queue on given processors as far as possible, and counts the exceptions.
 ///
-/// A queue runs on any free thread of Dispatch's pool. So blocks report their thread, every thread that was seen is pinned, and
-/// a block that finds itself on another processor is counted and pins its thread.
+/// A queue runs on any free thread of Dispatch's pool. Therefore blocks report their thread, and every reported thread is pinned. A
+/// block that runs on another processor is counted, and pins its thread.
 final class QueuePinning: Sendable {
     private let seen = Mutex<Set<ThreadNumber>>([])
     private let processors = Mutex<[Int32]>([])
-    /// The same processors, one bit each; processors from the 64th on are not checked.
+    /// The same processors, with one bit for each; processors from number 64 on are not checked.
     private let allowed = Atomic<UInt64>(.max)
     private let blocks = Atomic<Int>(0)
     private let strays = Atomic<Int>(0)
@@ -34,7 +34,7 @@ final class QueuePinning: Sendable {
         let processor = bench_processor()
         if processor < 64, allowed.load(ordering: .relaxed) & 1 << UInt64(processor) == 0 {
             strays.add(1, ordering: .relaxed)
-            // Dispatch has started this thread since, and it has inherited the processors of the thread that started it.
+            // Dispatch started this thread after the pinning, and the thread inherited the processors of its creator.
             noteThread()
             ThreadNumber.current.pin(to: processors.withLock { $0 })
         }
@@ -52,11 +52,11 @@ final class QueuePinning: Sendable {
     }
 }
 
-/// Isolates waking a thread through an idle serial queue.
+/// The wake-up of a thread through an idle serial queue.
 ///
-/// Between two queues, Dispatch may run both blocks on one thread, and wake no other. So the near side is a thread that waits
-/// on a semaphore, and the answer is a signal. Half of the figure is `async`, the other half a semaphore, which is the cheaper
-/// of the two. Read the ratio of our `perform` to it.
+/// With two queues, Dispatch can run both blocks on one thread, without a wake-up. The near side is therefore a thread that waits
+/// on a semaphore, and the answer is a signal. Half of the figure is `async`, and the other half is a semaphore, which is cheaper.
+/// Read the ratio of this package's `perform` to this figure.
 final class DispatchPingPong: PingPong {
     private let near = WorkerThread()
     private let queue = DispatchQueue(label: "far")
@@ -94,7 +94,7 @@ final class DispatchPingPong: PingPong {
     }
 }
 
-/// Isolates `async` to a serial queue with a closure that captures one object.
+/// `async` to a serial queue with a closure that captures one object.
 final class DispatchChannel: MessageChannel {
     private let queue = DispatchQueue(label: "consumer")
     private let pinning = QueuePinning()
@@ -108,7 +108,7 @@ final class DispatchChannel: MessageChannel {
 
     func send(_ count: Int, from start: Int, producer: Int) -> Int {
         let payload = payloads[producer]
-        // One check for each call: a check for each message would cost as much as the message.
+        // One check for each call, because a check for each message would cost as much as the message.
         queue.async { [pinning] in pinning.checkProcessor() }
         for _ in 0..<count { queue.async { payload.deliver() } }
         return count &* payload.value
@@ -120,11 +120,11 @@ final class DispatchChannel: MessageChannel {
     }
 }
 
-/// Isolates a timer source of a serial queue that is set again for each fire, strictly and without leeway.
+/// A timer source of a serial queue, strict and without leeway, which is set again for each fire.
 final class DispatchOneShotTimer: OneShotTimer {
     private let queue = DispatchQueue(label: "alarm")
 
-    /// None: Dispatch chooses its threads.
+    /// Empty, because Dispatch chooses its threads.
     var threads: [ThreadNumber] { [] }
 
     func start(_ series: TimerSeries) {

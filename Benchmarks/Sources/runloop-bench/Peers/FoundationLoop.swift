@@ -4,12 +4,12 @@ internal import Foundation
 
 /// A thread that runs a Foundation run loop.
 ///
-/// On Linux `perform` does not wake a loop that sleeps. The best public means is Core Foundation's `CFRunLoopWakeUp`, which
-/// clients of Foundation can import. `RunLoop` has no public way to its Core Foundation object, so the loop's own thread asks
-/// for it.
+/// On Linux, `perform` does not wake up a sleeping loop. The best public function for this is Core Foundation's `CFRunLoopWakeUp`,
+/// which clients of Foundation can import. `RunLoop` does not expose its Core Foundation object, so the loop's own thread gets it
+/// from `CFRunLoopGetCurrent`.
 final class FoundationLoop: @unchecked Sendable {
-    // Safe because both are set before `init` returns and never again, and because the two calls that other threads make on
-    // them may be made on any thread, by their documentation or their source.
+    // Safe because both properties are set only once, before `init` returns. Other threads make two calls on them, which are
+    // thread-safe according to their documentation or their source.
     private var loop: RunLoop?
     private var core: CFRunLoop?
     private let thread = WorkerThread()
@@ -33,13 +33,13 @@ final class FoundationLoop: @unchecked Sendable {
         CFRunLoopWakeUp(core)
     }
 
-    /// Adds a timer that never fires: a loop without a timer or port returns at once.
+    /// Adds a timer that never fires, because a loop without a timer or port returns at once.
     static func addIdleTimer() {
         RunLoop.current.add(
             Timer(fire: .distantFuture, interval: 1e9, repeats: true) { _ in }, forMode: .default)
     }
 
-    /// Makes the loop of the calling thread, and has it serve a timer in one pass.
+    /// Makes the loop of the calling thread, and runs one pass with a timer.
     static func make() {
         RunLoop.current.add(
             Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
@@ -47,9 +47,9 @@ final class FoundationLoop: @unchecked Sendable {
     }
 }
 
-/// Isolates waking a sleeping Foundation run loop with a block: `perform`, then `CFRunLoopWakeUp`.
+/// The wake-up of a sleeping Foundation run loop with a block: `perform`, then `CFRunLoopWakeUp`.
 ///
-/// Read the ratio of our `perform` to it.
+/// Read the ratio of this package's `perform` to this figure.
 final class FoundationPingPong: PingPong {
     private let near = FoundationLoop()
     private let far = FoundationLoop()
@@ -76,9 +76,9 @@ final class FoundationPingPong: PingPong {
     }
 }
 
-/// Isolates Foundation's `perform` with a closure that captures one object.
+/// Foundation's `perform` with a closure that captures one object.
 ///
-/// Each is followed by a `CFRunLoopWakeUp`, because a sender cannot know whether the loop sleeps.
+/// A `CFRunLoopWakeUp` follows each call, because a sender cannot know whether the loop sleeps.
 final class FoundationChannel: MessageChannel {
     private let loop = FoundationLoop()
     private let payloads: [Payload]
@@ -94,7 +94,7 @@ final class FoundationChannel: MessageChannel {
     }
 }
 
-/// Isolates Foundation's `Timer`, whose dates are on the wall clock.
+/// Foundation's `Timer`, whose dates are on the wall clock.
 final class FoundationOneShotTimer: OneShotTimer {
     private let loop = FoundationLoop()
 
@@ -115,7 +115,7 @@ final class FoundationOneShotTimer: OneShotTimer {
     }
 }
 
-/// Isolates Foundation's timers, on the thread of a loop that does not run meanwhile.
+/// Foundation's timers, on the thread of a loop that does not run during the measurement.
 final class FoundationPendingTimers: PendingTimerArray, @unchecked Sendable {
     // Safe because only the loop's thread uses the mutable state.
     private let thread = WorkerThread()

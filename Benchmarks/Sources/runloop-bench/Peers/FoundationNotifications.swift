@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
 
-/// Isolates Foundation's post of a name, with the same observers.
+/// A post of a name to Foundation's center, with the same observers.
 final class FoundationNamePoster: Poster {
     private let center: NotificationCenter
     private let name: Notification.Name
@@ -12,7 +12,7 @@ final class FoundationNamePoster: Poster {
         let name = Notification.Name(name)
         self.center = center
         self.name = name
-        // The center keeps its observers, so the tokens need not be kept.
+        // The center keeps its observers alive, so the tokens are not stored.
         _ = center.addObserver(forName: Notification.Name("other"), object: nil, queue: nil) { _ in
             calls.increment()
         }
@@ -32,11 +32,11 @@ final class FoundationNamePoster: Poster {
     }
 }
 
-/// Isolates Foundation's post of a typed message for the main actor.
+/// A post of a typed message for the main actor to Foundation's center.
 ///
-/// The other kind of typed message does not call its observers before the post returns.
+/// For the other kind of typed message, the post returns before the observers are called.
 final class FoundationMessagePoster: Poster, @unchecked Sendable {
-    // Safe because the tokens are only kept.
+    // Safe because the tokens are only stored.
     private final class Subject: Sendable {}
 
     private struct Message: NotificationCenter.MainActorMessage {
@@ -68,10 +68,10 @@ final class FoundationMessagePoster: Poster, @unchecked Sendable {
     }
 }
 
-/// Isolates Foundation's `enqueue`, on the thread of a loop that does not run meanwhile.
+/// Foundation's `enqueue`, on the thread of a loop that does not run during the measurement.
 ///
-/// Its queue searches all notifications that wait. It can be measured with a hundred thousand of them, but filling it with
-/// coalescing would take too long.
+/// The queue searches all waiting notifications. A merge can be measured while a hundred thousand notifications wait, but filling
+/// the queue with coalescing would take too long.
 final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
     // Safe because only the queue's thread uses the mutable state.
     let thread = WorkerThread()
@@ -103,7 +103,7 @@ final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
         }
     }
 
-    /// Not measured: Foundation's queue does the same work for a new notification as for one that it merges.
+    /// Does nothing, because Foundation's queue does the same work for a new notification as for a merged one.
     func add(_ count: Int) {}
 
     func empty() throws(Miscount) {
@@ -114,12 +114,12 @@ final class FoundationEnqueuer: Enqueuer, @unchecked Sendable {
     }
 }
 
-/// Isolates Foundation's own way to call an observer on another thread: on an operation queue.
+/// Foundation's own way to call an observer on another thread: on an operation queue.
 ///
 /// The post waits for the observer.
 final class FoundationQueueChannel: MessageChannel {
     private let queue = DispatchQueue(label: "consumer")
-    /// The center does not keep the operation queue, and observers are called only while it exists.
+    /// The operation queue, which the center does not keep alive, although observers are called only while it exists.
     private let operations = OperationQueue()
     private let pinning = QueuePinning()
     private let center = NotificationCenter()

@@ -8,11 +8,11 @@ internal import Synchronization
 final class NIOLoop: Sendable {
     /// The loop, which takes blocks with `execute`.
     let loop: any EventLoop
-    /// The number of its thread, for pinning.
+    /// The number of the loop's thread, for pinning.
     let number: ThreadNumber
 
     init() {
-        // A group of one, so that the loop has a thread of its own. It lives as long as the program.
+        // A group of one thread, which lasts as long as the program.
         loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         guard let number = try? loop.submit({ ThreadNumber.current }).wait() else {
             fatalError("NIOLoop.init: a new event loop refused a block")
@@ -21,9 +21,9 @@ final class NIOLoop: Sendable {
     }
 }
 
-/// Isolates waking a sleeping SwiftNIO event loop with `execute`.
+/// The wake-up of a sleeping SwiftNIO event loop with `execute`.
 ///
-/// Read the ratio of our `perform` to it.
+/// Read the ratio of this package's `perform` to this figure.
 final class NIOPingPong: PingPong {
     private let near = NIOLoop()
     private let far = NIOLoop()
@@ -50,7 +50,7 @@ final class NIOPingPong: PingPong {
     }
 }
 
-/// Isolates SwiftNIO's `execute` with a closure that captures one object.
+/// SwiftNIO's `execute` with a closure that captures one object.
 final class NIOChannel: MessageChannel {
     private let loop = NIOLoop()
     private let payloads: [Payload]
@@ -67,7 +67,7 @@ final class NIOChannel: MessageChannel {
     }
 }
 
-/// Isolates SwiftNIO's `scheduleTask`.
+/// SwiftNIO's `scheduleTask`.
 final class NIOOneShotTimer: OneShotTimer {
     private let loop = NIOLoop()
 
@@ -85,7 +85,7 @@ final class NIOOneShotTimer: OneShotTimer {
     }
 }
 
-/// Isolates SwiftNIO's `scheduleTask`, on the loop's own thread.
+/// SwiftNIO's `scheduleTask`, on the loop's own thread.
 final class NIOPendingTimers: PendingTimerArray, @unchecked Sendable {
     // Safe because only the loop's thread uses the mutable state.
     private let loop = NIOLoop()
@@ -115,11 +115,11 @@ final class NIOPendingTimers: PendingTimerArray, @unchecked Sendable {
 
     func cancel(_ timer: Scheduled<Void>) { timer.cancel() }
 
-    /// Not checked: the loop cannot run inside one of its own jobs.
+    /// Does nothing, because the loop cannot run inside one of its own jobs.
     func fireSome(_ count: Int) throws(Miscount) {}
 }
 
-/// Isolates a SwiftNIO server: a handler that counts requests and writes an answer for each.
+/// A SwiftNIO server with a handler that counts requests and writes an answer for each.
 final class NIOPingServer: PingServer {
     private let loop = NIOLoop()
     private let channel: any Channel
@@ -141,7 +141,7 @@ final class NIOPingServer: PingServer {
 
     var number: ThreadNumber { loop.number }
 
-    /// The connections are closed by their clients, and the thread lives as long as the program.
+    /// Stops listening; the clients close their connections, and the thread lasts as long as the program.
     func stop() throws { try channel.close().wait() }
 }
 

@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// Isolates a stream of typed messages from one thread to another, sent one at a time.
+/// Measures a stream of typed messages from one thread to another, sent one at a time.
 ///
-/// Read "÷ loop" first: the cost of a receiver without a loop, and of a limit, beside that of a loop and an unlimited port.
+/// Read "÷ loop" first: the cost of a receiver without a loop, and of a limit, compared with a loop and an unlimited port.
 struct PortStreams: Measurement {
     private enum Subject: String, CaseIterable {
         case loop = "to a loop, unlimited"
@@ -13,7 +13,7 @@ struct PortStreams: Measurement {
 
     private let runner = ThroughputRunner(window: 4096)
     private let subjects: [(subject: Subject, channel: any MessageChannel)]
-    /// Nanoseconds a message.
+    /// The time of a message, in nanoseconds.
     private var times = RoundFigures<Subject>()
     private(set) var stage = ""
 

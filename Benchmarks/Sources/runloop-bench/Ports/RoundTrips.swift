@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// Isolates a round trip between two threads that both sleep, with nothing queued.
+/// Measures a round trip between two threads that both sleep, with empty queues.
 ///
-/// Read "÷ raw" on two CPUs first: raw is two parked wake-ups, the least that a round trip can cost.
+/// Read "÷ raw" on two CPUs first: raw is two parked wake-ups, the lower bound for a round trip.
 struct RoundTrips: Measurement {
     private let timer = RoundTripTimer()
     private let subjects: [(subject: RoundTripSubject, player: any PingPong)]
@@ -62,7 +62,7 @@ struct RoundTrips: Measurement {
     }
 }
 
-/// The ways of sending a message to another thread of the process and getting one back.
+/// The ways to send a message to another thread of the process and to receive an answer.
 enum RoundTripSubject: String, TripSubject {
     case raw = "raw eventfd + epoll (C), twice"
     case messages = "a message each way, two loops"
@@ -72,7 +72,9 @@ enum RoundTripSubject: String, TripSubject {
     case awaiting = "request, awaited by an actor on a loop"
     case awaitingPool = "request, awaited on the default executor"
 
-    /// True if the subject can be measured at a placement: the threads of the default executor cannot be pinned.
+    /// True if the subject can be measured at a placement.
+    ///
+    /// The threads of the default executor cannot be pinned.
     func isPossible(in placement: Placement) -> Bool { self != .awaitingPool || placement == .unpinned }
 
     /// The relation to this package.
@@ -108,13 +110,13 @@ struct TripFigures<Subject: TripSubject> {
     private var medians = RoundFigures<Key>()
     private var tails = RoundFigures<Key>()
 
-    /// Adds the figures of the next round; called once a round for each subject at each placement.
+    /// Adds the figures of the next round, which must happen once in each round for each subject and placement.
     mutating func add(_ trips: RoundTripTimer.Trips, of key: Key) {
         medians.add(trips.median, of: key)
         tails.add(trips.tail, of: key)
     }
 
-    /// The quotients of the medians of two subjects in the same rounds; `nil` if there is none.
+    /// The ratios of the medians of two subjects in the same rounds, or `nil` if there are none.
     func ratio(_ placement: Placement, _ subject: Subject, to yardstick: Subject) -> Spread? {
         medians.ratio(
             Key(placement: placement, subject: subject), to: Key(placement: placement, subject: yardstick))
@@ -126,7 +128,7 @@ struct TripFigures<Subject: TripSubject> {
     ///   - title: The title, to which the placement and the unit are added.
     ///   - unit: The unit.
     ///   - columns: The columns after p50 and p99.
-    ///   - fill: Fills those columns of a row.
+    ///   - fill: Fills the additional columns of a row.
     /// - Returns: The tables.
     func tables(
         _ title: String, unit: String, columns: [Table.Column], _ fill: (inout Table.Row, Key) -> Void
@@ -150,7 +152,7 @@ struct TripFigures<Subject: TripSubject> {
         }
     }
 
-    /// The rates as bars.
+    /// A bar chart of the rates.
     func chart(_ title: String) -> Chart {
         .rates(
             title, of: "round trips",

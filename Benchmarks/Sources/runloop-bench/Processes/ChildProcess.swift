@@ -2,11 +2,11 @@ internal import Glibc
 
 /// A second process of this program, at the other end of a measurement.
 ///
-/// It serves on its main thread, and ends when this process closes its end.
+/// The child serves on its main thread, and ends when this process closes its end of the connection.
 final class ChildProcess {
     private let processID: pid_t
 
-    /// The number of the descriptor that it is given, if any.
+    /// The number of the descriptor that the child inherits, if any.
     static let descriptor: CInt = 3
 
     /// The error with which the system refused to start the process.
@@ -33,7 +33,7 @@ final class ChildProcess {
         processID = started
     }
 
-    /// The number of its main thread, which is the number of the process.
+    /// The number of the child's main thread, which is also the process ID.
     var number: ThreadNumber { processID }
 
     /// Waits for the end of the process.
@@ -46,7 +46,9 @@ final class ChildProcess {
 /// Processes that are always busy.
 final class BusyProcesses {
     private let processes: [ChildProcess]
-    /// The writing end of a pipe whose reading end all processes poll: they end when it is closed.
+    /// The writing end of a pipe whose reading end all processes poll.
+    ///
+    /// The processes end when the writing end is closed.
     private let end: CInt
 
     /// Starts the processes, which are pinned to the processors in turn.
@@ -54,7 +56,7 @@ final class BusyProcesses {
     /// - Parameters:
     ///   - count: The number of processes.
     ///   - processors: The processors.
-    /// - Throws: The refusal of the system.
+    /// - Throws: The error of the system.
     init(_ count: Int, on processors: [Int32]) throws {
         var ends: [CInt] = [-1, -1]
         if pipe(&ends) != 0 { throw ChildProcess.Failure(code: errno) }

@@ -6,7 +6,7 @@ internal import Glibc
 internal import MessagePorts
 internal import RunLoops
 
-/// Makes an exact number of hops between two loops that sleep, or of sleeps until a timer is due.
+/// Makes an exact number of hops between two sleeping loops, or of sleeps until a timer is due.
 ///
 /// `.ci/instructions` counts the instructions of this command.
 struct HopsCommand: ParsableCommand {
@@ -69,7 +69,7 @@ struct HopsCommand: ParsableCommand {
     }
 }
 
-/// The process at the other end of the measurements between processes, which start it themselves.
+/// The process at the other end of a measurement between processes, which the measurement starts.
 struct ServePacketsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "serve-packets", shouldDisplay: false)
 
@@ -102,12 +102,12 @@ struct ServePacketsCommand: ParsableCommand {
     }
 }
 
-/// A process that is always busy, which the measurements start themselves.
+/// A process that is always busy, which a measurement starts.
 struct BurnCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "burn", shouldDisplay: false)
 
     func run() throws {
-        // Becomes readable when the process that started this one closes the other end, or ends.
+        // The descriptor becomes readable when the parent process closes the other end, or ends.
         var end = pollfd(fd: ChildProcess.descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&end, 1, 0) == 0 {
             let next = bench_now() + 1_000_000

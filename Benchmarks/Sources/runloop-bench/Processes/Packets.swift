@@ -1,11 +1,11 @@
-/// Isolates messages of 64 bytes between two processes: there and back, and in a stream one way.
+/// Measures messages of 64 bytes between two processes: there and back, and in a stream one way.
 ///
 /// Read "÷ bare" of the round trip on two CPUs first.
 struct Packets: Measurement {
     private let timer = RoundTripTimer()
     private let subjects: [(subject: PacketSubject, pair: any PacketPair)]
     private var trips = TripFigures<PacketSubject>()
-    /// Nanoseconds a message, one way.
+    /// The one-way time of a message, in nanoseconds.
     private var streams = RoundFigures<TripFigures<PacketSubject>.Key>()
     private(set) var stage = ""
 
@@ -33,9 +33,9 @@ struct Packets: Measurement {
         }
     }
 
-    /// Returns the average nanoseconds of a message in a stream of `count`.
+    /// Returns the average nanoseconds of a message in a stream of `count` messages.
     private func time(of count: Int, through pair: any PacketPair) throws -> Double {
-        // The peer counts the messages since its last answer, and each question of the round trips before was answered.
+        // The peer counts the messages since its last answer. All previous round trips ended with an answer.
         let start = ContinuousClock.now
         let received = try pair.stream(count)
         let time = ContinuousClock.now - start
@@ -86,17 +86,17 @@ struct Packets: Measurement {
     }
 }
 
-/// Two processes that exchange packets in one way.
+/// Two processes that exchange packets by one mechanism.
 protocol PacketPair: PingPong {
-    /// Sends messages of 64 bytes, and then a question, which the peer answers with the number of arrived messages.
+    /// Sends messages of 64 bytes, and then a question, which the peer answers with the number of received messages.
     ///
     /// - Parameter count: The number of messages before the question.
-    /// - Returns: The number of messages that have arrived, including the question.
+    /// - Returns: The number of received messages, including the question.
     /// - Throws: An error if the other process cannot be reached.
     func stream(_ count: Int) throws -> Int
 }
 
-/// The ways that are compared.
+/// The mechanisms that are compared.
 enum PacketSubject: String, TripSubject {
     case bare = "bare SEQPACKET pair (C)"
     case watched = "bare pair (C), an epoll at each end"

@@ -2,11 +2,11 @@ internal import CThreadControl
 internal import RunLoops
 internal import Synchronization
 
-/// Isolates a flight recorder: the same messages without one, with one, and with one that records everything.
+/// Measures a flight recorder: the same messages without a recorder, with one, and with one that records everything.
 ///
-/// Read the two ratios with one sender first. They are taken within one round.
+/// Read the two ratios with one sender first, which compare figures of the same round.
 struct RecordingCosts: Measurement {
-    /// The ways in which messages get to their loop.
+    /// The ways in which messages reach their loop.
     private enum Stream: String, CaseIterable {
         case port = "port, from another thread"
         case perform = "perform, from another thread"
@@ -55,7 +55,7 @@ struct RecordingCosts: Measurement {
             defer { recorder?.stop() }
             for stream in Stream.allCases {
                 stage = "\(stream.rawValue), \(setting.rawValue)"
-                // Every thread makes its ring, and every place gets its number.
+                // Warms up: every thread makes its ring, and every place in the source gets its number.
                 _ = try nanoseconds(stream, .milliseconds(2), on: session.machine)
                 let length = session.length(.milliseconds(20), quick: .milliseconds(8))
                 let time = try nanoseconds(stream, length, on: session.machine)

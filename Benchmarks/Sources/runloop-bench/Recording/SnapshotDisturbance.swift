@@ -3,7 +3,7 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// Isolates snapshots: a hop between two loops while another thread copies their events, or copies as many bytes of its own.
+/// Measures a hop between two loops while another thread copies their events, or as many bytes of its own.
 ///
 /// Read the ratio of the 99th percentiles.
 struct SnapshotDisturbance: Measurement {
@@ -43,7 +43,7 @@ struct SnapshotDisturbance: Measurement {
                         isOver.sum.wrappingAdd(recorder.snapshot().threads.count, ordering: .relaxed)
                     }
                     isOver.count.wrappingAdd(1, ordering: .relaxed)
-                    // A fifth of the hops meet a snapshot, more than enough for the 99th percentile.
+                    // A fifth of the hops coincide with a snapshot, which is more than enough for the 99th percentile.
                     usleep(Self.pause)
                 }
             }

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// The comparisons with other loops as one picture that needs no page: an SVG file with its own styles.
+/// The comparisons with other loops as a standalone picture: an SVG file with its own styles.
 ///
-/// A bar says how many times as long a peer takes as this package takes, so that the dashed line at 1 is this package.
+/// A bar shows the time of a peer as a multiple of this package's time. The dashed line at 1 is this package.
 struct ComparisonChart {
     private let groups: [(title: String, comparisons: [Comparison])]
     private let caption: [String]
 
     private static let width = 820.0
-    /// The names end left of the bars; the figures begin right of them.
+    /// The names end to the left of the bars, and the figures begin to the right of the bars.
     private static let (left, right) = (250.0, 700.0)
     private static let rowHeight = 24.0
     private static let barHeight = 13.0
     private static let firstGroup = 90.0
 
-    /// Takes the comparisons from a report; `nil` if it has none.
+    /// Takes the comparisons from a report, or returns `nil` if the report has none.
     init?(_ report: Report) {
         var titles: [String] = []
         let comparisons = report.chapters.flatMap(\.comparisons)

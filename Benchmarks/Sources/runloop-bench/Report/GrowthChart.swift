@@ -6,13 +6,13 @@ internal import Foundation
 /// diagonal of the grid.
 struct GrowthChart {
     let title: String
-    /// The things that the sizes count.
+    /// The name of the things that the sizes count, in the plural.
     let size: String
     let lines: [Chart.Line]
 
     private static let top = 12.0
     private static let leastDecadeHeight = 52.0
-    /// The least distance between two names, which are moved apart if they are closer.
+    /// The minimum distance between two names.
     private static let nameHeight = 16.0
 
     /// The drawing.
@@ -73,7 +73,7 @@ struct GrowthChart {
         return pieces + marks
     }
 
-    /// The name of each line, at the height of its end, or as close to that as the other names allow.
+    /// The name of each line, at the height of the line's end, or as close as the other names allow.
     private func names(above bottom: Double, y: (Double) -> Double) -> [String] {
         var ends = lines.compactMap { line in
             line.points.last.map { (name: line.name, height: y($0.cost.median)) }

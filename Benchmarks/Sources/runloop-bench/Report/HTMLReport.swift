@@ -1,4 +1,4 @@
-/// The report as one page that works on its own: without scripts, fonts or a network.
+/// The report as a self-contained page, without scripts, fonts or a network.
 struct HTMLReport {
     private let report: Report
 

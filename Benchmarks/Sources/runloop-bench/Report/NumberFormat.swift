@@ -4,13 +4,13 @@ internal import Foundation
 enum NumberFormat: String, Codable {
     /// Nanoseconds, written as microseconds.
     case microseconds
-    /// Nanoseconds, written as such.
+    /// Nanoseconds, written as nanoseconds.
     case nanoseconds
-    /// A quotient.
+    /// A ratio of two figures.
     case ratio
     /// A rate, written in millions.
     case millions
-    /// The small number of times that one thing happens for each of another.
+    /// A small count for each message, pass or hop.
     case perMessage
     /// The bound of a target, written as short as possible.
     case bound
@@ -19,7 +19,7 @@ enum NumberFormat: String, Codable {
     /// A share of one.
     case percent
 
-    /// The text of a figure; a dash for `nil`.
+    /// The text of a figure, or a dash for `nil`.
     func text(_ value: Double?) -> String {
         guard let value, value.isFinite else { return "–" }
         switch self {

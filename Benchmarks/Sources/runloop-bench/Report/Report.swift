@@ -8,7 +8,7 @@ struct Report: Codable {
     /// The targets of all families.
     var targets: [TargetRow] { chapters.flatMap(\.targets) }
 
-    /// The reasons for the program to end with an error; empty if it succeeds.
+    /// The reasons for the program to end with an error, which are empty on success.
     var failures: [String] {
         let missed = targets.filter(\.isFailure).map { "\($0.id) \($0.what): \($0.verdict.rawValue)" }
         return chapters.flatMap(\.failures) + missed
@@ -21,12 +21,12 @@ struct Report: Codable {
         return try encoder.encode(self)
     }
 
-    /// Prints the report, and writes the files that were asked for.
+    /// Prints the report, and writes the requested files.
     ///
     /// - Parameters:
     ///   - json: A file for all figures, or `-` for standard output. The text then goes to standard error.
     ///   - html: A file for the page.
-    ///   - svg: A file for the picture. It is not written, and standard error says so, if no peer was measured.
+    ///   - svg: A file for the picture. If no peer was measured, the file is not written, and standard error says so.
     /// - Throws: An error if a file cannot be written.
     func write(json: String?, html: String?, svg: String?) throws {
         let text = Data((TextReport(self).text + "\n").utf8)
@@ -59,7 +59,7 @@ struct Chapter: Codable {
     var targets: [TargetRow] = []
     /// The rows of the picture that `--svg` writes.
     var comparisons: [Comparison] = []
-    /// Faults that must not happen on any machine: a message was lost, or something could not be measured.
+    /// Faults that must not happen on any machine: a message was lost, or a measurement failed.
     var failures: [String] = []
 }
 
@@ -68,12 +68,12 @@ struct Comparison: Codable {
     /// The work, and the heading of the group in the picture.
     let title: String
     let peer: String
-    /// The quotients of the rounds.
+    /// The ratios of the rounds.
     let ratio: Spread
     /// The number of rounds.
     let rounds: Int
 
-    /// A comparison; `nil` without a ratio.
+    /// Makes a comparison, or returns `nil` without a ratio.
     init?(_ title: String, _ peer: String, _ ratio: Spread?) {
         guard let ratio else { return nil }
         self.title = title
@@ -95,7 +95,7 @@ struct Table: Codable {
         self.rows = rows
     }
 
-    /// The figure of each row that one column shows.
+    /// A column, which shows one figure of each row.
     struct Column: Codable {
         let title: String
         let key: String
@@ -110,7 +110,7 @@ struct Table: Codable {
             self.format = format
         }
 
-        /// A figure of the rounds: its median, and the range of half of the rounds in two more columns.
+        /// A column for the median of the rounds, with two more columns for the quartiles.
         static func ranged(_ title: String, _ key: String, _ format: NumberFormat) -> Column {
             var column = Column(title, key, format)
             column.isRanged = true
@@ -140,7 +140,7 @@ enum Chart: Codable {
     case bars(title: String, reading: String, unit: String, groups: [BarGroup])
     case growth(title: String, reading: String, size: String, lines: [Line])
 
-    /// Rates as bars.
+    /// A bar chart of rates.
     ///
     /// - Parameters:
     ///   - title: The title.
@@ -156,12 +156,12 @@ enum Chart: Codable {
             unit: "M/s", groups: groups)
     }
 
-    /// Costs against sizes, on two logarithmic scales.
+    /// A chart of costs against sizes, on two logarithmic scales.
     ///
     /// - Parameters:
     ///   - title: The title.
     ///   - level: The meaning of a level line, as the end of a sentence.
-    ///   - size: The things that a size counts.
+    ///   - size: The name of the things that a size counts, in the plural.
     ///   - lines: The costs.
     /// - Returns: The chart.
     static func costs(_ title: String, level: String, size: String, lines: [Line]) -> Chart {
@@ -177,7 +177,7 @@ enum Chart: Codable {
     enum Role: String, Codable {
         /// A part of this package.
         case ours
-        /// A limit of this machine, which the others are compared with.
+        /// A limit of this machine, with which the other subjects are compared.
         case yardstick
         /// A part of another library.
         case peer
@@ -187,7 +187,7 @@ enum Chart: Codable {
     struct Distribution: Codable {
         let name: String
         let role: Role
-        /// Nanoseconds.
+        /// The median and the 99th percentile, in nanoseconds.
         let median, ninetyNinth: Double
         let bins: [Bin]
     }
@@ -212,7 +212,7 @@ enum Chart: Codable {
         let value: Spread
     }
 
-    /// The cost of something at each of several sizes.
+    /// The cost of an operation at several sizes.
     struct Line: Codable {
         let name: String
         let role: Role

@@ -3,9 +3,9 @@ internal import Foundation
 
 /// The figures that differ between the reports of two runs by more than their noise.
 ///
-/// A figure counts only if it was taken in rounds, so that the range of half of them is known. It has changed if the two ranges
-/// do not overlap, and the medians differ by more than a share. Two runs see different loads of the machine, so a change that
-/// matters is one that a second pair of runs shows, too.
+/// A figure counts only if it was taken in rounds, so that its quartiles are known. A figure has changed if the ranges between the
+/// quartiles do not overlap, and the medians differ by more than a given share. The load of the machine differs between runs, so
+/// believe a change only if a second pair of runs shows it, too.
 struct ReportComparison {
     /// A figure that differs.
     struct Change {
@@ -16,18 +16,20 @@ struct ReportComparison {
         /// The new median as a multiple of the old one, or its inverse for a rate: more than 1 is slower.
         let slowdown: Double
 
-        /// The change on one line, as in `latency: round trips, RunLoops, ÷ raw: 1.52 (1.50 to 1.55) → 1.93 (1.90 to 1.97), +27 %`.
+        /// The change on one line.
+        ///
+        /// For example, `latency: round trips, RunLoops, ÷ raw: 1.52 (1.50 to 1.55) → 1.93 (1.90 to 1.97), +27 %`.
         var text: String {
             let percent = Int(((new.median / old.median - 1) * 100).rounded())
             return "\(name): \(old.text(format)) → \(new.text(format)), \(percent < 0 ? "" : "+")\(percent) %"
         }
     }
 
-    /// The median of a figure, and the range of half of the rounds.
+    /// The median and the quartiles of a figure.
     struct Range {
         let median, low, high: Double
 
-        /// The figures of a key; nil if it has no range.
+        /// Takes the figures of a key, or returns nil if the key has no range.
         init?(_ key: String, of row: Table.Row) {
             guard let median = row.figures[key], let low = row.figures[key + "Low"],
                 let high = row.figures[key + "High"], median > 0, median.isFinite
@@ -40,22 +42,22 @@ struct ReportComparison {
         }
     }
 
-    /// The changes for the worse and for the better, the greatest first.
+    /// The figures that became slower or faster, with the greatest change first.
     private(set) var slower: [Change] = []
     private(set) var faster: [Change] = []
     /// The number of figures that both reports have.
     private(set) var count = 0
-    /// The figures of the old report that the new one lacks.
+    /// The figures of the old report that the new report lacks.
     private(set) var missing: [String] = []
 
     /// Compares two reports.
     ///
     /// - Parameters:
     ///   - old: The report of the run before a change.
-    ///   - new: The report of the run after it.
-    ///   - share: The least difference of two medians that counts, as a share of the old one.
+    ///   - new: The report of the run after the change.
+    ///   - share: The minimum difference of two medians that counts, as a share of the old median.
     init(_ old: Report, _ new: Report, share: Double) {
-        // Times of two machines do not compare; the quotients of one run do, more or less.
+        // Times of two machines cannot be compared. Ratios within one run can be compared, more or less.
         let isSameMachine = old.machine.isComparable(with: new.machine)
         let after = Self.figures(of: new)
         for (name, before) in Self.figures(of: old).sorted(by: { $0.key < $1.key }) {
@@ -92,7 +94,7 @@ struct ReportComparison {
         var figures: [String: Figure] = [:]
         for chapter in report.chapters {
             for table in chapter.tables {
-                // A quotient of rates is better if it is greater, too.
+                // A greater ratio of rates is better, too.
                 let hasRates = table.columns.contains { $0.format == .millions }
                 for row in table.rows {
                     for column in table.columns {
@@ -125,7 +127,7 @@ extension Machine {
     }
 }
 
-/// Compares the figures of two runs, and fails if something became slower.
+/// Compares the figures of two runs, and fails if a figure became slower.
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare", abstract: "Say what became slower beyond noise between two runs.",

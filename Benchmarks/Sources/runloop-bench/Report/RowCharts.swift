@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Groups of bars below each other on one axis that begins at zero.
+/// Groups of bars, one below the other, on an axis that begins at zero.
 struct BarChart {
     let title: String
     let unit: String
@@ -71,7 +71,7 @@ struct BarChart {
     private static func opacity(_ index: Int) -> Double { max(0.3, 1 - Double(index) * 0.23) }
 }
 
-/// Distributions below each other on one logarithmic axis.
+/// Distributions, one below the other, on a logarithmic axis.
 struct DistributionChart {
     let title: String
     let series: [Chart.Distribution]

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The elements that charts consist of.
+/// The elements of charts.
 ///
-/// Their colours come from the styles of the page or the file, so that they follow light and dark.
+/// Their colours come from the styles of the page or the file, which follow light and dark mode.
 enum SVG {
-    /// The width of every chart of the page, in its own units; the page scales it.
+    /// The width of every chart of the page, in SVG units, which the page scales.
     static let width = 920.0
-    /// The left edge of the plot; names end left of it.
+    /// The left edge of the plot, to the left of which the names end.
     static let plotStart = 290.0
-    /// The right edge of the plot; figures begin right of it.
+    /// The right edge of the plot, to the right of which the figures begin.
     static let plotEnd = 765.0
 
     /// A whole chart.
@@ -20,7 +20,7 @@ enum SVG {
         """
     }
 
-    /// A line of text whose baseline begins at a point, or ends or is centred there, depending on `anchor`.
+    /// A line of text whose baseline begins at, ends at or is centred on a point, depending on `anchor`.
     static func text(
         _ text: String, x: Double, y: Double, anchor: String = "start", style: String = ""
     ) -> String {
@@ -47,7 +47,7 @@ enum SVG {
         return "<polygon points=\"\(list)\" class=\"\(style)\"/>"
     }
 
-    /// The text with all characters escaped that HTML gives a meaning to.
+    /// The text with the special characters of HTML escaped.
     static func escaped(_ text: String) -> String {
         text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
             .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")

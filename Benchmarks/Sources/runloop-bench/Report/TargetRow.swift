@@ -1,12 +1,12 @@
-/// One target, and the verdict of this run on it.
+/// One target, and its verdict in this run.
 struct TargetRow: Codable {
     /// The name of the target in the list of targets.
     let id: String
-    /// The quantity, and the yardstick it is divided by.
+    /// The quantity, and the yardstick by which it is divided.
     let what: String
     let target: Limit
     let stretch: Limit?
-    /// The measured figure; `nil` if it could not be measured, and ``note`` gives the reason.
+    /// The measured figure, or `nil` for a figure that could not be measured for the reason in ``note``.
     let figure: Spread?
     /// True if the figure is a count.
     ///
@@ -68,6 +68,6 @@ struct TargetRow: Codable {
         return stretch?.holds(for: value) == true ? .stretch : .pass
     }
 
-    /// True if this row makes the program fail, which only a count can.
+    /// True if this row makes the program fail, which only counts do.
     var isFailure: Bool { isCount && (verdict == .miss || verdict == .unmeasured) }
 }

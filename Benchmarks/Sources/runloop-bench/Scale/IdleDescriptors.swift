@@ -3,12 +3,12 @@ internal import CYardsticks
 internal import Dispatch
 internal import RunLoops
 
-/// Isolates a pass of a loop that has work and polls the kernel, while it watches descriptors that are not ready.
+/// Measures a pass of a loop that has work and polls the kernel, with many watched descriptors that are not ready.
 ///
-/// Read the quotient of 10,000 and 10 first: a descriptor that is not ready should cost nothing.
+/// Read the ratio of 10,000 descriptors to 10 first: a descriptor that is not ready should cost nothing.
 struct IdleDescriptors: Measurement {
     private var loops: [IdleDescriptorLoop] = []
-    /// Nanoseconds a pass.
+    /// The time of a pass, in nanoseconds.
     private var times = SizeFigures([10, 100, 1_000, 10_000], "descriptors")
     private var note: String?
 
@@ -75,7 +75,7 @@ struct IdleDescriptors: Measurement {
 
 /// A loop that watches many idle descriptors.
 final class IdleDescriptorLoop: @unchecked Sendable {
-    // Safe because only the loop's thread uses the mutable state, or another thread while it waits for the loop's.
+    // Safe because only the loop's thread uses `calls`, the only mutable state.
     let size: Int
     let number: ThreadNumber
     private let thread: RunLoopThread
@@ -86,7 +86,7 @@ final class IdleDescriptorLoop: @unchecked Sendable {
     /// Starts the loop.
     ///
     /// - Parameter size: The number of descriptors.
-    /// - Throws: The refusal of the system if it has no thread left, or cannot watch a descriptor.
+    /// - Throws: The error of the system if it is out of threads, or cannot watch a descriptor.
     init(_ size: Int) throws {
         self.size = size
         thread = try RunLoopThread(name: "\(size) idle")
@@ -105,9 +105,9 @@ final class IdleDescriptorLoop: @unchecked Sendable {
         }
     }
 
-    /// Makes passes for a time.
+    /// Runs passes for `length`.
     ///
-    /// - Returns: The nanoseconds of a pass: the median of chunks, so that interruptions of a few do not show.
+    /// - Returns: The nanoseconds of a pass: the median of chunks, which hides interruptions of a few chunks.
     /// - Throws: ``Miscount`` if the loop did not poll the kernel exactly once in each pass.
     func time(length: Duration) throws(Miscount) -> Double {
         let chain = PassChain(thread.runLoop, end: bench_now() + length.nanoseconds)
@@ -116,7 +116,7 @@ final class IdleDescriptorLoop: @unchecked Sendable {
 
     /// Makes all descriptors ready, waits until each was reported, and ends the loop.
     ///
-    /// - Throws: ``Miscount`` if one was not reported.
+    /// - Throws: ``Miscount`` if a descriptor was not reported.
     func end() throws(Miscount) {
         for descriptor in descriptors { bench_event_write(descriptor) }
         let isComplete = isOver.wait(timeout: .now() + .seconds(120)) == .success
@@ -126,9 +126,9 @@ final class IdleDescriptorLoop: @unchecked Sendable {
     }
 }
 
-/// A block that performs itself again, and times the passes that this causes.
+/// A block that performs itself again, and times the resulting passes.
 final class PassChain: @unchecked Sendable {
-    // Safe because only the loop's thread uses the mutable state, until it signals the end.
+    // Safe because only the loop's thread uses the mutable state until that thread signals `isOver`.
     private let loop: RunLoop
     private let end: Int64
     private var blocks = 0
@@ -168,7 +168,7 @@ final class PassChain: @unchecked Sendable {
         return now >= end
     }
 
-    /// Waits for the end, and returns the nanoseconds of a pass.
+    /// Waits for the end of the passes, and returns the nanoseconds of a pass.
     ///
     /// - Throws: ``Miscount`` if the loop did not poll the kernel exactly once in each pass.
     func wait() throws(Miscount) -> Double {
@@ -176,7 +176,7 @@ final class PassChain: @unchecked Sendable {
         guard let first, let last else { return 0 }
         let passes = last.passes - first.passes
         let calls = last.kernelCalls - first.kernelCalls
-        // The first block may run before the poll of its pass and the last one after it, or the other way round.
+        // The counts can differ by one, because a block runs before or after the poll of its pass.
         if abs(calls - passes) > 1 { throw Miscount(expected: passes, found: calls) }
         return Spread(chunks)?.median ?? 0
     }

@@ -2,12 +2,12 @@ internal import CAllocationCounter
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates the resources of an idle loop, and the cost of making and ending one, on threads that run already.
+/// Measures the resources of an idle loop, and the cost of making and ending a loop, on running threads.
 ///
-/// Read the descriptors first: they are a count. A loop has an epoll, an eventfd and a timerfd, and libevent a pipe. Then read
+/// Read the descriptors first, which are a count. A loop has an epoll, an eventfd and a timerfd, and libevent has a pipe. Then read
 /// the bytes, which are the same for every loop.
 struct LoopFootprint: Measurement {
-    /// The ends of the pipe that libevent opens with every base, for signals, which this package never hands to it.
+    /// The ends of the pipe for signals that libevent opens with every base, although this package gives libevent no signals.
     private static let pipeEnds = 2.0
     /// The number of threads in a round.
     private static let count = 32
@@ -22,7 +22,7 @@ struct LoopFootprint: Measurement {
     }
 
     private var figures = RoundFigures<Key>()
-    /// The number of descriptors that our loops have left open, which must be zero.
+    /// The number of descriptors that loops of this package have left open, which must be zero.
     private var leftOpen: Int?
 
     private(set) var stage = ""
@@ -45,7 +45,9 @@ struct LoopFootprint: Measurement {
         }
     }
 
-    /// Makes and ends only our loops, several times: others may close their descriptors after their threads have ended.
+    /// Makes and ends loops of this package only, several times.
+    ///
+    /// Other loops can close their descriptors after their threads have ended.
     mutating func end(in session: Session) throws {
         stage = "the end"
         let before = DescriptorLimit.open
@@ -60,7 +62,7 @@ struct LoopFootprint: Measurement {
         times.withLock { $0.reserveCapacity(count) }
         for thread in threads {
             thread.number.pin(to: [machine.processors[0]])
-            // Has the thread make the allocations that every thread makes once.
+            // Makes the allocations that every thread makes only once.
             thread.runAndWait { _ = [Int](repeating: 0, count: 100).count }
         }
         let bytesBefore = bench_allocated_bytes()
@@ -140,13 +142,13 @@ struct LoopFootprint: Measurement {
     }
 }
 
-/// The loops that are made on threads that had none.
+/// The loops that are made on threads without a loop.
 enum FootprintSubject: String, CaseIterable {
     case none = "a thread without a loop"
     case own = "RunLoops"
     case foundation = "Foundation"
 
-    /// Makes the loop of the calling thread, and has it make one pass.
+    /// Makes the loop of the calling thread, and runs one pass.
     func makeLoop() {
         switch self {
         case .none: break
@@ -156,9 +158,9 @@ enum FootprintSubject: String, CaseIterable {
     }
 }
 
-/// Isolates the memory of a connection that has exchanged a message and is idle.
+/// Measures the memory of a connection that has exchanged a message and is idle.
 ///
-/// Read the bytes: the kernel has some of its own for each socket, which are not counted.
+/// Read the bytes. The kernel's own memory for each socket is not counted.
 struct ConnectionFootprint: Measurement {
     private static let count = 1_000
 
@@ -184,10 +186,10 @@ struct ConnectionFootprint: Measurement {
             try load.run(Self.count, depth: 1, requests: Self.count)
             let after = bench_allocated_bytes()
             try load.disconnect()
-            // A server frees the memory of a connection after it has closed the socket, and before it accepts another one.
+            // A server frees the memory of a connection after it has closed the socket, and before it accepts the next connection.
             try load.connect(to: server, 1)
             try load.disconnect()
-            // The first round is the warm-up: buffers that all connections share are made with the first one.
+            // The first round is the warm-up: buffers that all connections share are made with the first connection.
             if round >= 0 { bytes.add((Double(after) - Double(before)) / Double(Self.count), of: peer) }
         }
     }

@@ -1,11 +1,11 @@
 internal import CThreadControl
 internal import RunLoops
 
-/// Isolates the removal of an observer, in a pass that calls many observers that do not repeat.
+/// Measures the removal of an observer, in a pass that calls many observers that do not repeat.
 ///
-/// Read the quotient of 40,000 and 400 first: it is large if the loop searches for the observer that it removes.
+/// Read the ratio of 40,000 observers to 400 first. The ratio is large if the loop searches for the observer that it removes.
 struct OneShotObservers: Measurement {
-    /// Nanoseconds an observer.
+    /// The time for an observer, in nanoseconds.
     private var times = SizeFigures([400, 4_000, 40_000], "observers")
     private let thread: RunLoopThread
 

@@ -3,21 +3,21 @@ internal import Glibc
 internal import RunLoops
 internal import Streams
 
-/// Isolates a nested wait in a mode that is used for this wait only.
+/// Measures a nested wait in a mode that is used for this wait only.
 ///
-/// Read the quotient of the 10,000th and the 10th first: a mode that is no longer used should cost nothing.
+/// Read the ratio of the 10,000th wait to the 10th first: a mode that is no longer used should cost nothing.
 struct PrivateModes: Measurement {
-    /// Nanoseconds a wait.
+    /// The time of a wait, in nanoseconds.
     private var times = SizeFigures([10, 100, 1_000, 10_000], "modes before it")
 
     private(set) var stage = ""
 
-    /// The number of waits before and after each size whose times are taken together.
+    /// The number of waits before and after each size that contribute to the figure of the size.
     private static let margin = 9
 
     mutating func measure(round: Int, in session: Session) throws {
         stage = "private modes"
-        // Each round uses a new loop, which knows none of the modes.
+        // Each round uses a new loop, which has used none of the modes.
         let thread = try RunLoopThread(name: "private modes")
         defer {
             thread.stop()
@@ -86,12 +86,12 @@ struct PrivateModes: Measurement {
     }
 }
 
-/// Isolates a change to a private mode and back, of a loop that has many idle connections.
+/// Measures a change to a private mode and back, in a loop that has many idle connections.
 ///
-/// Read the quotient of 10,000 and 10 first: the kernel must not be told of each connection.
+/// Read the ratio of 10,000 connections to 10 first: a change must not make a system call for each connection.
 struct ConnectionModes: Measurement {
     private var loops: [IdleConnectionLoop] = []
-    /// Nanoseconds a change there and back.
+    /// The time of a change there and back, in nanoseconds.
     private var times = SizeFigures([10, 10_000], "connections")
     private var note: String?
 
@@ -162,7 +162,7 @@ private final class IdleConnectionLoop {
     /// Starts the loop.
     ///
     /// - Parameter size: The number of connections.
-    /// - Throws: The refusal of the system.
+    /// - Throws: The error of the system.
     init(_ size: Int) throws {
         self.size = size
         thread = try RunLoopThread(name: "\(size) connections")
@@ -182,9 +182,9 @@ private final class IdleConnectionLoop {
         }
     }
 
-    /// Changes the mode for a time.
+    /// Changes the mode there and back for `length`.
     ///
-    /// - Returns: The nanoseconds of a change there and back: the median of chunks, so that interruptions of a few do not show.
+    /// - Returns: The nanoseconds of a change there and back: the median of chunks, which hides interruptions of a few chunks.
     /// - Throws: ``Miscount`` if a message was lost.
     func time(length: Duration) throws -> Double {
         try thread.runLoop.performAndWait { [waits] in

@@ -3,13 +3,13 @@ internal import Dispatch
 internal import RunLoops
 internal import Synchronization
 
-/// Isolates passing a token from loop to loop, each on a thread of its own that sleeps meanwhile.
+/// Measures passing a token from loop to loop, each on its own thread, which sleeps until the token arrives.
 ///
-/// Read the quotient of 1,000 loops and 2 first. Part of it is the cost of the machine: the memory of a thread that slept long
-/// is not in the cache.
+/// Read the ratio of 1,000 loops to 2 first. Part of the ratio is the cost of the machine: the memory of a thread that has slept
+/// for a long time is not in the cache.
 struct TokenRing: Measurement {
     private var ring: LoopRing?
-    /// Nanoseconds a hop.
+    /// The time of a hop, in nanoseconds.
     private var times = SizeFigures([2, 10, 100, 1_000], "loops")
     private var note: String?
 
@@ -72,19 +72,19 @@ struct TokenRing: Measurement {
     }
 }
 
-/// Loops in a ring, on threads with small stacks, each of which passes a token to the next.
+/// A ring of loops, on threads with small stacks, each of which passes a token to the next loop.
 final class LoopRing: Sendable {
     private struct Token {
-        /// The number of loops that it goes round.
+        /// The number of loops that the token goes round.
         let size: Int
-        /// The time at which it stops, in nanoseconds on the monotonic clock.
+        /// The time at which the token stops, in nanoseconds on the monotonic clock.
         let end: Int64
         var hops = 0
     }
 
     private let threads: [RunLoopThread]
     private let ports: [Port<Token>]
-    /// The number of messages that all loops have served, and of the hops that the token has counted at its end.
+    /// The number of messages that all loops have served, and the number of hops that the token has counted at its end.
     private let served = Atomic<Int>(0)
     private let arrived = Atomic<Int>(0)
     private let isOver = DispatchSemaphore(value: 0)
@@ -94,7 +94,7 @@ final class LoopRing: Sendable {
     /// The number of loops.
     var count: Int { threads.count }
 
-    /// Starts the loops, every other one on the second processor.
+    /// Starts the loops, every other loop on the second processor.
     init(_ count: Int, on machine: Machine) throws {
         threads = try (0..<count).map { index in
             let processor = machine.processors[index % min(2, machine.processors.count)]
@@ -121,11 +121,11 @@ final class LoopRing: Sendable {
             return
         }
         let next = index + 1 == token.size ? 0 : index + 1
-        // A token that is refused never arrives, which `time` reports.
+        // A refused token never arrives, which `time` detects.
         do { try ports[next].send(token) } catch { return }
     }
 
-    /// Sends a token round the first `size` loops for a time.
+    /// Sends a token round the first `size` loops for `length`.
     ///
     /// - Returns: The nanoseconds of a hop.
     /// - Throws: ``Miscount`` if the token was lost or arrived twice.

@@ -1,20 +1,19 @@
 internal import RunLoops
 internal import Synchronization
 
-/// One way to hand messages to a thread.
+/// A way to send messages to a thread.
 protocol MessageChannel: AnyObject, Sendable {
-    /// The threads that take the messages.
+    /// The threads that receive the messages.
     var consumerThreads: [ThreadNumber] { get }
 
-    /// Restricts the consumer to these processors.
+    /// Restricts the consumer to the given processors.
     func place(consumer processors: [Int32])
 
-    /// Sends many messages in one call, so that the call through the protocol costs nothing.
+    /// Sends many messages in one call, so that the cost of the call through the protocol is negligible.
     ///
     /// - Parameters:
-    ///   - count: The number of messages; a multiple of sixteen.
-    ///   - start: The value of the first message; each next value is one more. Closures carry the value of their producer
-    ///     instead.
+    ///   - count: The number of messages, which is a multiple of sixteen.
+    ///   - start: The value of the first message. Each next value is one more. Closures carry the value of their producer instead.
     ///   - producer: The number of the calling producer, from zero. Each producer calls on one thread.
     /// - Returns: The sum of the values.
     /// - Throws: The error with which a message was refused.
@@ -40,7 +39,7 @@ extension MessageChannel {
     func sum(_ count: Int, from start: Int) -> Int { count &* start &+ count &* (count - 1) / 2 }
 }
 
-/// The ways that are compared.
+/// The channels that are compared.
 enum ThroughputSubject: String, CaseIterable {
     case list = "list (C, malloc per message)"
     case array = "array swapped under a lock"
@@ -81,12 +80,11 @@ extension ThroughputSubject {
     }
 }
 
-/// The end of every message of every channel, which counts messages and adds up their values.
+/// The receiver of all messages of all channels, which counts messages and adds up their values.
 ///
-/// A message that is lost or arrives twice shows in the count or in the sum.
+/// A message that is lost or arrives twice changes the count or the sum.
 final class Sink: @unchecked Sendable {
-    // Safe because only the consumer writes the sum, and stores the count after it. Other threads load the count before the
-    // sum.
+    // Safe because only the consumer stores the sum, and then the count. Other threads load the count before the sum.
     private let state: UnsafeMutablePointer<State>
 
     private struct State: ~Copyable {
@@ -95,7 +93,7 @@ final class Sink: @unchecked Sendable {
     }
 
     init() {
-        // Cache lines of its own: the producers load the count while the consumer stores it.
+        // On its own cache lines, because the producers load the count while the consumer stores it.
         state = UnsafeMutableRawPointer.allocate(byteCount: 256, alignment: 128)
             .bindMemory(to: State.self, capacity: 1)
         state.initialize(to: State())
@@ -124,7 +122,7 @@ final class Sink: @unchecked Sendable {
     }
 }
 
-/// The one object that a closure captures where a message is a closure.
+/// The one object that the closure captures if a message is a closure.
 final class Payload: Sendable {
     private let sink: Sink
     /// The value that a message adds to the sum.

@@ -3,11 +3,11 @@ internal import Dispatch
 internal import RunLoops
 internal import Synchronization
 
-/// Isolates the counts that are the same on every machine: the system calls and allocations of a message or a pass.
+/// Measures the counts that are the same on every machine: the system calls and allocations of a message or a pass.
 ///
-/// Read the rows of the targets; a miss there makes the program fail. The table shows the counts of the peers.
+/// Read the rows of the targets. A miss there makes the program fail. The table shows the counts of the peers.
 struct ThroughputCounts {
-    /// Allocations a message, by subject.
+    /// The allocations of a message, by subject.
     private(set) var table = Table(
         title: "Allocations a message, one producer, steady state, at most 1,024 under way",
         columns: [
@@ -17,7 +17,7 @@ struct ThroughputCounts {
     private(set) var targets: [TargetRow] = []
     private(set) var failures: [String] = []
 
-    /// Takes all counts.
+    /// Measures all counts.
     init(
         subjects: [(ThroughputSubject, any MessageChannel)], runner: ThroughputRunner, session: Session
     ) throws {
@@ -63,9 +63,10 @@ struct ThroughputCounts {
     }
 }
 
-/// Isolates wake-ups while the consumer is never out of work: each message takes it longer than a send takes.
+/// Measures wake-ups while the consumer always has work, because a message takes longer to handle than to send.
 ///
-/// A faster consumer may run out of work, which depends on the machine. The cost of sending to a busy consumer does not.
+/// A faster consumer can run out of work, which depends on the machine. The cost of sending to a busy consumer does not depend on
+/// the machine.
 enum SaturatedLoop {
     /// The wait policy of the loop.
     enum Policy: String, CaseIterable {
@@ -82,7 +83,7 @@ enum SaturatedLoop {
 
     /// Counts the kernel writes for each message.
     ///
-    /// - Returns: The figure of the loop's statistics, and that of the kernel's count of all write calls of the process.
+    /// - Returns: The figure of the loop's statistics, and the figure of the kernel's count of all write calls of the process.
     static func kernelWritesPerMessage(
         _ policy: Policy, messages: Int, machine: Machine
     ) throws -> (own: Double, kernel: Double?) {
@@ -131,7 +132,7 @@ enum SaturatedLoop {
     }
 }
 
-/// Isolates a pass of a loop whose only work is a block that performs itself again.
+/// Measures a pass of a loop whose only work is a block that performs itself again.
 ///
 /// Such a loop has no reason to enter the kernel.
 enum BusyLoop {

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 
-/// Isolates handing over messages: one, two, four and eight producers send to one consumer that does next to nothing with each.
+/// Measures throughput: one, two, four and eight producers send to one consumer that does next to nothing with each message.
 ///
 /// Read "÷ list" of "RunLoops port, unlimited" with one producer first. Subjects take turns in short rounds of one process, and
-/// each is compared with the list in the same round and with as many producers.
+/// each is compared with the list in the same round with the same number of producers.
 struct ThroughputFamily: Family {
     static let name = "throughput"
     static let summary =
@@ -13,7 +13,8 @@ struct ThroughputFamily: Family {
     var window = 4096
 
     func validate() throws {
-        // Producers announce a chunk of messages before they send it. A smaller window would stop all of them in between.
+        // A producer counts a chunk of messages as sent before it sends the chunk. With a smaller window, all producers would then
+        // wait, and none would send.
         if window != 0 && window < 1024 { throw ValidationError("--window must be 0 or at least 1024") }
     }
 
@@ -36,7 +37,7 @@ struct ThroughputFamily: Family {
                         let found = try runner.round(
                             channel, producers: producers,
                             length: session.length(.milliseconds(20), quick: .milliseconds(8)))
-                        // The first round is the warm-up: allocators and caches grow to their size.
+                        // The first round is the warm-up: allocators and caches grow to their final size.
                         if round < 0 { continue }
                         result.add(
                             found, of: subject, producers: producers,

@@ -1,4 +1,4 @@
-/// The sum of the rounds of all subjects.
+/// The figures of all subjects in all rounds.
 struct ThroughputResult {
     /// The numbers of producers that each subject is measured with.
     static let producerCounts = [1, 2, 4, 8]
@@ -15,7 +15,7 @@ struct ThroughputResult {
         var kernelWrites: Int?
     }
 
-    /// Messages a second.
+    /// The messages a second.
     private var rates = RoundFigures<Key>()
     private var totals: [Key: Totals] = [:]
 
@@ -62,7 +62,7 @@ struct ThroughputResult {
         return row
     }
 
-    /// The rates as bars.
+    /// A bar chart of the rates.
     var chart: Chart {
         .rates(
             "Throughput to one consumer", of: "messages",
@@ -106,7 +106,7 @@ struct ThroughputResult {
             }
     }
 
-    /// A peer's time for a message is the inverse of its rate.
+    /// The comparisons of times, which are the inverse of the rates.
     var comparisons: [Comparison] {
         [ThroughputSubject.foundation, .nio, .dispatch].compactMap { peer in
             Comparison("Drain a queue of blocks, one producer", peer.rawValue, ratio(.perform, peer))

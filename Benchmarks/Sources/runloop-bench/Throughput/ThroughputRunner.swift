@@ -4,29 +4,29 @@ internal import Synchronization
 
 /// Runs the rounds of all subjects, with the same producers and the same code.
 final class ThroughputRunner: Sendable {
-    /// The largest number of producers.
+    /// The maximum number of producers.
     static let mostProducers = 8
 
     /// The number of messages between two checks of the clock and of the window.
     private static let chunk = 64
 
-    /// The nanoseconds after which a message that has not arrived is lost.
+    /// The nanoseconds after which a message that has not arrived counts as lost.
     private static let patience: Int64 = 10_000_000_000
 
     /// Receives the messages of all subjects.
     let sink = Sink()
 
     private let producers = (0..<ThroughputRunner.mostProducers).map { _ in WorkerThread() }
-    /// The most messages that may be under way; `.max` for no limit.
+    /// The maximum number of messages under way, or `.max` for no limit.
     private let window: Int
     /// The number of messages that earlier rounds have sent and accounted for.
     ///
-    /// One of them that arrives late or twice spoils the count of the next round.
+    /// If one of these messages arrives late or twice, the count of the next round is wrong.
     private let accounted = Atomic<Int>(0)
 
     /// Starts the threads of the producers.
     ///
-    /// - Parameter window: The most messages that may be under way, or zero for no limit. Without a limit, a producer that is
+    /// - Parameter window: The maximum number of messages under way, or zero for no limit. Without a limit, a producer that is
     ///   faster than its consumer measures the allocator.
     init(window: Int) { self.window = window == 0 ? .max : window }
 
@@ -43,9 +43,9 @@ final class ThroughputRunner: Sendable {
     /// A failed round.
     enum Failure: Error {
         case sendFailed(any Error)
-        /// The numbers of messages that were sent, and that had arrived when the wait for the others timed out.
+        /// The number of sent messages, and the number of messages that had arrived when the wait for the others timed out.
         case miscounted(sent: Int, received: Int)
-        /// The right number of messages has arrived, but with other values.
+        /// All messages have arrived, but with wrong values.
         case mistaken
     }
 
@@ -56,11 +56,11 @@ final class ThroughputRunner: Sendable {
         for (index, producer) in producers.enumerated() {
             producer.number.pin(to: [others[index % others.count]])
         }
-        // This thread waits for the last message, and must not take the consumer's processor meanwhile.
+        // The calling thread waits for the last message, and must not take the consumer's processor.
         ThreadNumber.current.pin(to: others)
     }
 
-    /// Has `count` producers send for a time, and waits until every message has arrived.
+    /// Runs `count` producers for `length`, and waits until every message has arrived.
     func round(_ channel: any MessageChannel, producers count: Int, length: Duration) throws(Failure) -> Round
     {
         let start = StartingGate()
@@ -84,9 +84,9 @@ final class ThroughputRunner: Sendable {
         return result
     }
 
-    /// Counts the allocations of the whole process for each message, once all buffers have grown to their size.
+    /// Counts the allocations of the whole process for each message, after all buffers have grown to their final size.
     ///
-    /// At most 1,024 messages are under way, the default limit of a port: a steady stream and not a burst.
+    /// At most 1,024 messages are under way, the default limit of a port. This is a steady stream and not a burst.
     ///
     /// - Returns: The allocations for each message, one figure for each stretch.
     func allocations(
@@ -97,7 +97,7 @@ final class ThroughputRunner: Sendable {
         producers[0].run { [self] in
             var found = [Double](repeating: 0, count: stretches)
             for stretch in -1..<stretches {
-                // Stretch -1 is the warm-up: queues and caches grow to their size.
+                // Stretch -1 is the warm-up: queues and caches grow to their final size.
                 let amount = stretch < 0 ? 10 * messages : messages
                 let goal = tally.sent.load(ordering: .relaxed) + amount
                 let count = AllocationCount()
@@ -154,7 +154,7 @@ final class ThroughputRunner: Sendable {
         tally.sum.wrappingAdd(sum, ordering: .relaxed)
     }
 
-    /// Waits long enough to leave the cache line of the count to the consumer for a while.
+    /// Pauses, so that the consumer keeps the cache line of the count for a while.
     private func giveWay() {
         for _ in 0..<16 { bench_pause() }
         sched_yield()

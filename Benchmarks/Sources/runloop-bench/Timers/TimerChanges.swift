@@ -1,8 +1,8 @@
-/// Isolates adding a timer and cancelling one, while ten others wait, or a hundred thousand.
+/// Measures adding a timer and cancelling one, while ten to a hundred thousand others wait.
 ///
-/// Read the quotient of "RunLoops Timer, added and cancelled" first: it is large if the loop searches its timers.
+/// Read the ratio of "RunLoops Timer, added and cancelled" first. The ratio is large if the loop searches its timers.
 struct TimerChanges: Measurement {
-    /// The numbers of timers that wait.
+    /// The numbers of waiting timers.
     private static let sizes = [10, 1_000, 10_000, 100_000]
     /// The two numbers that are compared.
     private static let (few, many) = (1_000, 100_000)
@@ -22,7 +22,7 @@ struct TimerChanges: Measurement {
     private let holders: [(subject: TimerSubject, pending: Int, holder: any PendingTimers)]
     /// The number of changes that are timed in a round.
     private let count: Int
-    /// Nanoseconds of adding one timer and cancelling one.
+    /// The time of adding one timer and cancelling one, in nanoseconds.
     private var times = RoundFigures<Key>()
 
     private(set) var stage = ""
@@ -50,7 +50,7 @@ struct TimerChanges: Measurement {
         }
     }
 
-    /// Has all timers fire that still wait, and counts them.
+    /// Makes all waiting timers fire, and counts the fires.
     mutating func end(in session: Session) throws(Miscount) {
         for (subject, pending, holder) in holders {
             stage = "\(subject.rawValue), \(pending) waiting, the end"
@@ -67,7 +67,7 @@ struct TimerChanges: Measurement {
         try runloop_bench.measure(on: { holder.onThread($0) }, body)
     }
 
-    /// Returns the nanoseconds of a change, of `count` or of as many as three milliseconds allow.
+    /// Returns the nanoseconds of a change, over `count` changes or as many as fit into three milliseconds.
     private static func time(_ change: Change, in holder: any PendingTimers, pending: Int, count: Int)
         -> Double
     {
@@ -146,40 +146,40 @@ struct TimerChanges: Measurement {
     }
 }
 
-/// A loop in which many timers wait, each for its own date in the far future.
+/// A loop in which many timers wait, each with a different date in the far future.
 protocol PendingTimers: AnyObject, Sendable {
     /// The number of the loop's thread.
     var number: ThreadNumber { get }
 
-    /// Runs a job on the loop's thread while the loop does nothing else, and waits for its end.
+    /// Runs a job on the loop's thread while the loop does nothing else, and waits for the end of the job.
     func onThread(_ job: @escaping @Sendable () -> Void)
 
     // The other methods are called on the loop's thread.
 
-    /// Adds all timers that wait.
+    /// Adds the waiting timers.
     func fill()
 
     /// Adds a timer and cancels it, `count` times.
     ///
     /// - Parameters:
     ///   - count: The number of times.
-    ///   - scatter: Picks the place of the date among those that wait.
+    ///   - scatter: Picks the position of the date among the waiting timers.
     func addAndCancel(_ count: Int, _ scatter: inout ScatteredIndices)
 
-    /// Cancels a timer that waits and adds another, `count` times.
+    /// Cancels a waiting timer and adds another, `count` times.
     ///
     /// - Parameters:
     ///   - count: The number of times.
-    ///   - scatter: Picks the timer to cancel, and then the place of the other one's date.
+    ///   - scatter: Picks the timer to cancel, and then the position of the new timer's date.
     func replace(_ count: Int, _ scatter: inout ScatteredIndices)
 
-    /// Adds twice as many timers that are due now, cancels every other one, and runs the loop.
+    /// Adds twice `count` timers that are due now, cancels every other timer, and runs the loop.
     ///
     /// - Parameter count: The number of timers that are not cancelled.
     /// - Throws: ``Miscount`` if more or fewer timers fire within ten seconds.
     func fireSome(_ count: Int) throws(Miscount)
 
-    /// Makes all timers that wait due now, and runs the loop.
+    /// Makes all waiting timers due now, and runs the loop.
     ///
     /// - Throws: ``Miscount`` if more or fewer timers fire.
     func fireAll() throws(Miscount)
@@ -193,15 +193,15 @@ extension PendingTimers {
 protocol PendingTimerArray: PendingTimers {
     associatedtype Held
 
-    /// The timers that wait. Used on the loop's thread only.
+    /// The waiting timers, which only the loop's thread uses.
     var timers: [Held] { get set }
-    /// The number of timers that will wait.
+    /// The number of waiting timers.
     var pending: Int { get }
 
-    /// Sets the first of the dates, hours from now.
+    /// Sets the first date, which is hours from now.
     func begin()
 
-    /// Adds a timer whose date has this place among those that wait.
+    /// Adds a timer whose date has the given position among the waiting timers.
     func add(at index: Int) -> Held
 
     func cancel(_ timer: Held)
@@ -228,7 +228,7 @@ extension PendingTimerArray {
 
 /// The loops whose timers are compared.
 ///
-/// Dispatch is not among them: it adds and cancels timers later, on another thread.
+/// Dispatch is not compared, because it adds and cancels timers later, on another thread.
 enum TimerSubject: String, CaseIterable {
     case own = "RunLoops Timer"
     case foundation = "Foundation Timer"
@@ -237,7 +237,7 @@ enum TimerSubject: String, CaseIterable {
     /// The relation to this package.
     var role: Chart.Role { self == .own ? .ours : .peer }
 
-    /// Makes a loop in which `pending` timers will wait.
+    /// Makes a loop for `pending` waiting timers.
     func make(pending: Int) -> any PendingTimers {
         switch self {
         case .own: RunLoopPendingTimers(pending: pending)

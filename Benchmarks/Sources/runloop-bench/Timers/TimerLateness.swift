@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Histogram
 internal import RunLoops
 
-/// Isolates the lateness of a timer: the time from its date to its handler, on a thread that sleeps until then.
+/// Measures the lateness of a timer: the time from its date to its handler, on a thread that sleeps until then.
 ///
-/// Read "÷ raw" of "RunLoops, park" first: it is the lateness that the loop adds to the kernel's. None of our timers may be
-/// early.
+/// Read "÷ raw" of "RunLoops, park" first, which is the lateness that the loop adds to the kernel's lateness. No timer of this
+/// package is allowed to be early.
 struct TimerLateness: Measurement {
     private let timers: [(subject: OneShotSubject, timer: any OneShotTimer)]
     /// The lateness in nanoseconds: the median of each round, and all samples.
@@ -24,7 +24,7 @@ struct TimerLateness: Measurement {
             let series = TimerSeries(length: session.length(.milliseconds(40), quick: .milliseconds(20)))
             timer.start(series)
             let found = try series.wait()
-            // The first round is the warm-up, but a timer must not be early there, either.
+            // The first round is the warm-up, but a timer must not be early in this round, either.
             early[subject, default: 0] += found.count { $0 < 0 }
             if round < 0 { continue }
             if let median = Spread(found.map(Double.init))?.median { medians.add(median, of: subject) }
@@ -129,16 +129,16 @@ enum OneShotSubject: String, CaseIterable {
     }
 }
 
-/// A series of timers, each of which is set when the one before has fired, and their lateness.
+/// A series of timers, each of which is set when the previous timer has fired, and their lateness.
 final class TimerSeries: @unchecked Sendable {
-    // Safe because only the thread on which the timers fire uses the mutable state, until it signals the end.
+    // Safe because only the thread on which the timers fire uses the mutable state until that thread signals `isOver`.
     private var delays: [Int64] = []
     private var asked = 0
     private var elapsed: Int64 = 0
     private let length: Int64
     private let isOver = DispatchSemaphore(value: 0)
 
-    /// Makes a series that ends once the times of its timers add up to a length.
+    /// Makes a series that ends when the times of its timers add up to `length`.
     init(length: Duration) {
         self.length = length.nanoseconds
         delays.reserveCapacity(Int(self.length / Self.shortest) + 1)
@@ -148,7 +148,7 @@ final class TimerSeries: @unchecked Sendable {
 
     /// The nanoseconds from now to the next fire.
     ///
-    /// They vary, so that the series is never in step with anything else.
+    /// The times vary, so that the series is never in step with other work.
     func next() -> Int64 {
         let time = Self.shortest + Int64(asked * 37 % 64) * 20_000
         asked += 1
@@ -158,8 +158,8 @@ final class TimerSeries: @unchecked Sendable {
 
     /// Records the fire of a timer.
     ///
-    /// - Parameter delay: The lateness in nanoseconds; less than zero if the timer was early.
-    /// - Returns: True if another timer is to be set.
+    /// - Parameter delay: The lateness in nanoseconds, which is negative if the timer was early.
+    /// - Returns: True if the caller must set another timer.
     func fired(late delay: Int64) -> Bool {
         delays.append(delay)
         if elapsed < length { return true }
@@ -167,7 +167,7 @@ final class TimerSeries: @unchecked Sendable {
         return false
     }
 
-    /// Waits for the end, and returns the lateness of each timer.
+    /// Waits for the end of the series, and returns the lateness of each timer.
     ///
     /// - Throws: ``Miscount`` if more or fewer timers fired than were set, or if the series has not ended after two minutes.
     func wait() throws(Miscount) -> [Int64] {

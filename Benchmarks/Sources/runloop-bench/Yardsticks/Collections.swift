@@ -2,9 +2,9 @@ internal import CYardsticks
 internal import Notifications
 internal import Synchronization
 
-/// The yardstick for ratios: a mutex-free list in C with one malloc per message.
+/// The yardstick for ratios: a list in C without locks and with one malloc per message.
 ///
-/// Isolates the cost of handing over one message, done well with common means.
+/// Its cost is the cost of a message in a good implementation with common means.
 final class ListChannel: MessageChannel, @unchecked Sendable {
     // Safe because the list allows calls from many threads, and the pointer never changes.
     private let list: OpaquePointer
@@ -35,11 +35,11 @@ final class ListChannel: MessageChannel, @unchecked Sendable {
 
 /// The yardstick for a mailbox in Swift: an array of messages that is swapped for an empty one under a lock.
 ///
-/// Isolates the gain of a cleverer mailbox: the array needs no node, no allocation and no run loop either.
+/// The ratio to this yardstick is the gain of a cleverer mailbox. The array needs no node, no allocation and no run loop either.
 final class ArrayChannel: MessageChannel {
     private struct State {
         var messages = ContiguousArray<Int>()
-        /// True while the consumer sleeps or is about to.
+        /// True while the consumer sleeps or is about to sleep.
         var isArmed = false
     }
 
@@ -49,7 +49,7 @@ final class ArrayChannel: MessageChannel {
 
     init(sink: Sink) {
         consumer.run { [self] in
-            // Two arrays take turns: once both have grown, nothing is allocated.
+            // The two arrays take turns. After both have grown, nothing is allocated.
             var messages = ContiguousArray<Int>()
             while true {
                 take(into: &messages)
@@ -74,7 +74,7 @@ final class ArrayChannel: MessageChannel {
         return sum(count, from: start)
     }
 
-    /// Takes all messages, and arms the consumer if there is none.
+    /// Takes all messages, and arms the consumer if there are none.
     private func take(into messages: inout ContiguousArray<Int>) {
         state.withLock { state in
             swap(&state.messages, &messages)
@@ -83,11 +83,12 @@ final class ArrayChannel: MessageChannel {
     }
 }
 
-/// Isolates memory: each look-up finds one name in a dictionary of as many names, and adds one to its count.
+/// A dictionary with as many names as the queue, in which each look-up finds one name and adds one to its count.
 ///
-/// Read its quotient beside that of the queue: it is the cost of having many names in a program that does nothing else.
+/// Compare its ratio with the ratio of the queue. The ratio of the dictionary is the cost of memory for many names in a program
+/// that does nothing else.
 final class DictionaryEnqueuer: Enqueuer, @unchecked Sendable {
-    // Safe because only the thread uses the mutable state.
+    // Safe because only `thread` uses the mutable state.
     let thread = WorkerThread()
     private let pending: [Notification.Name]
     private var counts: [Notification.Name: Int] = [:]
@@ -104,7 +105,7 @@ final class DictionaryEnqueuer: Enqueuer, @unchecked Sendable {
         merged += count
     }
 
-    /// Not measured: growing a dictionary has other costs.
+    /// Does nothing, because growing a dictionary has other costs.
     func add(_ count: Int) {}
 
     func empty() throws(Miscount) {

@@ -18,20 +18,20 @@ final class Parker: Sendable {
         bench_parker_close(&parker)
     }
 
-    /// Ends one sleep, the current or the next.
+    /// Wakes up the thread from its current sleep, or from its next sleep if the thread is awake.
     func unpark() {
         withUnsafePointer(to: parker) { bench_parker_unpark($0) }
     }
 
-    /// Sleeps until the parker is unparked, unless it was unparked since the last sleep.
+    /// Sleeps until the parker is unparked, or returns at once if it was unparked since the last sleep.
     func park() {
         withUnsafePointer(to: parker) { bench_parker_park($0) }
     }
 }
 
-/// Isolates the kernel: two threads, each asleep in an epoll that watches one eventfd.
+/// The lower bound of the kernel: two threads, each asleep in an epoll that watches one eventfd.
 ///
-/// Read its p50 first: no loop that can also watch descriptors wakes faster while it is parked.
+/// Read the p50 first: no parked loop that can also watch descriptors wakes up faster.
 final class RawPingPong: PingPong {
     private let near = WorkerThread()
     private let far = WorkerThread()
@@ -63,7 +63,7 @@ final class RawPingPong: PingPong {
     }
 }
 
-/// Isolates the kernel: a thread asleep in an epoll that watches one timerfd.
+/// The lower bound of the kernel: a thread asleep in an epoll that watches one timerfd.
 final class RawOneShotTimer: OneShotTimer {
     private let thread = WorkerThread()
 
@@ -85,10 +85,10 @@ final class RawOneShotTimer: OneShotTimer {
     }
 }
 
-/// Isolates the kernel: two processes with a connection that keeps packets apart.
+/// The lower bound of the kernel: two processes with a connection that keeps packets apart.
 ///
-/// Read the round trip of the pair without an epoll first: nothing that sends packets answers faster. The pair with an epoll is
-/// the least for ends that must also be able to wait for other descriptors.
+/// Read the round trip of the pair without an epoll first: nothing that sends packets answers faster. The pair with an epoll is the
+/// lower bound for ends that must also be able to wait for other descriptors.
 final class BarePacketPair: PacketPair {
     private let near = WorkerThread()
     private let far: ChildProcess
@@ -96,7 +96,7 @@ final class BarePacketPair: PacketPair {
     private let epoll: CInt
     private let timer: RoundTripTimer
 
-    /// The kernel has no descriptor left.
+    /// The kernel is out of descriptors.
     struct Failure: Error {}
 
     /// Starts the other process.

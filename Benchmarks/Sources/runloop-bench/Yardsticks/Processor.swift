@@ -1,18 +1,18 @@
 internal import CThreadControl
 internal import Synchronization
 
-/// Isolates the hardware: two threads on two processors, each of which watches a word that the other writes.
+/// The lower bound of the hardware: two threads on two processors, each of which watches a word that the other writes.
 ///
-/// Read its p50 to know the machine: no spinning loop answers sooner. On a virtual machine the p50 of one run may be several
-/// times that of another, because the host moves the processors; throughputs follow it.
+/// Read the p50 to know the machine: no spinning loop answers sooner. On a virtual machine, the p50 of one run can be several times
+/// the p50 of another, because the host moves the processors. Throughputs change with the p50.
 final class CacheLinePingPong: PingPong, @unchecked Sendable {
-    // Safe because the words are atomic, and live as long as this object, to which the jobs of the threads hold references.
+    // Safe because the words are atomic, and live as long as this object, to which the threads' jobs hold references.
     private let words: UnsafeMutablePointer<Words>
     private let near = WorkerThread()
     private let far = WorkerThread()
     private let timer: RoundTripTimer
 
-    /// Two words on cache lines of their own.
+    /// Two words on different cache lines.
     private struct Words: ~Copyable {
         let ping = Atomic<Int>(0)
         let padding = InlineArray<31, Int>(repeating: 0)
@@ -66,9 +66,9 @@ final class CacheLinePingPong: PingPong, @unchecked Sendable {
     }
 }
 
-/// Isolates the machine: the lateness of a thread that only reads the clock, at each millisecond.
+/// The lateness of the machine: of a thread that only reads the clock, at each millisecond.
 ///
-/// On a machine that does nothing else, the thread is never late. Any lateness is time that other work took from it.
+/// On an otherwise idle machine, the thread is never late. Any lateness is time that other work took from the thread.
 final class ClockReader: Sendable {
     private let thread = WorkerThread()
 
