@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: programs to start from, which are not part of the libraries.
+// A separate package: programs to start from, which are not part of the libraries.
 var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A new compiler's new warning must not stop anyone from trying an example, only us from committing it.
+// A warning that a new compiler adds fails the build only in CI.
 if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .error)) }
 
 let runLoops = Target.Dependency.product(name: "RunLoops", package: "swift-run-loops")

@@ -3,7 +3,7 @@ import DistributedNotifications
 import MessagePorts
 import ServerSupport
 
-/// One of several processes of a machine that cache users, and forget those that another process has changed.
+/// One of several processes of a machine that cache users, and forget users that another process has changed.
 @main struct CacheWorker {
     static let usage = """
         usage: cache-worker --database DIRECTORY [--name cache]

@@ -8,7 +8,7 @@ final class Commands {
 
     init(perform: @escaping (String) -> Void) { self.perform = perform }
 
-    /// Begins to read, on the loop of this thread, whose run ends with the input.
+    /// Begins to read on the loop of this thread, whose run ends at the end of the input.
     func begin() throws {
         let source = DescriptorSource(STDIN_FILENO, interest: .read) { [self] source, _ in
             var part = [UInt8](repeating: 0, count: 4_096)

@@ -3,10 +3,10 @@ import Glibc
 import RunLoops
 import ServerSupport
 
-/// The users of a database, with a cache that forgets what another process has changed.
+/// The users of a database, with a cache that forgets users that another process has changed.
 ///
-/// It lives on the main thread: commands and notifications are served there one after the other, so nothing comes between reading
-/// a user and putting it into the cache.
+/// Commands and notifications are served on the main thread, one after the other. So no notification comes between reading a user
+/// and adding the user to the cache.
 final class Users {
     /// The cache, which only handlers on the main thread use.
     private let cache = Cache()
@@ -19,7 +19,7 @@ final class Users {
         self.center = center
     }
 
-    /// Begins to hear of changes.
+    /// Begins to observe changes.
     func begin() {
         observation = center.addObserver(forName: "user.changed", on: .main) { [cache] event in
             switch event {
@@ -28,14 +28,14 @@ final class Users {
                 cache.users[user] = nil
                 announce("forgot \(user)")
             case .gap:
-                // It may have been any of them.
+                // The missing notifications can be about any user.
                 cache.users = [:]
                 announce("forgot all")
             }
         }
     }
 
-    /// Performs a command of the user's.
+    /// Performs a command.
     func perform(_ command: String) {
         let words = command.split(separator: " ", maxSplits: 2).map(String.init)
         switch words.first {
@@ -48,7 +48,7 @@ final class Users {
     private func get(_ user: String) {
         if let known = cache.users[user] { return announce("\(user) is \(known) (cached)") }
         guard let read = read(user) else { return announce("\(user) is nobody") }
-        // Before the subscription is confirmed, nobody would tell that the cache is out of date.
+        // Before the subscription is confirmed, no notification would tell that the cached user is out of date.
         if observation?.isConfirmed == true { cache.users[user] = read }
         announce("\(user) is \(read) (read)")
     }
@@ -59,7 +59,7 @@ final class Users {
         }
         fputs(name, file)
         fclose(file)
-        // Only now that every worker would read the new name.
+        // Posts after the write, so that every worker reads the new name.
         do { try center.post("user.changed", payload: Array(user.utf8), whenFull: .dropOldest) } catch {
             log("\(error)")
         }
@@ -73,7 +73,7 @@ final class Users {
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// True if a user's name leads to no other file.
+    /// True if a user's name leads to no file outside the database.
     private func isName(_ user: String) -> Bool {
         user.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ".") }
     }
@@ -81,7 +81,7 @@ final class Users {
 
 /// The cached users.
 ///
-/// `@unchecked Sendable`: only the main thread touches it, on which the commands are read and the observer is called.
+/// `@unchecked Sendable` is safe because only the main thread uses the cache: it reads the commands and calls the observer.
 private final class Cache: @unchecked Sendable {
     var users: [String: String] = [:]
 }

@@ -5,8 +5,8 @@ public import ServerSupport
 /// Runs a worker until the end of its input.
 ///
 /// - Parameters:
-///   - usage: The words for a user who has given wrong arguments.
-///   - engine: Called with the arguments, and returns the engine that connects the workers.
+///   - usage: The text that a mistake in the arguments prints.
+///   - engine: A closure that takes its options from the arguments, and returns the engine that connects the workers.
 /// - Throws: The error of the engine, or of the kernel.
 public func runWorker(
     usage: String, engine: (inout Arguments) throws -> DistributedNotificationEngine

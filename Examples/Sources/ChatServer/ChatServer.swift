@@ -2,10 +2,10 @@ import RunLoops
 import ServerSupport
 import Streams
 
-/// A chat: each line that a member sends goes to all members, with the member's number.
+/// A chat that sends each line of a member to all members, with the member's number.
 ///
-/// The members are spread over several loops. A member that reads too slowly is disconnected, so that the others do not wait for
-/// it, and the memory stays bounded. `SIGTERM` stops the server: what was said is delivered first.
+/// The members are spread over several loops. A member that reads too slowly is disconnected, so that the other members do not
+/// wait, and the memory stays bounded. `SIGTERM` stops the server after it has delivered all lines.
 @main struct ChatServer {
     static let usage = """
         usage: chat-server [--host 127.0.0.1] [--port 7000] [--workers 2] [--queue-limit 10000]

@@ -4,26 +4,26 @@ import Synchronization
 
 /// The queue of one worker's events, to which all threads send.
 ///
-/// The port has no limit of its own: two workers that wait for room in each other's queues would wait for ever. Instead, a
-/// worker stops reading from a member while some queue ``isFull``, and goes on when it gets the signal ``mayResume``. So the
-/// kernel's buffers fill up, and the member has to wait.
+/// The port is unlimited, because two workers that wait for room in each other's queues would wait forever. Instead, a worker stops
+/// reading from a member while a queue ``isFull``, and resumes at the signal ``mayResume``. In the meantime the kernel's buffers
+/// fill up, and the member has to wait.
 final class EventQueue: Sendable {
-    /// Something that a worker does.
+    /// The work of a worker.
     enum Event: Sendable {
-        /// To serve a new member, who has this number.
+        /// Serve a new member, which has this number.
         case join(AcceptedSocket.Box, number: Int)
-        /// To write a line to all its members.
+        /// Write a line to all members of the worker.
         case line([UInt8])
-        /// To read no more lines.
+        /// Read no more lines.
         case stopReading
-        /// To say goodbye to its members, and close their connections.
+        /// Say goodbye to the members of the worker, and close their connections.
         case closeMembers
     }
 
     /// The events, in order.
     let events = Port<Event>(queueLimit: .unlimited)
 
-    /// The signal that some queue is not full any more.
+    /// The signal that a queue is no longer full.
     let mayResume = Port<Void>()
 
     private let limit: Int
@@ -31,10 +31,10 @@ final class EventQueue: Sendable {
 
     /// Makes an empty queue.
     ///
-    /// - Parameter limit: The number of events from which on no more lines should be read.
+    /// - Parameter limit: The number of events at which the queue is full.
     init(limit: Int) { self.limit = limit }
 
-    /// True if there are so many events that no more lines should be read.
+    /// True if the queue has so many events that no more lines should be read.
     var isFull: Bool { count.load(ordering: .relaxed) >= limit }
 
     /// Sends an event, without waiting.
@@ -45,14 +45,14 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Counts an event that was received.
+    /// Counts a received event.
     ///
-    /// - Returns: True if the queue was perhaps full, and is half empty now: each such moment is reported once.
+    /// - Returns: True if the count has just fallen to half of the limit, so that the members of all workers can be read again.
     func didReceive() -> Bool {
         count.subtract(1, ordering: .relaxed).newValue == limit / 2
     }
 
-    /// Sends the signal that some queue is not full any more.
+    /// Sends the signal that a queue is no longer full.
     func allowToResume() {
         do { try mayResume.send() } catch { preconditionFailure("workers end when nothing is sent any more") }
     }

@@ -2,7 +2,7 @@ import RunLoops
 import ServerSupport
 import Streams
 
-/// Accepts members on the loop of the main thread, and hands them to the workers in turn.
+/// Accepts members on the loop of the main thread, and passes them to the workers in turn.
 ///
 /// > Thread safety: the main thread only.
 final class Server {
@@ -11,9 +11,9 @@ final class Server {
         var host: String
         var port: UInt16
         var workers: Int
-        /// The number of events in the queue of a worker from which on members that write have to wait.
+        /// The number of events in a worker's queue at which members that write have to wait.
         var queueLimit: Int
-        /// The most members.
+        /// The maximum number of members.
         var members: Int
         var connection: Connection.Options
         var logsEnds: Bool
@@ -24,7 +24,7 @@ final class Server {
     private let threads: [RunLoopThread]
     private let reports = Port<Worker.Report>()
     private var nextNumber = 1
-    /// The number of workers that have not reported what the server waits for.
+    /// The number of workers that have not yet sent the report for which the server waits.
     private var awaited = 0
     private var onEnd: (() -> Void)?
 
@@ -65,12 +65,12 @@ final class Server {
 
     /// Accepts no more members, delivers all lines that were read, and then closes all connections.
     ///
-    /// - Parameter onEnd: Called once all connections are closed and the workers have ended.
+    /// - Parameter onEnd: Called after all connections are closed and the workers have ended.
     func stop(onEnd: @escaping () -> Void) {
         self.onEnd = onEnd
         listener.invalidate()
-        // First no worker sends a line any more. Then the lines that were sent are in the queues, before the next event: so
-        // each member gets all of them before it is closed.
+        // First, the workers stop sending lines. Then all lines are in the queues before the next event, so each member receives
+        // all lines before its connection is closed.
         awaited = queues.count
         for queue in queues { queue.send(.stopReading) }
     }

@@ -2,18 +2,18 @@ import RunLoops
 import ServerSupport
 import Streams
 
-/// Serves a part of the members, on a loop of its own.
+/// Serves a part of the members, on its own loop.
 ///
-/// A line that a member sends goes to the queues of all workers, this one's too, and each writes it to its members. So all members
-/// get the lines of one member in the same order.
+/// A line of a member goes to the queues of all workers, including this worker's queue. Each worker writes the line to its members.
+/// So all members receive the lines of one member in the same order.
 ///
 /// > Thread safety: the loop's thread only. Other threads use ``queue``.
 final class Worker {
     /// A report to the server.
     enum Report: Sendable {
-        /// The worker sends no lines any more.
+        /// The worker sends no more lines.
         case stoppedReading
-        /// The last member of a worker that was told to close has left.
+        /// The worker closes its members, and the last member has left.
         case isEmpty
     }
 
@@ -24,15 +24,15 @@ final class Worker {
     private let logsEnds: Bool
 
     private var members: [Int: Connection] = [:]
-    /// The members that are not read from, because a queue is full.
+    /// The members from which the worker does not read, because a queue is full.
     private var waiting: [Connection] = []
     private var isReading = true
     private var isClosing = false
 
-    /// The most bytes of a line.
+    /// The maximum number of bytes in a line.
     private static let lineLimit = 4096
 
-    /// Makes the worker of this thread's loop, which holds it from now on.
+    /// Makes the worker of this thread's loop, which keeps the worker alive.
     ///
     /// - Parameters:
     ///   - queue: The queue of this worker.
@@ -61,7 +61,7 @@ final class Worker {
         case .join(let box, let number):
             if let accepted = box.take() { serve(accepted, number) }
         case .line(let line):
-            // A member that has as many unsent bytes as it may is disconnected by this.
+            // A member with too many unsent bytes is disconnected by this call.
             for member in members.values { member.write(line) }
         case .stopReading:
             isReading = false

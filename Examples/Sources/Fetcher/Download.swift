@@ -7,7 +7,7 @@ import RunLoops
 final class Download {
     /// The mode of the transfers.
     ///
-    /// While the loop runs in it, nothing else of the thread is served.
+    /// While the loop runs in this mode, no other input of the thread is served.
     private static let mode = RunLoop.Mode("org.example.fetcher.download")
 
     private let client: HTTPClient
@@ -19,8 +19,8 @@ final class Download {
     /// Makes the client.
     ///
     /// - Parameters:
-    ///   - parallel: The most connections to one host.
-    ///   - report: Called with a line for each end, and each second with the progress.
+    ///   - parallel: The maximum number of connections to one host.
+    ///   - report: Called with a line at the end of each transfer, and with the progress each second.
     /// - Throws: An error if the kernel refuses.
     init(parallel: Int, report: @escaping @Sendable (String) -> Void) throws {
         var options = HTTPClient.Options()
@@ -30,14 +30,14 @@ final class Download {
         self.report = report
     }
 
-    /// Downloads all, and returns when the last transfer has ended.
+    /// Downloads all URLs, and returns when the last transfer has ended.
     func run(_ urls: [String]) {
         for url in urls { start(url) }
         let progress = Timer(timeInterval: .seconds(1), repeats: true) { [unowned self] _ in
             report("progress: \(complete + failed) of \(urls.count), \(received) bytes")
         }
         RunLoop.current.add(progress, forMode: Download.mode)
-        // The timer would keep the mode alive.
+        // A run would not end with the last transfer, because the timer keeps the mode alive.
         while client.transferCount > 0 {
             RunLoop.current.run(in: Download.mode, until: .distantFuture, returnAfterSourceHandled: true)
         }

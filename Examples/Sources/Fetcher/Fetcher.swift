@@ -22,7 +22,7 @@ import ServerSupport
         if urls.isEmpty { arguments.exitWithUsage("--list is empty") }
 
         let worker = try RunLoopThread(name: "fetcher")
-        // The main thread waits for the worker; it could as well serve its own loop meanwhile.
+        // The main thread waits for the worker. It could also serve its own loop in the meantime.
         let failed = try worker.runLoop.performAndWait {
             let download = try Download(parallel: parallel) { line in announce(line) }
             download.run(urls)

@@ -3,7 +3,7 @@ public import RunLoops
 
 /// A note of the services.
 public struct Note: Codable, Sendable {
-    /// The number that SQLite gave the note.
+    /// The number that SQLite has given the note.
     public let id: Int64
 
     /// The text, as it was added.
@@ -16,9 +16,9 @@ public struct DatabaseError: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// The notes, in a database of SQLite that one thread uses.
+/// The notes in an SQLite database, which one thread uses.
 ///
-/// The actor lives on the loop of that thread, so its methods run there and nowhere else.
+/// The actor lives on the loop of that thread, so its methods run on that thread only.
 public actor NoteStore {
     private let loop: RunLoop
 
@@ -26,14 +26,14 @@ public actor NoteStore {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     private var database: OpaquePointer?
 
-    /// Makes a store that runs on `loop`, and whose database is still closed.
+    /// Makes a store that runs on `loop`, with a closed database.
     public init(on loop: RunLoop) { self.loop = loop }
 
     /// Opens the database, and makes its table.
     public func open(_ path: String) throws {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         if sqlite3_open_v2(path, &database, flags, nil) != SQLITE_OK { throw error() }
-        // Two processes use the file while one takes over from the other.
+        // Two processes use the file while the new process takes over from the old one.
         sqlite3_busy_timeout(database, 5_000)
         _ = try rows("PRAGMA journal_mode = WAL")
         _ = try rows("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
@@ -51,7 +51,7 @@ public actor NoteStore {
         return Note(id: sqlite3_last_insert_rowid(database), text: text)
     }
 
-    /// The last notes, oldest first.
+    /// Returns the last notes, oldest first.
     public func latest(_ count: Int) throws -> [Note] {
         try rows("SELECT id, text FROM (SELECT * FROM notes ORDER BY id DESC LIMIT \(count)) ORDER BY id")
     }

@@ -7,7 +7,7 @@ import ServerSupport
 import Streams
 import Succession
 
-/// A JSON service of notes, with a page that shows them as they come.
+/// A JSON service of notes, with a page that shows new notes as they arrive.
 @main struct NotesService {
     static let usage = """
         usage: notes-service [--host 127.0.0.1] [--port 7003] [--database notes.db] [--name org.example.notes] [--stop-time 30]

@@ -10,7 +10,7 @@ import ServerSupport
 /// > Thread safety: the thread of the server's loop.
 final class Routes {
     private let store: NoteStore
-    /// The loop of a thread that may wait for the other loops.
+    /// The loop of a thread that is allowed to wait for the other loops.
     private let reports: RunLoop
     private let subscribers = Subscribers()
 
@@ -64,7 +64,7 @@ final class Routes {
         }
     }
 
-    /// Sends the last notes, and then those that come.
+    /// Sends the last notes, and then each new note.
     private func subscribe(_ exchange: HTTPExchange) {
         subscribers.add(exchange)
         let server = RunLoop.current
@@ -86,16 +86,16 @@ final class Routes {
 
     private func tellMetrics(_ exchange: HTTPExchange) {
         let responder = exchange.responder()
-        // A report waits for all loops, so it is made on the thread of another one.
+        // A report waits for the loops of the process, so it is made on a separate thread.
         reports.perform {
             let text = ProcessReport().prometheusText
             responder.respond(HTTPServer.Response(text, type: "text/plain; version=0.0.4"))
         }
     }
 
-    /// Ends the streams of events, which have no end of their own.
+    /// Ends the streams of events, which would never end otherwise.
     ///
-    /// Browsers connect again.
+    /// Browsers then connect again.
     func endEvents() { subscribers.end() }
 
     private static func json(_ status: Int, _ notes: () async throws -> [Note]) async -> HTTPServer.Response {
@@ -112,7 +112,7 @@ final class Routes {
 
 /// The browsers that read events.
 ///
-/// `@unchecked`: only the thread of the server's loop uses it.
+/// `@unchecked Sendable` is safe because only the thread of the server's loop uses the object.
 final class Subscribers: @unchecked Sendable {
     private var all: [ObjectIdentifier: HTTPExchange] = [:]
 
@@ -121,7 +121,7 @@ final class Subscribers: @unchecked Sendable {
         if exchange.beginEvents() { all[ObjectIdentifier(exchange)] = exchange }
     }
 
-    /// Sends notes to all, or to one.
+    /// Sends notes to all subscribers, or to one.
     func send(_ notes: [Note], only one: ObjectIdentifier? = nil) {
         for (number, exchange) in all where one == nil || one == number {
             for note in notes { exchange.send(HTTPServer.Event(note.text, id: "\(note.id)")) }

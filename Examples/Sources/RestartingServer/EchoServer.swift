@@ -2,7 +2,7 @@ import RunLoops
 import ServerSupport
 import Streams
 
-/// Sends each line back, with the number of the process in front.
+/// Sends each line back, preceded by the number of the process.
 ///
 /// > Thread safety: the thread of the loop.
 final class EchoServer {
@@ -28,7 +28,7 @@ final class EchoServer {
 
     /// Accepts no more clients.
     ///
-    /// - Parameter onEmpty: Called once all clients have left.
+    /// - Parameter onEmpty: Called after all clients have left.
     func stopAccepting(onEmpty: @escaping () -> Void) {
         self.onEmpty = onEmpty
         listener.invalidate()

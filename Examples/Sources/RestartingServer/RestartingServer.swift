@@ -5,8 +5,9 @@ import ServerSupport
 import Streams
 import Succession
 
-/// An echo server that a new process replaces without refusing a client: start it again, and the old process ends when its
-/// clients have left.
+/// An echo server that a new process replaces without refusing a client.
+///
+/// Start the program again, and the old process ends when its clients have left.
 @main struct RestartingServer {
     static let usage = """
         usage: restarting-server [--host 127.0.0.1] [--port 7002] [--name org.example.echo] [--stop-time 60]

@@ -8,7 +8,7 @@ import Glibc
 /// arguments.finish()
 /// ```
 ///
-/// A mistake prints the usage, and exits with 64, the code that `sysexits.h` has for it.
+/// A mistake prints the usage, and exits with 64, the code `EX_USAGE` of `sysexits.h`.
 public struct Arguments {
     private var values: [String: String] = [:]
     private let usage: String
@@ -36,7 +36,7 @@ public struct Arguments {
     /// - Parameters:
     ///   - name: The name of the option, without dashes.
     ///   - standard: The number if the option is not given.
-    ///   - range: The numbers that are allowed.
+    ///   - range: The allowed numbers.
     /// - Returns: The number.
     public mutating func integer(_ name: String, default standard: Int, in range: ClosedRange<Int>) -> Int {
         guard let text = values.removeValue(forKey: name) else { return standard }
@@ -49,7 +49,7 @@ public struct Arguments {
     /// Takes a TCP port.
     ///
     /// - Parameter standard: The port if the option is not given.
-    /// - Returns: The port; 0 for any free one.
+    /// - Returns: The port, or 0 for any free port.
     public mutating func port(default standard: Int) -> UInt16 {
         UInt16(integer("port", default: standard, in: 0...65_535))
     }
@@ -64,7 +64,7 @@ public struct Arguments {
         values.removeValue(forKey: name) ?? standard
     }
 
-    /// Exits if an option is left that was not taken: the program does not know it.
+    /// Exits if an option was not taken, because the program does not know this option.
     public func finish() {
         if let name = values.keys.min() { exitWithUsage("--\(name): unknown option") }
     }

@@ -2,15 +2,15 @@ import Glibc
 public import RunLoops
 
 extension GracefulStop {
-    /// Stops a server gracefully for `SIGTERM` or `SIGINT`, on the loop of this thread.
+    /// Stops a server gracefully on `SIGTERM` or `SIGINT`, on the loop of this thread.
     ///
-    /// If the server has not finished in time, or when a second signal comes, the end is logged and the process exits with 1.
+    /// If the server has not finished in time, or if a second signal arrives, the end is logged and the process exits with 1.
     ///
     /// - Parameters:
     ///   - time: The time that the server has to finish.
-    ///   - begin: Called once; stops accepting, and calls `finish()` when all connections have ended.
+    ///   - begin: Called once. The closure stops accepting, and calls `finish()` when all connections have ended.
     /// - Returns: The stop, which the loop holds.
-    /// - Throws: An error if other code has the signals, or the kernel refuses.
+    /// - Throws: An error if other code handles the signals, or the kernel refuses.
     @discardableResult
     public static func serving(
         finishingWithin time: Duration, begin: @escaping (GracefulStop) -> Void

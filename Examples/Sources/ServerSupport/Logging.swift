@@ -1,16 +1,16 @@
 import Glibc
 
-/// Writes a line to standard error, in one piece.
+/// Writes a line to standard error with one system call.
 ///
 /// - Parameter line: The line, without its end.
 public func log(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
-    // Not buffered, so that lines of several threads do not mix, and none is lost at the end of the process. If standard
-    // error is closed, the line is lost: there is no other place to report that.
+    // Not buffered, so that lines of several threads do not mix, and no line is lost at the end of the process. If standard error
+    // is closed, the line is lost, because there is no other place to report the failure.
     _ = write(STDERR_FILENO, bytes, bytes.count)
 }
 
-/// Writes a line to standard output at once, for a program that waits for it.
+/// Writes a line to standard output and flushes it, for a program that waits for the line.
 ///
 /// - Parameter line: The line, without its end.
 public func announce(_ line: String) {
@@ -18,7 +18,7 @@ public func announce(_ line: String) {
     fflush(nil)
 }
 
-/// Lets the process open as many descriptors as the administrator allows it, which is mostly far more than the default of 1,024.
+/// Raises the limit of descriptors to the hard limit, which is usually far above the default of 1,024.
 public func raiseDescriptorLimit() {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
@@ -29,7 +29,7 @@ public func raiseDescriptorLimit() {
 
 /// Runs a program, which exits with 1 if an error ends it.
 ///
-/// An error that `main` throws is printed with a report of a crash, for which there is no reason if a port is taken.
+/// If `main` threw the error, the process would print a crash report, which is wrong for an error such as a port in use.
 ///
 /// - Parameter body: The program.
 public func runProgram(_ body: () throws -> Void) {

@@ -3,7 +3,7 @@ public import RunLoops
 
 /// The service manager that has started this process, such as systemd.
 ///
-/// Without one there is no socket, and notices do nothing: a program starts in a terminal as it does as a service.
+/// Without a service manager there is no socket, and notices do nothing. So the same program also runs in a terminal.
 public enum ServiceManager {
     /// A unit file that does not fit the program.
     public struct Mismatch: Error, CustomStringConvertible {
@@ -13,16 +13,16 @@ public enum ServiceManager {
 
     /// Takes over the listening socket that the service manager has opened for this process: socket activation.
     ///
-    /// It is descriptor 3. It becomes close-on-exec, and the variables that tell of it are removed, so that no program that this one
-    /// starts takes it for its own. Call this once, at the start, before there are other threads.
+    /// The socket is descriptor 3. It becomes close-on-exec, and the variables that describe the socket are removed, so that child
+    /// programs do not take it over. Call this once, at the start, before there are other threads.
     ///
-    /// - Returns: The socket; nil without socket activation.
+    /// - Returns: The socket, or nil without socket activation.
     /// - Throws: ``Mismatch`` if there is more than one socket.
     public static func takeSocket() throws(Mismatch) -> OwnedDescriptor? {
         let process = variable("LISTEN_PID").flatMap { pid_t($0) }
         let count = variable("LISTEN_FDS").flatMap { CInt($0) } ?? 0
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        // The variables may be meant for another process, and inherited.
+        // The variables can be inherited, and be meant for another process.
         guard process == getpid(), count > 0 else { return nil }
         if count > 1 {
             throw Mismatch(description: "\(count) sockets were passed, and this program listens at one")
@@ -31,18 +31,18 @@ public enum ServiceManager {
         return OwnedDescriptor(firstSocket)
     }
 
-    /// The first descriptor that is passed.
+    /// The first of the passed descriptors.
     private static let firstSocket: CInt = 3
 
-    /// Tells the service manager about this process: `READY=1`, `STOPPING=1` or another state of `sd_notify(3)`.
+    /// Sends the service manager a state of this process: `READY=1`, `STOPPING=1` or another state of `sd_notify(3)`.
     ///
-    /// Any thread may call this. A notice that cannot be sent is logged.
+    /// Any thread can call this. A notice that cannot be sent is logged.
     ///
     /// - Parameter state: The state.
     public static func notify(_ state: String) {
         guard let place = variable("NOTIFY_SOCKET"), !place.isEmpty else { return }
         var name = Array(place.utf8)
-        // An abstract name begins with a zero, for which the variable has an @.
+        // An abstract name begins with a zero byte, for which the variable has an @.
         if name[0] == UInt8(ascii: "@") { name[0] = 0 }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -63,7 +63,7 @@ public enum ServiceManager {
         if sent < 0 { log("\(state) was not sent to \(place): errno \(errno)") }
     }
 
-    /// Tells the service manager twice in each interval of its watchdog that the loop of this thread serves its timers.
+    /// Tells the service manager twice in each watchdog interval that the loop of this thread serves its timers.
     ///
     /// If a handler blocks the loop for longer than the interval, the service manager restarts the process. Without a watchdog,
     /// nothing happens.

@@ -4,20 +4,20 @@ import ServerSupport
 
 /// The port through which a new server takes over from the old one.
 ///
-/// 1. The new server asks the old one for its listening socket. From now on both accept clients.
-/// 2. The new server says that it serves. The old one stops accepting, and ends its port, so that its name is free.
-/// 3. The new server takes the name, and waits for the next one.
+/// 1. The new server asks the old server for its listening socket. From now on both servers accept clients.
+/// 2. The new server reports that it serves. The old server stops accepting, and ends its port, which frees the name.
+/// 3. The new server takes the name, and waits for the next server.
 ///
-/// If the new server ends before the second step, the old one goes on as if nothing had happened. The socket is open in one of
-/// them at every moment, so no client is refused.
+/// If the new server ends before the second step, the old server continues as if nothing had happened. At every moment the socket
+/// is open in at least one of the servers, so no client is refused.
 ///
 /// > Thread safety: the thread of the loop.
 public final class Succession {
     /// The requests to the port.
     private enum Request: UInt32 {
-        /// To send the listening socket.
+        /// Send the listening socket.
         case socket = 1
-        /// To stop accepting, because the new server serves.
+        /// Stop accepting, because the new server serves.
         case serving = 2
     }
 
@@ -26,7 +26,7 @@ public final class Succession {
     /// Held until the old server's port has ended.
     private var predecessor: RemotePort?
 
-    /// Looks for the server that has a name.
+    /// Looks up the server that has a name.
     ///
     /// - Parameter name: The name that the servers share.
     /// - Throws: An error if the port of that server cannot be reached.
@@ -39,7 +39,7 @@ public final class Succession {
 
     /// Asks the old server for its socket.
     ///
-    /// - Returns: The socket; nil if there is no old server.
+    /// - Returns: The socket, or nil if there is no old server.
     /// - Throws: An error if the old server does not answer.
     public func socketOfPredecessor() throws -> OwnedDescriptor? {
         guard let predecessor else { return nil }
@@ -47,11 +47,11 @@ public final class Succession {
         return reply.descriptors.takeFirst()
     }
 
-    /// Tells the old server that this one serves, takes the name, and waits for the next server.
+    /// Tells the old server that this server serves, takes the name, and waits for the next server.
     ///
     /// - Parameters:
-    ///   - socket: Called for each new server, to duplicate the socket of this one, which accepts clients already.
-    ///   - onReady: Called when the next server can take over from this one.
+    ///   - socket: Called for each new server, to duplicate the socket of this server, which already accepts clients.
+    ///   - onReady: Called when the next server can take over from this server.
     ///   - onSuccession: Called when the next server serves.
     /// - Throws: An error if the old server does not answer, or the name cannot be taken.
     public func serve(
@@ -65,7 +65,7 @@ public final class Succession {
         try predecessor.onInvalidation { [self] in
             self.predecessor = nil
             do { try listen(socket, onSuccession) } catch {
-                // Clients are served nevertheless; only the next restart cannot be without a gap.
+                // Clients are still served, but the next server cannot take over.
                 return log("the name \(name) is not free: \(error)")
             }
             onReady()
@@ -94,7 +94,7 @@ public final class Succession {
         }
     }
 
-    /// Ends the port: its name is free.
+    /// Ends the port, which frees the name.
     public func end() {
         port?.invalidate()
         port = nil

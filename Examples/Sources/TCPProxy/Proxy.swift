@@ -2,7 +2,7 @@ import RunLoops
 import ServerSupport
 import Streams
 
-/// Accepts clients, and makes a tunnel for each.
+/// Accepts clients, and makes a tunnel for each client.
 ///
 /// > Thread safety: the thread of the loop.
 final class Proxy {
@@ -13,9 +13,9 @@ final class Proxy {
     /// Listens on the loop of this thread.
     ///
     /// - Parameters:
-    ///   - address: The place to listen at.
-    ///   - endpoint: The place of the server.
-    ///   - limit: The most clients at a time.
+    ///   - address: The address to listen on.
+    ///   - endpoint: The address of the server.
+    ///   - limit: The maximum number of clients at a time.
     ///   - options: The limits of the connections.
     ///   - logsEnds: True if the end of each connection is logged, with its reason.
     /// - Throws: An error if the kernel refuses.
@@ -42,7 +42,7 @@ final class Proxy {
 
     /// Accepts no more clients.
     ///
-    /// - Parameter onEmpty: Called once the last tunnel has ended.
+    /// - Parameter onEmpty: Called after the last tunnel has ended.
     func stop(onEmpty: @escaping () -> Void) {
         self.onEmpty = onEmpty
         listener.invalidate()

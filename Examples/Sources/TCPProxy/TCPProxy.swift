@@ -25,7 +25,7 @@ import Streams
         var arguments = Arguments(usage: usage)
         var options = Connection.Options()
         options.highWaterMark = arguments.integer("buffer", default: 65_536, in: 1...(1 << 30))
-        // The other side is not read while this one is above its mark, so this limit is never met.
+        // While one side is above its high-water mark, the other side is not read, so the output limit is never reached.
         options.outputLimit = 2 << 30
         options.connectTimeout = .seconds(arguments.integer("connect-timeout", default: 10, in: 1...3600))
         options.writeTimeout = .seconds(arguments.integer("write-timeout", default: 30, in: 1...86_400))
@@ -52,7 +52,7 @@ import Streams
         withExtendedLifetime(proxy) { RunLoop.current.run() }
     }
 
-    /// Reads `HOST:PORT`, where an IPv6 address stands in brackets.
+    /// Parses `HOST:PORT`, with brackets around an IPv6 address.
     private static func endpoint(_ text: String) -> Endpoint? {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil

@@ -2,11 +2,11 @@ import RunLoops
 import ServerSupport
 import Streams
 
-/// A client's connection and the connection to the server, which each get what the other one receives.
+/// A client's connection and a connection to the server, each of which sends the bytes that the other one receives.
 ///
-/// The end of the input on one side becomes the end of the output on the other side, and the other direction goes on. A side
-/// that reads slowly makes the other one wait: at most ``Connection/Options/highWaterMark`` bytes, and those of one read, are
-/// stored for it.
+/// The end of the input on one side becomes the end of the output on the other side, and the other direction stays open. A side
+/// that reads slowly makes the other side wait. At most ``Connection/Options/highWaterMark`` bytes, and the bytes of one read, are
+/// stored for the slow side.
 ///
 /// > Thread safety: the thread of the loop.
 final class Tunnel {
@@ -21,11 +21,11 @@ final class Tunnel {
     ///
     /// - Parameters:
     ///   - accepted: The client.
-    ///   - endpoint: The place of the server.
+    ///   - endpoint: The address of the server.
     ///   - options: The limits of both connections.
     ///   - logsEnds: True if the end of each side is logged, with its reason.
-    ///   - onEnd: Called once both connections have ended.
-    /// - Throws: An error if the kernel has no means to watch one of the connections. Both are closed then.
+    ///   - onEnd: Called after both connections have ended.
+    /// - Throws: An error if the kernel is out of resources to watch the connections. Both connections are closed then.
     init(
         _ accepted: consuming AcceptedSocket, to endpoint: Endpoint, options: Connection.Options,
         logsEnds: Bool, onEnd: @escaping (Tunnel) -> Void
@@ -52,10 +52,10 @@ final class Tunnel {
         server.close()
     }
 
-    /// Sets the handlers of one side, which hold the tunnel until that side has ended.
+    /// Sets the handlers of one side, which keep the tunnel alive until that side has ended.
     private func forward(from source: Connection, to target: Connection, side: String) {
         source.onReceive { source, bytes in
-            // What was written is kept in any case; the result says if the target falls behind.
+            // The bytes are stored in any case. The result says if the target falls behind.
             if !target.write(bytes) { source.pauseReading() }
             return bytes.byteCount
         }
@@ -63,7 +63,8 @@ final class Tunnel {
         source.onInputEnd { _ in target.endOutput() }
         source.onEnd { [self] _, reason in
             if logsEnds { log("\(name): \(side): \(reason)") }
-            // After a regular end the other side still sends what it has, and ends by itself. Otherwise it has no use any more.
+            // After a regular end, the other side sends its remaining bytes and ends by itself. After any other end, it is of no
+            // use.
             if reason != .peerClosed { target.close() }
             openSides -= 1
             if openSides == 0 { onEnd(self) }

@@ -49,7 +49,7 @@ extension Examples {
             }
         }
 
-        /// Calls a closure with a directory of its own, which only this user may read.
+        /// Calls a closure with a new directory, which only this user can read.
         private func withDirectory(_ body: (URL) throws -> Void) throws {
             let directory = FileManager.default.temporaryDirectory.appending(
                 path: "cache-\(UUID().uuidString)")
@@ -61,14 +61,14 @@ extension Examples {
             try body(directory)
         }
 
-        /// Has all workers forget a change of one, before and after one of them is killed.
+        /// Expects that all workers forget a user that one worker changes, before and after one worker is killed.
         private func expectForgotten(by start: () throws -> Worker) throws {
             var workers: [Worker] = []
             defer { for worker in workers { worker.kill9() } }
             for _ in 0..<4 {
                 let worker = try start()
                 workers.append(worker)
-                // A worker caches once its subscription is confirmed.
+                // A worker caches users only after its subscription is confirmed.
                 try worker.tell("set 1 Eve")
                 while try worker.line() != "forgot 1" {}
             }
@@ -80,7 +80,7 @@ extension Examples {
                 try worker.tell("get 7")
                 #expect(try worker.line() == "7 is Ann (cached)")
             }
-            // Where the workers have a hub, the first one serves it.
+            // If the workers have a hub, the first worker serves it.
             workers.removeFirst().kill9()
             try workers[0].tell("set 7 Bob")
             for worker in workers {
@@ -110,7 +110,7 @@ extension Examples {
                 server.standardOutput = output
                 try server.run()
                 defer {
-                    // It has inherited the blocked signals of a thread of the pool.
+                    // The server has inherited the blocked signals of a thread of the pool, so SIGTERM would not end it.
                     kill(server.processIdentifier, SIGKILL)
                     server.waitUntilExit()
                 }

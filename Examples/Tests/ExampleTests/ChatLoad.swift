@@ -1,13 +1,13 @@
 import Foundation
 
-/// Members of a chat that send lines at a rate, and check what they get.
+/// Members of a chat that send lines at a rate, and check the lines that they receive.
 ///
 /// A line is the number of its author in the load, its number among the lines of that author, and the time at which it was sent.
-/// Each member knows which line of each author comes next, so a line that is lost, comes twice or out of order is seen.
+/// Each member knows the next line of each author, and so detects a line that is lost, arrives twice or is out of order.
 final class ChatLoad {
     let members: [Peer]
     private var unread: [[UInt8]]
-    /// The number of the next line of each author that each member gets.
+    /// For each member, the number of the next line from each author.
     private var expected: [[Int32]]
     /// The number of the next line of each author.
     private var next: [Int32]
@@ -18,10 +18,10 @@ final class ChatLoad {
         var lost = 0
         var doubled = 0
         var seconds = 0.0
-        /// The number of deliveries that took so many microseconds, in steps of ten.
+        /// The number of deliveries by the time that they took, in steps of ten microseconds.
         fileprivate var histogram = [Int](repeating: 0, count: 300_000)
 
-        /// The time, in milliseconds, that a share of the deliveries did not exceed.
+        /// The time, in milliseconds, that the given share of the deliveries did not exceed.
         func percentile(_ share: Double) -> Double {
             var rest = Int(Double(deliveries) * share)
             for (step, count) in histogram.enumerated() {
@@ -48,14 +48,14 @@ final class ChatLoad {
         next = Array(repeating: 0, count: count)
     }
 
-    /// Sends lines of all members in turn, and receives them.
+    /// Sends lines from all members in turn, and receives the lines.
     ///
     /// - Parameters:
     ///   - lines: The number of lines.
     ///   - rate: The number of lines in a second.
     ///   - padding: The number of bytes that are added to each line.
-    /// - Returns: The measurements, once each member has got each line.
-    /// - Throws: ``Failure`` if a member is disconnected, or nothing comes.
+    /// - Returns: The measurements, after each member has received each line.
+    /// - Throws: ``Failure`` if a member is disconnected, or no line arrives.
     func run(lines: Int, rate: Int, padding: Int = 0) throws -> Outcome {
         let first = next
         for line in 0..<lines { next[line % members.count] += 1 }
@@ -85,7 +85,7 @@ final class ChatLoad {
         }
     }
 
-    /// Receives a number of lines, in all.
+    /// Receives `count` lines in all.
     private func receive(_ count: Int) throws -> Outcome {
         var outcome = Outcome()
         var entries = members.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -103,7 +103,7 @@ final class ChatLoad {
         return outcome
     }
 
-    /// Checks the bytes that a member has got.
+    /// Checks the bytes that a member has received.
     private func check(_ bytes: ArraySlice<UInt8>, of member: Int, _ outcome: inout Outcome) {
         let time = ChatLoad.now()
         let all = unread[member].isEmpty ? Array(bytes) : unread[member] + bytes
@@ -136,7 +136,7 @@ final class ChatLoad {
         return number
     }
 
-    /// Nanoseconds of the monotonic clock.
+    /// The time on the monotonic clock, in nanoseconds.
     private static func now() -> Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

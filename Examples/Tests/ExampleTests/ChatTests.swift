@@ -20,10 +20,10 @@ extension Examples {
             let port = try server.port()
             let load = try ChatLoad(port: port, count: Examples.count(full: 500, small: 100))
             let rate = Examples.count(full: 1_000, small: 500)
-            // With few members the times are those of the system's scheduler: milliseconds, if other programs run.
+            // With few members, the times depend on the system's scheduler, and are milliseconds if other programs run.
             let slack = Examples.isFull ? 0 : 5.0
             var best = (alone: Double.infinity, beside: Double.infinity)
-            // The machine may do other things in some of the rounds.
+            // Other programs can disturb some of the rounds.
             for round in 1...5 {
                 let alone = try load.run(lines: rate * 2, rate: rate, padding: 600)
                 let idle = try (0..<10).map { _ in try Peer(port: port, isSmall: true) }
@@ -83,7 +83,7 @@ extension Examples {
                 peer.reset()
             }
             let descriptors = try server.descriptorCount()
-            // The first connections make what later ones use again.
+            // The first connections allocate memory that later connections use again.
             for _ in 0..<2_000 { try cycle() }
             let memory = try server.memory("VmRSS")
             let count = Examples.count(full: 100_000, small: 5_000)
@@ -108,13 +108,13 @@ extension Examples {
         }
 
         @Test func `a server that is asked to stop delivers to all what it delivers to one`() throws {
-            // More than is said until then: members that are slow for a moment stay.
+            // The limit is above the bytes of all lines, so that members that are slow for a moment stay connected.
             let server = try ServerProcess("chat-server", "--port", "0", "--output-limit", "\(1 << 30)")
             let port = try server.port()
             let members = try (0..<20).map { _ in try Peer(port: port) }
             for member in members { _ = try member.line() }
-            // Every second member writes, as fast as the server reads: all members of one of the two workers, so that the other
-            // one has less to do, and is ahead.
+            // Every second member writes, as fast as the server reads. These are all members of one of the two workers, so that the
+            // other worker has less to do, and is ahead.
             let authors = stride(from: 0, to: 20, by: 2).map { index in
                 Worker {
                     var line = 0

@@ -29,7 +29,7 @@ extension Examples {
             server.standardError = FileHandle.nullDevice
             try server.run()
             defer {
-                // The process has inherited the signals that the thread of the test blocks, so it would not be terminated.
+                // The server has inherited the blocked signals of the test's thread, so SIGTERM would not end it.
                 kill(server.processIdentifier, SIGKILL)
                 server.waitUntilExit()
             }

@@ -22,7 +22,7 @@ extension Examples {
 
         private func removeDirectory() { try? FileManager.default.removeItem(atPath: directory) }
 
-        /// Runs a program, and takes what it writes.
+        /// Runs a program, and returns its output.
         private func run(_ name: String, _ arguments: [String]) throws -> String {
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
@@ -113,7 +113,7 @@ extension Examples {
             browser.standardOutput = FileHandle.nullDevice
             try browser.run()
             defer {
-                // It may have inherited that the thread of the test blocks signals.
+                // The browser can have inherited the blocked signals of the test's thread.
                 kill(browser.processIdentifier, SIGKILL)
                 browser.waitUntilExit()
             }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A stream of bytes that both ends know: a random block, again and again.
 ///
-/// The length of the block is a prime, so that a part that is lost, comes twice or stands elsewhere does not fit.
+/// The length of the block is a prime, so that a part that is lost, arrives twice or is in the wrong place does not match.
 struct Pattern: Sendable {
     private let block: [UInt8]
     private static let length = 1_048_573
@@ -12,12 +12,12 @@ struct Pattern: Sendable {
         block = (0..<Pattern.length).map { _ in UInt8(truncatingIfNeeded: random.next() >> 32) }
     }
 
-    /// Some bytes of the stream.
+    /// Returns bytes of the stream.
     ///
     /// - Parameters:
-    ///   - position: The number of the bytes before them.
-    ///   - most: The most bytes.
-    /// - Returns: As many as the block has from there, at most.
+    ///   - position: The position of the first byte.
+    ///   - most: The maximum number of bytes.
+    /// - Returns: The bytes from the position on, at most to the end of the block.
     func chunk(at position: Int, of most: Int) -> ArraySlice<UInt8> {
         let start = position % Pattern.length
         return block[start..<min(start + most, Pattern.length)]
@@ -50,9 +50,9 @@ struct Pattern: Sendable {
     ///
     /// - Parameters:
     ///   - peer: The socket.
-    ///   - seed: The seed of the chunks and pauses; nil for large chunks without pauses.
+    ///   - seed: The seed of the chunks and pauses, or nil for large chunks without pauses.
     /// - Returns: The number of bytes.
-    /// - Throws: ``Failure`` if a byte differs, the connection is reset, or nothing comes.
+    /// - Throws: ``Failure`` if a byte differs, the connection is reset, or no byte arrives.
     func receive(on peer: Peer, pauses seed: UInt64?) throws -> Int {
         var random = Random(seed: seed ?? 0)
         var received = 0
@@ -99,7 +99,7 @@ struct Random: RandomNumberGenerator {
 
     /// Pauses for up to two milliseconds, one time in twenty.
     ///
-    /// The pauses are what is tried here: the other side has to wait meanwhile, or runs out of bytes.
+    /// The pauses are the purpose of the test: the other side has to wait, or runs out of bytes.
     mutating func pause() {
         if next() % 20 == 0 { usleep(UInt32(next() % 2_000)) }
     }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A plain socket of the test: no code of the libraries that are tested.
+/// A plain socket of the test, without code of the tested libraries.
 ///
-/// Its calls block, but no longer than a test may hang.
+/// The calls block, but no longer than a test is allowed to hang.
 final class Peer: @unchecked Sendable {
-    // Safe: one thread reads, and one writes; the descriptor is closed when no thread has the object any more.
+    // Safe because one thread reads, one thread writes, and the descriptor is closed when no thread uses the object.
     let descriptor: CInt
     private var unread: [UInt8] = []
     private var isClosed = false
 
-    /// The end of what a peer sends.
+    /// The end of a peer's stream.
     enum End: Equatable {
         case closed
         case reset
@@ -23,7 +23,7 @@ final class Peer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - port: The port.
-    ///   - isSmall: True if the kernel stores as little as it can for this peer, so that it soon makes the other side wait.
+    ///   - isSmall: True if the kernel stores as little as possible for this peer, so that the other side soon has to wait.
     /// - Throws: ``Failure`` if the connection is refused.
     init(port: UInt16, isSmall: Bool = false) throws {
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -57,15 +57,15 @@ final class Peer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - events: `POLLIN` or `POLLOUT`.
-    ///   - milliseconds: The most time.
-    /// - Returns: False if it is not ready in time.
+    ///   - milliseconds: The maximum time.
+    /// - Returns: False if the socket is not ready in time.
     func isReady(_ events: Int32, milliseconds: CInt = 30_000) -> Bool {
         ExampleTests.isReady(descriptor, events, milliseconds: milliseconds)
     }
 
     // MARK: - Sending
 
-    /// Sends bytes, all of them.
+    /// Sends all of the bytes.
     func send(_ bytes: some Collection<UInt8>) throws {
         let bytes = Array(bytes)
         var sent = 0
@@ -83,8 +83,8 @@ final class Peer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - milliseconds: The most time to wait for room.
-    /// - Returns: The number of bytes; nil if there was no room.
+    ///   - milliseconds: The maximum time to wait for room.
+    /// - Returns: The number of bytes, or nil if there was no room.
     /// - Throws: ``Failure`` if the connection has ended.
     func sendSome(_ bytes: ArraySlice<UInt8>, milliseconds: CInt) throws -> Int? {
         guard isReady(POLLOUT, milliseconds: milliseconds) else { return nil }
@@ -95,15 +95,15 @@ final class Peer: @unchecked Sendable {
         return max(count, 0)
     }
 
-    /// Ends the output; input still comes.
+    /// Ends the output, but not the input.
     func endOutput() { shutdown(descriptor, CInt(SHUT_WR)) }
 
     // MARK: - Receiving
 
     /// Receives some bytes.
     ///
-    /// - Returns: The number of bytes; 0 at the end.
-    /// - Throws: ``Failure`` if the connection is reset, or nothing comes.
+    /// - Returns: The number of bytes, or 0 at the end.
+    /// - Throws: ``Failure`` if the connection is reset, or no byte arrives.
     func receive(into buffer: inout [UInt8]) throws -> Int {
         guard isReady(POLLIN) else { throw Failure("recv: nothing comes") }
         let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -111,7 +111,7 @@ final class Peer: @unchecked Sendable {
         return count
     }
 
-    /// Receives a line, without its ending; nil at the end.
+    /// Receives a line without its ending, or nil at the end.
     func line() throws -> String? {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -125,7 +125,7 @@ final class Peer: @unchecked Sendable {
         }
     }
 
-    /// Receives and forgets bytes until the connection ends.
+    /// Receives and discards bytes until the connection ends.
     func drain() throws -> End {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -155,7 +155,7 @@ final class Peer: @unchecked Sendable {
 
 /// Waits until a descriptor is ready.
 ///
-/// - Returns: False if it is not ready in time.
+/// - Returns: False if the descriptor is not ready in time.
 private func isReady(_ descriptor: CInt, _ events: CInt, milliseconds: CInt) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     var result = poll(&entry, 1, milliseconds)
@@ -163,9 +163,9 @@ private func isReady(_ descriptor: CInt, _ events: CInt, milliseconds: CInt) -> 
     return result > 0
 }
 
-/// A listening socket of the test, for programs that connect to others.
+/// A listening socket of the test, for programs that connect to other programs.
 final class PeerListener: @unchecked Sendable {
-    // Safe: nothing changes after it is made.
+    // Safe because the object does not change after its creation.
     private let descriptor: CInt
     let port: UInt16
 
@@ -199,9 +199,9 @@ final class PeerListener: @unchecked Sendable {
     }
 }
 
-/// A thread of a test, whose result is taken with ``join()``.
+/// A thread of a test, whose result ``join()`` returns.
 final class Worker<Result: Sendable>: @unchecked Sendable {
-    // Safe: the result is read after the semaphore, which is signalled after it was written.
+    // Safe because the result is stored before the signal of the semaphore, and loaded after the wait.
     private let ended = DispatchSemaphore(value: 0)
     private var result: Swift.Result<Result, any Error>?
 

@@ -4,7 +4,7 @@ import Testing
 extension Examples {
     /// The proxy, between plain sockets or other programs.
     @Suite struct ProxyTests {
-        /// A proxy to a port of this machine, which logs the end of each connection.
+        /// Starts a proxy to a port of this machine, which logs the end of each connection.
         private func proxy(to port: UInt16, _ option: String = "--port", _ value: String = "0") throws
             -> ServerProcess
         {
@@ -145,7 +145,7 @@ extension Examples {
             #expect(try author.line()?.hasPrefix("* Welcome, number 2.") == true)
             try client.suspend()
             let line = String(repeating: "x", count: 4_000)
-            // The kernel stores some megabytes for it before the server does.
+            // The kernel stores some megabytes for the suspended client before the server does.
             for _ in 0..<10_000 where !server.errors.all.contains(where: { $0.hasPrefix("1 at ") }) {
                 try author.send("\(line)\n")
                 #expect(try author.line()?.hasSuffix(line) == true)
@@ -164,11 +164,11 @@ extension Examples {
             #expect(try first.line()?.hasPrefix("* Welcome") == true)
             let clients = try (0..<20).map { _ in try Peer(port: port) }
             _ = try proxy.errors.line { $0.contains("Too many open files") }
-            // Those that have a connection still work.
+            // Existing connections still work.
             try first.send("hello\n")
             #expect(try first.line() == "1> hello")
             for client in clients { client.reset() }
-            // When the proxy has seen that, a client is served again.
+            // After the proxy has seen the resets, a client is served again.
             try wait(until: "a client is served") {
                 try Peer(port: port).line()?.hasPrefix("* Welcome") == true
             }

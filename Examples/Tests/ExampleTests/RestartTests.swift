@@ -53,12 +53,12 @@ extension Examples {
                 #expect(try guest.line() == "\(old.processID): before")
                 server = try start()
                 #expect(try server.port() == port)
-                // The old server goes on serving the clients that it has, and ends when they have left.
+                // The old server continues to serve its clients, and ends when they have left.
                 try guest.send("after\n")
                 #expect(try guest.line() == "\(old.processID): after")
                 guest.close()
                 #expect(try old.end() == 0)
-                // One that comes now is served by the new server.
+                // The new server serves a client that connects now.
                 let next = try Peer(port: port)
                 try next.send("next\n")
                 #expect(try next.line() == "\(server.processID): next")
@@ -106,9 +106,9 @@ extension Examples {
     }
 }
 
-/// A flag that one thread sets, and others look at.
+/// A flag that one thread sets, and other threads read.
 final class Flag: @unchecked Sendable {
-    // Safe: the lock guards the variable.
+    // Safe because the lock guards the variable.
     private let lock = NSLock()
     private var value = false
 

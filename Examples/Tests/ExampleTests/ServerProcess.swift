@@ -1,10 +1,10 @@
 import Foundation
 
-/// A program of this package that runs as a process of its own.
+/// A program of this package in a new process.
 ///
-/// It is killed when this object is destroyed, unless it has ended.
+/// The process is killed when this object is destroyed, unless the process has ended.
 final class ServerProcess: @unchecked Sendable {
-    // Safe: the streams lock themselves, and all else is set when it is made, but for `hasEnded`, which the test's thread has.
+    // Safe because the streams have locks, only the test's thread uses `hasEnded`, and all else is constant.
     let processID: pid_t
     let output: LineStream
     let errors: LineStream
@@ -13,12 +13,12 @@ final class ServerProcess: @unchecked Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - arguments: Its arguments.
-    ///   - descriptors: The most descriptors that it may open; nil for no limit of the test's.
-    ///   - environment: Variables that it gets besides those of the test.
-    ///   - activation: A listening socket that it gets as from a service manager: as descriptor 3, with the variables that say so.
-    /// - Throws: ``Failure`` if it cannot be started.
+    ///   - name: The name of the program.
+    ///   - arguments: The arguments of the program.
+    ///   - descriptors: The maximum number of descriptors of the program, or nil for no limit.
+    ///   - environment: The variables of the program in addition to the variables of the test.
+    ///   - activation: A listening socket that the program gets as from a service manager: as descriptor 3, with its variables.
+    /// - Throws: ``Failure`` if the program cannot be started.
     init(
         _ name: String, _ arguments: String..., descriptors: Int? = nil, environment: [String: String] = [:],
         activation: CInt? = nil
@@ -30,7 +30,7 @@ final class ServerProcess: @unchecked Sendable {
             command = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\""] + command
         }
         if activation != nil {
-            // The shell has the number of the process that it becomes.
+            // `exec` keeps the process number, so `$$` is also the number of the program.
             let script = "export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" \"$@\""
             command = ["/bin/sh", "-c", script] + command
         }
@@ -53,9 +53,9 @@ final class ServerProcess: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, outputEnd, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errorEnd, STDERR_FILENO)
         if let activation { posix_spawn_file_actions_adddup2(&actions, activation, 3) }
-        // Those that the tests have inherited are not meant for the program, which may open few.
+        // Inherited descriptors of the tests must not count towards the program's limit.
         for descriptor in 3..<CInt(256) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        // The threads that tests run on block signals; the program must not inherit that.
+        // The threads that tests run on block signals, and the program must not inherit the blocked signals.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -76,7 +76,7 @@ final class ServerProcess: @unchecked Sendable {
         waitpid(processID, nil, 0)
     }
 
-    /// Waits until the program says that it listens.
+    /// Waits until the program prints that it listens.
     ///
     /// - Returns: The port.
     func port() throws -> UInt16 {
@@ -103,7 +103,7 @@ final class ServerProcess: @unchecked Sendable {
 
     /// Waits until the program has ended.
     ///
-    /// - Returns: Its exit code; minus the signal if a signal has ended it.
+    /// - Returns: The exit code, or minus the signal if a signal has ended the program.
     func end() throws -> CInt {
         var status: CInt = 0
         try wait(until: "process \(processID) ends") { waitpid(processID, &status, WNOHANG) == processID }
@@ -111,7 +111,7 @@ final class ServerProcess: @unchecked Sendable {
         return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     }
 
-    /// The number of descriptors that the program has open.
+    /// The number of open descriptors of the program.
     func descriptorCount() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count
     }
@@ -126,16 +126,16 @@ final class ServerProcess: @unchecked Sendable {
     }
 }
 
-/// The lines that a process writes, which a thread reads.
+/// The lines that a process writes, which a thread of the test reads.
 final class LineStream: @unchecked Sendable {
-    // Safe: the condition guards both variables.
+    // Safe because the condition guards both variables.
     private let condition = NSCondition()
     private var lines: [String] = []
     private var isAtEnd = false
 
     /// Makes a stream.
     ///
-    /// - Returns: The stream, and the end that a process writes to.
+    /// - Returns: The stream, and the descriptor to which a process writes.
     static func make(_ name: String) throws -> (LineStream, CInt) {
         var ends: [CInt] = [0, 0]
         if pipe(&ends) != 0 { throw Failure(call: "pipe") }
@@ -175,9 +175,9 @@ final class LineStream: @unchecked Sendable {
 
     /// Waits for a line.
     ///
-    /// - Parameter isWanted: Tells the line.
+    /// - Parameter isWanted: Returns true for the line to wait for.
     /// - Returns: The first such line.
-    /// - Throws: ``Failure`` if it does not come.
+    /// - Throws: ``Failure`` if the line does not arrive.
     func line(_ isWanted: (String) -> Bool) throws -> String {
         let limit = Date(timeIntervalSinceNow: 30)
         condition.lock()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Examples {
-    /// The chat server under a service manager, whose part the test plays.
+    /// The chat server under a service manager, which the test simulates.
     @Suite struct ServiceTests {
         @Test func `a service takes over a socket, and tells of its start, its life and its end`() throws {
             let manager = try Manager()
@@ -11,7 +11,7 @@ extension Examples {
                 "chat-server", "--port", "1",
                 environment: ["NOTIFY_SOCKET": manager.place, "WATCHDOG_USEC": "100000"],
                 activation: listening)
-            // Only the server's own descriptor is open from now on.
+            // From now on only the server's own descriptor is open.
             close(listening)
             #expect(try server.port() == port)
             #expect(try manager.notice() == "READY=1")
@@ -82,7 +82,7 @@ private final class Manager {
 
     /// Waits for the next notice.
     ///
-    /// - Throws: ``Failure`` if none comes.
+    /// - Throws: ``Failure`` if no notice arrives.
     func notice() throws -> String {
         guard let notice = try notice(within: 30_000) else { throw Failure("no notice") }
         return notice
@@ -90,8 +90,8 @@ private final class Manager {
 
     /// Waits for the next notice.
     ///
-    /// - Parameter milliseconds: The most time.
-    /// - Returns: The notice; nil if none has come in time.
+    /// - Parameter milliseconds: The maximum time.
+    /// - Returns: The notice, or nil if no notice has arrived in time.
     /// - Throws: ``Failure`` if the socket fails.
     func notice(within milliseconds: CInt) throws -> String? {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

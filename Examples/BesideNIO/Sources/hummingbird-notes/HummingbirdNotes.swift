@@ -4,8 +4,9 @@ import Logging
 import NoteStorage
 import ServiceLifecycle
 
-/// A JSON service of notes: Hummingbird answers requests on the threads of SwiftNIO, and the database belongs to one thread with a
-/// run loop.
+/// A JSON service of notes.
+///
+/// Hummingbird answers requests on the threads of SwiftNIO. The database belongs to one thread with a run loop.
 @main struct HummingbirdNotes {
     /// The body of a request that adds a note.
     struct NewNote: Decodable {
@@ -28,7 +29,7 @@ import ServiceLifecycle
         try await group.run()
     }
 
-    /// Prints the address, at once even into a pipe.
+    /// Prints the address, and flushes the output for a reader at the other end of a pipe.
     private static func announce(_ port: Int) {
         print("listening at 127.0.0.1:\(port)")
         fflush(nil)

@@ -3,7 +3,7 @@ import RunLoops
 import RunLoopsLifecycle
 import ServiceLifecycle
 
-/// The database of the notes, as a service: a thread with a run loop, and an actor on that loop.
+/// The database of the notes as a service: a thread with a run loop, and an actor on that loop.
 struct Storage: Service {
     private let thread: RunLoopThread
     let store: NoteStore

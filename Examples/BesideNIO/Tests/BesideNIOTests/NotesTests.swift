@@ -13,7 +13,7 @@ import Testing
         let list = try listing.answer()
         #expect(list.hasPrefix("HTTP/1.1 200 OK\r\n") && list.contains(#""text":"first""#))
 
-        // Half of a request has come when the service is told to stop.
+        // Half of a request has arrived when the service receives the signal.
         let slow = try Client(service.port)
         let request = post(#"{"text":"second"}"#)
         let half = request.index(request.startIndex, offsetBy: request.count - 5)

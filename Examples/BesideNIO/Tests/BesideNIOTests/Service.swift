@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program, as a process of its own, which is killed when this object is destroyed.
+/// The program in a new process, which is killed when this object is destroyed.
 final class Service {
     private let process = Process()
     let port: UInt16
@@ -37,7 +37,7 @@ final class Service {
         while (try? Client(port)) != nil { usleep(1_000) }
     }
 
-    /// Waits for the end, and returns the exit code.
+    /// Waits for the end of the process, and returns the exit code.
     func wait() -> Int32 {
         process.waitUntilExit()
         return process.terminationStatus
