@@ -55,7 +55,7 @@ typedef void (*bench_receive)(void *context, int64_t value);
 /// Returns a new list, or NULL if memory or descriptors run out.
 bench_list *bench_list_create(void);
 
-/// Frees the list and all messages in it. No other call on the list may be running.
+/// Frees the list and all messages in it. No other thread is allowed to use the list.
 void bench_list_destroy(bench_list *list);
 
 /// Adds a message. Writes to the eventfd only if the consumer sleeps or is about to sleep. Thread-safe.

@@ -104,8 +104,8 @@ final class TimerWatch: @unchecked Sendable {
     /// - Parameters:
     ///   - loop: The loop.
     ///   - length: The length of the observation.
-    ///   - generator: Keeps the loop busy; nil for a loop at rest. Only a busy loop watches the descriptor, because a loop with
-    ///     a descriptor that is always ready is never at rest.
+    ///   - generator: Keeps the loop busy, or nil for a loop at rest. Only a busy loop watches the descriptor, because a loop
+    ///     with a descriptor that is always ready is never at rest.
     /// - Throws: ``Miscount`` if the timer left its grid, or if the observation has not ended after two minutes.
     init(_ loop: RunLoop, length: Duration, generator: LoadGenerator?) throws {
         try loop.performAndWait { [self] in try begin(length, generator) }

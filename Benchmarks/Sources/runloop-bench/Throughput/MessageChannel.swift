@@ -107,7 +107,7 @@ final class Sink: @unchecked Sendable {
     /// The number of messages that have arrived since the program began.
     var received: Int { state.pointee.received.load(ordering: .acquiring) }
 
-    /// The sum of the values of those messages.
+    /// The sum of the values of these messages.
     var sum: Int { state.pointee.sum }
 
     /// Takes a message.
