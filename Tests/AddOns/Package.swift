@@ -11,8 +11,8 @@ if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .err
 /// A product of the package under test.
 func product(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-run-loops") }
 
-// A package of its own, which enables the traits as a user does. So the package under test is built and tested without what
-// they need.
+// A package of its own, which enables the traits as a user does. The package under test is built and tested without the packages
+// that the traits need.
 let package = Package(
     name: "add-ons",
     dependencies: [

@@ -3,7 +3,7 @@ import RunLoops
 import Synchronization
 import Testing
 
-/// Runs a body with a thread that runs its loop, and ends the thread.
+/// Runs a body with a thread that runs its loop, and stops the thread.
 func withThread<Result>(
     _ name: String, _ body: (RunLoopThread) async throws -> Result
 ) async throws -> Result {
@@ -19,7 +19,7 @@ func withThread<Result>(
     }
 }
 
-/// Words that several threads may add.
+/// A list of words to which any thread can add.
 final class Log: Sendable {
     private let words = Mutex<[String]>([])
 
@@ -28,13 +28,13 @@ final class Log: Sendable {
     func add(_ word: String) { words.withLock { $0.append(word) } }
 }
 
-/// A gate that threads wait at until it is opened, once and for all.
+/// A gate at which threads wait until it is opened, once and for all.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func open() { semaphore.signal() }
 
-    /// Waits, for at most a minute.
+    /// Waits for at most a minute.
     func wait(sourceLocation: SourceLocation = #_sourceLocation) {
         let result = semaphore.wait(timeout: .now() + .seconds(60))
         #expect(result == .success, sourceLocation: sourceLocation)
@@ -42,7 +42,7 @@ final class Gate: Sendable {
     }
 }
 
-/// Waits until a condition is true that another thread makes true.
+/// Waits until another thread makes a condition true.
 func eventually(
     _ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
@@ -53,5 +53,5 @@ func eventually(
     }
 }
 
-/// The suites of add-ons, one test at a time: a process has one flight recorder, and its reports go to one place.
+/// The suites of the add-ons, which run one test at a time: a process has one flight recorder and one destination of reports.
 @Suite(.serialized) enum AddOns {}

@@ -2,17 +2,17 @@ import Glibc
 import Streams
 import Testing
 
-/// A plain client of this machine.
+/// A blocking TCP client on the loopback address.
 struct Loopback: Sendable {
     struct Refused: Error {}
 
     private let socket: CInt
 
-    /// Connects, without a loop.
+    /// Connects with a blocking socket.
     static func connect(to address: SocketAddress) throws -> Loopback {
         let socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         try #require(socket >= 0)
-        // A test that hangs fails instead.
+        // A receive that hangs fails the test.
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var peer = sockaddr_in()
@@ -30,7 +30,7 @@ struct Loopback: Sendable {
         return Loopback(socket: socket)
     }
 
-    /// True if no other program listens at a port.
+    /// True if no program listens at the port.
     static func isFree(_ port: UInt16) -> Bool {
         guard let address = SocketAddress(host: "127.0.0.1", port: port),
             let client = try? connect(to: address)
@@ -39,9 +39,9 @@ struct Loopback: Sendable {
         return false
     }
 
-    /// Sends a line, and waits for as many bytes.
+    /// Sends a line, and receives the same number of bytes.
     ///
-    /// - Returns: True if the line has come back.
+    /// - Returns: True if the bytes are those of the line.
     func exchange(_ text: String) -> Bool {
         let line = Array("\(text)\n".utf8)
         guard send(socket, line, line.count, CInt(MSG_NOSIGNAL)) == line.count else { return false }

@@ -12,7 +12,7 @@ import UnixSignals
 
 extension AddOns {
     @Suite struct ServiceTests {
-        /// Runs a service until a body returns, and shuts it down gracefully then; returns when the service has ended.
+        /// Runs a service until the body returns, shuts the service down gracefully, and waits until it has ended.
         private func run(_ service: any Service, until body: () async throws -> Void) async throws {
             try await testGracefulShutdown { trigger in
                 try await withThrowingTaskGroup { group in
@@ -24,7 +24,7 @@ extension AddOns {
             }
         }
 
-        /// The answer of a server to a line.
+        /// Sends a line to a server, and returns its answer.
         private func ask(_ address: SocketAddress, _ line: String) async throws -> String? {
             try await withThread("client") { thread in
                 let answers = Log()
@@ -43,7 +43,7 @@ extension AddOns {
             }
         }
 
-        /// Sends back lines.
+        /// Sends every line back.
         private static func echo(_ accepted: consuming AcceptedSocket) {
             let connection = Connection(accepted)
             connection.onFrame(.lines()) { connection, line in
@@ -85,9 +85,9 @@ extension AddOns {
                 log.add("handler")
             }
             entered.wait()
-            // Not in the pass of the handler, which is finished.
+            // In the pass after that of the handler, which is finished.
             thread.runLoop.perform { log.add("waiting block") }
-            // It waits when the call returns.
+            // The service waits when `immediate` returns.
             let service = Task.immediate { await thread.run() }
             service.cancel()
             released.open()
@@ -101,7 +101,7 @@ extension AddOns {
             let service = Task { await thread.run() }
             thread.stop()
             await service.value
-            // And a service that begins after that.
+            // A service that begins after the end of the thread ends, too.
             await thread.run()
         }
 
@@ -118,7 +118,7 @@ extension AddOns {
                 try await run(service) {
                     let answer = try await ask(address, "hello")
                     #expect(answer == "got 5 bytes")
-                    // Accepted when it is answered.
+                    // The answer shows that the connection was accepted.
                     #expect(client.exchange("first"))
                     Task {
                         try await eventually { log.entries == ["shutdown"] }
@@ -176,7 +176,7 @@ extension AddOns {
                 }
                 #expect(report == getpid())
             }
-            // The name is free again.
+            // The name of the inspector is free again.
             try Inspector().stop()
         }
 
@@ -217,7 +217,7 @@ extension AddOns {
 }
 
 extension RunLoop {
-    /// Performs a last block, and logs the end of the thread.
+    /// Performs a block that logs, and logs the end of the thread.
     fileprivate func addEndLog(_ log: Log) {
         perform {
             RunLoop.current.addEndHandler { log.add("end") }

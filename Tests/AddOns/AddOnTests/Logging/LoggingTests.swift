@@ -15,7 +15,7 @@ extension AddOns {
             return Logger(label: "loops") { _ in log }
         }
 
-        /// Has a loop's block last until a condition holds, and returns the place of the block.
+        /// Performs a block that blocks the loop until a condition holds, and returns the place of the block in the source.
         private func block(_ thread: RunLoopThread, until condition: () -> Bool) async throws -> String {
             let released = Gate()
             thread.runLoop.perform { released.wait() }
@@ -31,7 +31,7 @@ extension AddOns {
             try await withThread("blocked") { thread in
                 var hasArrived = false
                 let place = try await block(thread) {
-                    // Counted from the first report on.
+                    // The watchdog counts the messages that arrive after its first report.
                     if !hasArrived && !log.entries.isEmpty { hasArrived = thread.runLoop.perform {} }
                     return log.entries.count >= 2
                 }
@@ -87,7 +87,7 @@ extension AddOns {
                 #expect(entry.level == .warning && entry.message == "A handler was slow")
                 #expect(entry.metadata["slow-places"] == "\(place)")
                 #expect(entry.metadata["made-at"] == "\(place)" && entry.metadata["run-loop"] == "slow")
-                // The program's word comes last.
+                // The metadata of the program replace those of the package.
                 #expect(entry.metadata["handler"] == "mine")
                 #expect(log.entries.count == 1)
             }
@@ -105,7 +105,7 @@ extension AddOns {
                     asked.wait()
                     return true
                 }
-                // The logger has not returned yet.
+                // The logger still blocks.
                 for _ in 0..<100 { try await thread.runLoop.performAndWait {} }
                 released.open()
             }
@@ -139,7 +139,7 @@ extension AddOns {
     }
 }
 
-/// A log that is written when a gate is opened.
+/// A log handler that blocks until a gate is opened.
 private struct BlockingHandler: LogHandler {
     let asked: Gate
     let released: Gate

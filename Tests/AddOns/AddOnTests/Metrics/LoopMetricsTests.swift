@@ -20,14 +20,14 @@ extension AddOns {
             try? factory.expectMeter(label, dimensions).lastValue
         }
 
-        /// Has a loop fire a timer.
+        /// Fires timers on a loop.
         private func fire(_ times: Int, on thread: RunLoopThread) async throws {
             for _ in 0..<times {
                 await withCheckedContinuation { fired in
                     thread.runLoop.perform(after: .zero) { fired.resume() }
                 }
             }
-            // The fire is counted when the handler has returned.
+            // A fire is counted after its handler has returned.
             try await thread.runLoop.performAndWait {}
         }
 
@@ -43,7 +43,7 @@ extension AddOns {
                 for _ in 0..<1_000 { thread.runLoop.perform {} }
                 try await thread.runLoop.performAndWait {}
                 await metrics.update()
-                // Next to the blocks of the test there are questions of the metrics.
+                // The metrics themselves send some messages to the loop.
                 #expect((1_000...1_020).contains(total("run_loop_messages_total", "counted") - before))
                 await metrics.update()
                 let statistics = thread.runLoop.statistics
@@ -70,7 +70,7 @@ extension AddOns {
                 }
                 await metrics.update()
             }
-            // Also over the ends of the loops, and the beginnings of others.
+            // The sum includes loops that have ended, and loops that began later.
             #expect(total("run_loop_timer_fires_total", "twin") == 6)
             #expect(meter("run_loop_pending", [("loop", "twin")]) == nil)
             let label = try await withThread("") { thread in
@@ -97,7 +97,7 @@ extension AddOns {
                 let recorded = try factory.expectRecorder("run_loop_busy_seconds_total", [("loop", "busy")])
                 let sum = recorded.values.reduce(0, +)
                 #expect(sum >= 0.059)
-                // Within the rounding of a sum of fractions.
+                // The sum has rounding errors.
                 #expect(.seconds(sum - 1e-6) <= thread.runLoop.statistics.busyTime)
             }
         }
@@ -222,7 +222,7 @@ extension AddOns {
     }
 }
 
-/// Metrics whose counters of fractions can be read, as recorders.
+/// Metrics that represent floating-point counters as recorders, so that tests can read their values.
 private final class FractionalMetrics: MetricsFactory {
     private let metrics: TestMetrics
 

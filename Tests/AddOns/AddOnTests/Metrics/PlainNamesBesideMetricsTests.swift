@@ -5,7 +5,7 @@ import Metrics
 import Testing
 import XCTest
 
-// swift-metrics exports its timer in the way in which FoundationRunLoops exports this one, so a file that has both says which.
+// swift-metrics exports its `Timer` as FoundationRunLoops exports that of this package. A file that imports both must choose.
 private typealias Timer = RunLoops.Timer
 
 /// In a file that imports swift-metrics, too, the plain names are those of this package.

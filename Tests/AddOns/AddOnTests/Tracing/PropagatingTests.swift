@@ -6,14 +6,13 @@ import Tracing
 
 extension AddOns {
     @Suite struct PropagatingTests {
-        /// The tracer of the process.
         private static let tracer = {
             let tracer = InMemoryTracer()
             InstrumentationSystem.bootstrap(tracer)
             return tracer
         }()
 
-        /// Runs a body in a span, and returns the spans that have ended in it, the last one last.
+        /// Runs a body in a span, and returns the spans that end in the body, in the order in which they end.
         private func spans(_ body: () async throws -> Void) async throws -> [FinishedInMemorySpan] {
             let tracer = Self.tracer
             tracer.clearFinishedSpans()
