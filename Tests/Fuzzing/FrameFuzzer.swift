@@ -1,8 +1,6 @@
-// A fuzzer of packets of other processes. `.ci/fuzz` builds it with the files that decode packets, and runs
-// it.
+// A fuzzer of packets from other processes. `.ci/fuzz` builds the fuzzer with the files that decode packets, and runs it.
 
-/// One input is everything that a peer sends on one connection: for each packet the number of its
-/// descriptors, its length, and its bytes.
+/// One input is all that a peer sends on one connection: for each packet its number of descriptors, its length, and its bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var rest = UnsafeRawBufferPointer(start: start, count: count)[...]

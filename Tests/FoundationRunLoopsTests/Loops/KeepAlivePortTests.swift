@@ -3,7 +3,7 @@ import FoundationRunLoops
 import TestSupport
 import Testing
 
-/// A port keeps a mode alive, and subclasses decide what it adds to a loop.
+/// A port keeps a mode alive, and a subclass decides the inputs that the port adds to a loop.
 @Suite struct KeepAlivePortTests {
     /// A port whose input is a timer.
     private final class TickPort: Port {

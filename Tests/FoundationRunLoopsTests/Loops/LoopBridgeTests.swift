@@ -10,12 +10,12 @@ import class RunLoops.RunLoopThread
 
 /// Both loops of a thread are served, whichever of them it runs.
 @Suite struct LoopBridgeTests {
-    /// The loop that a thread runs.
+    /// The loop of the thread that the thread runs.
     enum Host: CaseIterable, Sendable {
         case ours
         case foundations
 
-        /// Runs the loop for some time, or until it is stopped.
+        /// Runs the loop for a time, or until the loop is stopped.
         func run(for seconds: TimeInterval) {
             switch self {
             case .ours: RunLoop.current.run(until: .now + .seconds(seconds))
@@ -23,7 +23,7 @@ import class RunLoops.RunLoopThread
             }
         }
 
-        /// Runs the loop until something holds.
+        /// Runs the loop until a condition holds.
         func run(until holds: () -> Bool) {
             let end = ContinuousClock.Instant.hang
             while !holds() && ContinuousClock.now < end {
@@ -44,7 +44,8 @@ import class RunLoops.RunLoopThread
         throws
     {
         var failures: [String] = []
-        // Another program may hold up any timer, so 99 of 100 count, with a sanitizer nine of ten, and one attempt of five.
+        // Other programs can delay some timers. So one attempt of five must succeed, with 99 % of the timers, or 90 % with a
+        // sanitizer.
         let rank = faults_are_slow() ? 9_000 : 9_900
         for _ in 0..<5 {
             failures = []
@@ -81,7 +82,7 @@ import class RunLoops.RunLoopThread
         try onThread(priority: .firstInFirstOut(1)) {
             let bridge = isBridged ? try LoopBridge() : nil
             let count = 10_000
-            // Foundation needs a while to take the timers.
+            // Foundation needs some time to add the timers.
             let start = ContinuousClock.now + .seconds(2)
             for index in 0..<count {
                 let due = start + .microseconds(100 * index)
@@ -152,7 +153,7 @@ import class RunLoops.RunLoopThread
             let switches = Self.contextSwitches()
             host.run(for: 0.3)
             let woken = Self.contextSwitches() - switches
-            // The run sleeps once or a few times, until its own end.
+            // The run sleeps a few times at most before it ends.
             #expect(woken <= 8, "\(woken)")
             #expect(passes < 16, "\(passes)")
             bridge.invalidate()
@@ -209,7 +210,7 @@ import class RunLoops.RunLoopThread
                 bridge.invalidate()
                 bridge.invalidate()
             }
-            // Threads of other tests may open some meanwhile.
+            // Other tests can open some descriptors meanwhile.
             #expect(Self.openDescriptors() < open + 30)
             let calls = Shared()
             RunLoop.current.perform { calls.increment() }
@@ -220,17 +221,18 @@ import class RunLoops.RunLoopThread
 
     // MARK: - Helpers
 
-    /// Performs blocks on the loop of Foundation's of another thread.
+    /// Performs blocks on another thread's loop of Foundation.
     ///
-    /// `@unchecked Sendable`: `perform` is for any thread.
+    /// `@unchecked Sendable`: any thread can call `perform`.
     final class Performer: @unchecked Sendable {
         private let loop: Foundation.RunLoop
         init(_ loop: Foundation.RunLoop) { self.loop = loop }
         func perform(_ block: @escaping @Sendable () -> Void) { loop.perform(block) }
     }
 
-    /// Runs a body on a thread of its own, with a priority if the process may set it: a real-time one keeps the load of other
-    /// programs out.
+    /// Runs a body on a new thread, with a priority if the process is allowed to set it.
+    ///
+    /// A real-time priority excludes the load of other programs.
     private func onThread(
         priority: RunLoopThread.Priority? = nil, _ body: @escaping @Sendable () throws -> Void
     ) throws {

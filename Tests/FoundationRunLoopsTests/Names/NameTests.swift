@@ -2,7 +2,7 @@ import Foundation
 import FoundationRunLoops
 import Testing
 
-/// Names of Foundation's notifications stand beside those of this package.
+/// The names of Foundation's notifications can be used beside those of this package.
 @Suite struct NameTests {
     private let defaults = UserDefaults.didChangeNotification
 

@@ -4,9 +4,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A post of Foundation's default center reaches the default center of this package once.
+/// A post to Foundation's default center reaches the default center of this package once.
 @Suite struct ForwardingTests {
-    /// A typed message of Foundation's.
+    /// A typed message of Foundation.
     private struct Saved: Foundation.NotificationCenter.AsyncMessage {
         typealias Subject = NSObject
         static var name: Foundation.NSNotification.Name { .init("saved message") }

@@ -3,12 +3,12 @@ import FoundationRunLoops
 import TestSupport
 import Testing
 
-/// Observers with a queue are called there, and the post waits for them.
+/// An observer with a queue is called on the queue, and the post waits for the observer.
 @Suite struct HandlerQueueTests {
     private let center = NotificationCenter()
     private let name = Notification.Name("queued")
 
-    /// A count of the main actor's.
+    /// A count that is isolated to the main actor.
     @MainActor private final class Model { var count = 0 }
 
     @Test func `a handler is called in its queue before the post returns`() {
