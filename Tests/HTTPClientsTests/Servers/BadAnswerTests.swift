@@ -5,9 +5,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Servers that break the rules, or try to exhaust the client.
+/// Servers that violate the protocol, or try to exhaust the client.
 @Suite struct BadAnswerTests {
-    /// The error that an answer ends with.
+    /// Returns the error of a transfer with this answer.
     private func error(
         of answer: String, options: HTTPClient.Options = .local(),
         _ check: @escaping @Sendable (HTTPClientError?) -> Bool
@@ -21,7 +21,7 @@ import Testing
             let outcome = client.fetch(server.url("/"))
             #expect(
                 check(outcome.error), "\(answer.prefix(80)): \(outcome.error.map { "\($0)" } ?? "no error")")
-            // The client is of use afterwards.
+            // The client remains usable.
             #expect(client.transferCount == 0)
         }
     }
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `a decompression bomb ends at the limit of the decoded body`() throws {
-        // 64 MiB of zeros, of which some 64 KiB are sent.
+        // 64 MiB of zeros, compressed to some 64 KiB.
         let bomb = try Tool.python("import gzip,sys; sys.stdout.buffer.write(gzip.compress(bytes(64 << 20)))")
         #expect(bomb.count < 100_000)
         try withServer(
@@ -131,7 +131,7 @@ import Testing
     @Test func `a reset at any byte is an error, and the next transfer succeeds`() throws {
         let answer =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n5\r\nabcde\r\n3\r\nfgh\r\n0\r\n\r\n"
-        // If only the empty line after the last chunk is missing, libcurl takes the body for complete, as it is.
+        // If only the empty line after the last chunk is missing, libcurl considers the body complete, and it is.
         for count in 0..<(answer.utf8.count - 2) {
             try withServer({ exchange in
                 if exchange.path == "/good" { return try exchange.send(answer) }

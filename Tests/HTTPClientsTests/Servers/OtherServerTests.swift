@@ -5,9 +5,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Servers that others wrote: nghttpd with HTTP/2, and OpenSSL's with certificates that are wrong.
+/// Servers of other projects: nghttpd with HTTP/2, and OpenSSL's server with wrong certificates.
 @Suite(.serialized) struct OtherServerTests {
-    /// Runs a body with a tool that listens at a port.
+    /// Runs a body with a server program that listens at a port.
     private func with(
         _ name: String, _ arguments: (UInt16) -> [String], options: HTTPClient.Options = .local(),
         _ body: @escaping @Sendable (HTTPClient, UInt16) throws -> Void
@@ -47,7 +47,7 @@ import Testing
                     }
                     transfer.onData { transfer, bytes in
                         size += bytes.byteCount
-                        // Some are slow: the others go on.
+                        // Some transfers are slow. The others continue.
                         if number.isMultiple(of: 10) {
                             transfer.isPaused = true
                             let timer = Timer(timeInterval: .milliseconds(1), repeats: false) { _ in
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// A directory with an authority, and a certificate of it.
+    /// Makes a directory with a certificate authority, and a certificate that the authority has signed.
     private func certificate(_ names: String, from start: String, to end: String) throws -> ScratchDirectory {
         let directory = try ScratchDirectory()
         let script = """

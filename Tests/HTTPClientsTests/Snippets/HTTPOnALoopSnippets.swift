@@ -110,7 +110,7 @@ import Testing
     }
 }
 
-/// Takes bytes, and has enough of them after each call.
+/// A sink that has no room left after each write.
 private final class Sink {
     var count = 0
     private var drained: (() -> Void)?

@@ -2,7 +2,7 @@ import Glibc
 
 /// The memory of this process.
 enum Memory {
-    /// The largest number of bytes that it had in memory so far.
+    /// The peak of the resident memory in bytes.
     static func peak() -> Int {
         var usage = rusage()
         unsafe getrusage(RUSAGE_SELF.rawValue, &usage)

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The calls of the handlers of a transfer.
+/// A record of the calls of a transfer's handlers.
 final class Outcome {
     var calls: [String] = []
     var response: HTTPResponse?
@@ -39,7 +39,7 @@ extension HTTPClient {
         return (start(request) { outcome.watch($0) }, outcome)
     }
 
-    /// Runs the loop until one request has ended.
+    /// Makes a request, and runs the loop until the transfer has ended.
     func fetch(_ request: HTTPRequest) -> Outcome {
         let (_, outcome) = record(request)
         loop.run(in: mode, until: "the transfer has ended") { outcome.hasEnded }
@@ -50,7 +50,7 @@ extension HTTPClient {
 }
 
 extension HTTPClient.Options {
-    /// The defaults, with neither a proxy nor another trap of the environment.
+    /// The default options without the proxies and other settings of the environment.
     static func local(_ change: (inout HTTPClient.Options) -> Void = { _ in }) -> HTTPClient.Options {
         var options = HTTPClient.Options()
         options.proxy = .none
@@ -60,7 +60,7 @@ extension HTTPClient.Options {
 }
 
 extension RunLoop {
-    /// Runs until something holds.
+    /// Runs the loop until a condition holds.
     func run(in mode: Mode = .default, until what: String, _ holds: () -> Bool) {
         let end = ContinuousClock.Instant.hang
         while !holds() {
@@ -73,7 +73,7 @@ extension RunLoop {
     }
 }
 
-/// Runs the body of a test on a loop, with a server and a client in a mode of its own.
+/// Runs the body of a test on a loop, with a server, and a client in a mode of its own.
 func withServer(
     _ answer: @escaping @Sendable (Exchange) throws -> Void = { try $0.answer() },
     options: HTTPClient.Options = .local(),

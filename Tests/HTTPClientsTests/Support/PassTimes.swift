@@ -7,7 +7,7 @@ final class PassTimes {
     private(set) var longest = Duration.zero
     private var start: Duration?
 
-    /// Measures the passes of a mode; called on the thread of the loop.
+    /// Measures the passes in a mode, on the thread of the loop.
     func observe(_ loop: RunLoop, mode: RunLoop.Mode) {
         let observer = RunLoop.Observer(activities: [.beforeTimers, .beforeWaiting, .exit]) {
             [self] _, activity in
@@ -23,7 +23,7 @@ final class PassTimes {
 
     private static var processorTime: Duration {
         var time = timespec()
-        // Safe: the kernel fills our own value.
+        // Safe: the kernel fills a local variable.
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }

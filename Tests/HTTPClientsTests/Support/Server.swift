@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A server of this machine's own, with a thread for each connection, that answers as the test says.
+/// A server on this machine, with a thread for each connection, whose answers the test decides.
 final class Server: Sendable {
     let port: UInt16
     /// The heads of all requests, in the order in which they arrived.
@@ -15,10 +15,10 @@ final class Server: Sendable {
     private let isStopped = Atomic(false)
     private let answer: @Sendable (Exchange) throws -> Void
 
-    /// Listens.
+    /// Starts to listen.
     ///
     /// - Parameter answer: Called with each request, on the thread of its connection.
-    /// - Throws: If the system refuses a socket.
+    /// - Throws: An error if the system refuses a socket.
     init(_ answer: @escaping @Sendable (Exchange) throws -> Void) throws {
         self.answer = answer
         listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
@@ -27,7 +27,7 @@ final class Server: Sendable {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let listener = listener
-        // Safe: the kernel reads and fills our own value, of the length that it is given.
+        // Safe: the kernel reads and fills a local variable, whose length it gets.
         let isListening = unsafe withUnsafeMutablePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 unsafe bind(listener, address, length) == 0 && Glibc.listen(listener, 1_024) == 0
@@ -39,9 +39,9 @@ final class Server: Sendable {
         try RunLoopThread.detach(name: "server") { [self] _ in accept() }
     }
 
-    /// Accepts no more.
+    /// Accepts no more connections.
     ///
-    /// Connections end with their clients.
+    /// Open connections end with their clients.
     func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         shutdown(listener, CInt(SHUT_RDWR))
@@ -75,7 +75,7 @@ final class Server: Sendable {
     }
 }
 
-/// One request after the other of a connection, and the answers to them.
+/// A connection, with its requests one after another and their answers.
 ///
 /// Reads and writes block.
 final class Exchange {
@@ -84,7 +84,7 @@ final class Exchange {
     private(set) var head = ""
     private(set) var isClosed = false
 
-    /// The client is gone.
+    /// The client has closed the connection.
     struct Gone: Error {}
 
     init(_ socket: CInt) { self.socket = socket }
@@ -111,7 +111,7 @@ final class Exchange {
         }
     }
 
-    /// Reads some more bytes into the buffer.
+    /// Reads further bytes into the buffer.
     private func fill() throws {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = unsafe recv(socket, &bytes, bytes.count, 0)
@@ -119,7 +119,7 @@ final class Exchange {
         buffer += bytes.prefix(count)
     }
 
-    /// Reads the body of the request, whether it has a length or comes in chunks.
+    /// Reads the body of the request, which has a length or comes in chunks.
     func body() throws -> [UInt8] {
         if let length = field("Content-Length").flatMap({ Int($0) }) { return try take(length) }
         guard field("Transfer-Encoding") == "chunked" else { return [] }
@@ -177,19 +177,17 @@ final class Exchange {
         shutdown(socket, CInt(SHUT_RDWR))
     }
 
-    /// Resets the connection.
     func reset() {
         isClosed = true
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Waits until the client has closed the connection.
     func waitForEnd() { while (try? fill()) != nil {} }
 }
 
 extension Server {
-    /// The place after the empty line that ends a head.
+    /// The index after the empty line that ends the head.
     static func end(of bytes: [UInt8]) -> Int? {
         let mark = Array("\r\n\r\n".utf8)
         guard bytes.count >= 4 else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A program that others wrote, run to its end or until the test is done with it.
+/// A program of another project, which runs to its end or until the test stops it.
 struct Tool {
     private let process = Process()
     private let output = Pipe()
@@ -15,12 +15,12 @@ struct Tool {
     }
 
     func stop() {
-        // The program inherits that this thread blocks SIGTERM.
+        // SIGTERM would have no effect: the program inherits the signal mask of this thread, which blocks it.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Waits for the end, and takes what was written.
+    /// Waits for the end of the program, and returns its output.
     func bytes() -> [UInt8] {
         let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()

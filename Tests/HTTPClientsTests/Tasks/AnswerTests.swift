@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Answers that tasks await, of an actor that lives on the client's loop.
+/// Responses that tasks await in an actor on the client's loop.
 @Suite struct AnswerTests {
     actor Fetcher {
         private let loop: RunLoop

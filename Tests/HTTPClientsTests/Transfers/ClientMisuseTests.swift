@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Calls that end the program, with a message that says what to do instead.
+/// Misuse ends the program, with a message that says what to do instead.
 @Suite struct ClientMisuseTests {
     private actor Misuser {
         private let loop: RunLoop

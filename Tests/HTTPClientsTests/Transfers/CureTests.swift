@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The options that cure traps of libcurl: each trap is there without its option, and not with it.
+/// The options that avoid traps of libcurl: each trap occurs without its option, and not with it.
 @Suite(.serialized) struct CureTests {
     private enum Cure: CInt {
         /// `CURLOPT_NOSIGNAL`.
@@ -15,7 +15,7 @@ import Testing
         case quickExit = 322
     }
 
-    /// The thread that is to release the name if the cancel waits.
+    /// True if a cancel waits for a name that is being resolved.
     private static func cancelWaits() throws -> Bool {
         let hasCancelled = Gate()
         let wasLate = Shared()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// True if libcurl has changed the disposition of SIGPIPE while a request was made.
+    /// True if libcurl changes the disposition of SIGPIPE during a request.
     private static func changesDisposition() throws -> Bool {
         let changes = Shared()
         try withServer { client, server in

@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The delegate form.
+/// Transfers with a delegate instead of handlers.
 @Suite struct DelegateTests {
     final class Recorder: HTTPTransferDelegate {
         var calls: [String] = []

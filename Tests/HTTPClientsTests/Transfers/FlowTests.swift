@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Pausing, cancelling, and the bounds of what is stored.
+/// Pausing, cancelling, and the limits of the buffers.
 @Suite struct FlowTests {
     @Test
     func `a paused transfer delivers neither bytes nor its end, stores little, and makes the server wait`()
@@ -26,7 +26,7 @@ import Testing
             transfer.isPaused = true
             let received = outcome.body.count
             var last = -1
-            // Until the server is stuck: the kernel stores some megabytes for it.
+            // Until the server blocks: the kernel buffers some megabytes.
             client.loop.run(in: .network, until: "the server has to wait") {
                 defer { last = sent.count }
                 client.loop.run(in: .network, until: .now + .milliseconds(100))
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `1,000 parallel downloads of a megabyte arrive whole, and what is stored is bounded`() async {
-        // A process of its own, whose memory is not that of other tests.
+        // In a process of its own, because other tests use memory, too.
         await #expect(processExitsWith: .success) {
             let options = HTTPClient.Options.local { $0.connectionsPerHost = 100 }
             let body = [UInt8]((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
@@ -129,7 +129,7 @@ import Testing
                 for number in 0..<1_000 {
                     client.start(HTTPRequest(server.url("/"))) { transfer in
                         transfer.onData { _, bytes in
-                            // Safe: both are read during the call, within their bounds.
+                            // Safe: both buffers are read during the call, within their bounds.
                             let difference = unsafe bytes.withUnsafeBytes { bytes in
                                 unsafe body.withUnsafeBytes { body in
                                     let rest = unsafe UnsafeRawBufferPointer(rebasing: body[sizes[number]...])
@@ -150,9 +150,10 @@ import Testing
                 #expect(ended == 1_000)
                 #expect(sizes.allSatisfy { $0 == 1 << 20 })
                 #expect(differences == 0)
-                // 128 KiB and libcurl's own buffers for each connection, and what the server's hundred threads need.
+                // 128 KiB and libcurl's own buffers for each connection, and the memory of the server's hundred threads.
                 #expect(Memory.peak() - before < 200 << 20)
-                // The bound is that of an unoptimised build without a sanitizer; one of an optimised build is not established.
+                // The bound is that of an unoptimised build without a sanitizer. For optimised builds no bound has been
+                // established.
                 #if DEBUG
                     #expect(passes.count > 100)
                     if !faults_are_slow() { #expect(passes.longest < .milliseconds(50)) }

@@ -6,11 +6,11 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The traps of libcurl, each of which catches a client that does not know it.
+/// The traps of libcurl, which the client avoids.
 @Suite(.serialized) struct TrapTests {
-    /// Without `CURLOPT_QUICK_EXIT`, a cancel would wait for `getaddrinfo`, which waits here until the test releases it.
+    /// Without `CURLOPT_QUICK_EXIT`, a cancel would wait for `getaddrinfo`, which blocks here until the test releases it.
     @Test func `a cancel does not wait for a name that is being resolved`() throws {
-        // The thread that is to release the name if the cancel waits.
+        // If the cancel waits, this thread releases the name.
         let hasCancelled = Gate()
         let wasLate = Shared()
         try RunLoopThread.detach(name: "releasing") { _ in
@@ -44,7 +44,7 @@ import Testing
         waitUntil("the name is not looked up any more") { faults_held_names() == 0 }
     }
 
-    /// `curl_easy_pause` calls the write function, which must find room, and a handler must not be called inside it.
+    /// `curl_easy_pause` calls the write function, which must find room, and must not call a handler inside another one.
     @Test func `a transfer that goes on inside a handler calls no handler there`() throws {
         try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 2 << 20)) }) {
             client, server in
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// `CURLOPT_MAXFILESIZE` looks at the length that the server has said, and there is none.
+    /// `CURLOPT_MAXFILESIZE` checks the length in the response, which has none here.
     @Test func `a body without a length is limited, too`() throws {
         try withServer(
             { exchange in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// Without `CURLOPT_NOSIGNAL`, libcurl sets the disposition of SIGPIPE for the whole process while it works.
+    /// Without `CURLOPT_NOSIGNAL`, libcurl sets the disposition of SIGPIPE for the whole process during its calls.
     @Test func `a server that is gone raises no SIGPIPE, and its disposition stays as it is`() async {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_DFL)

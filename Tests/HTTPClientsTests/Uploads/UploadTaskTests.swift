@@ -4,9 +4,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Bodies of requests that a task gives as a sequence.
+/// Bodies of requests that a task supplies as a sequence.
 @Suite struct UploadTaskTests {
-    /// Pieces of a body, one after another, with a failure in place of one of them.
+    /// A sequence of the pieces of a body, in which a failure can replace one piece.
     private struct Pieces: AsyncSequence {
         struct Broken: Error {}
         typealias Element = [UInt8]
@@ -92,7 +92,7 @@ import Testing
             let given = Shared()
             let request = HTTPRequest(server.url("/"), method: "PUT")
             async let answer = sender.send(request, Pieces(all: all, size: 65_536, given: given))
-            // Until nothing moves any more: the kernel stores some megabytes.
+            // Until the count stays the same: the kernel buffers some megabytes.
             var last = -1
             while last != given.count || last == 0 {
                 last = given.count
@@ -126,7 +126,7 @@ import Testing
                 let status = try await sender.send(request, pieces).0
                 #expect(status == 413)
             } catch let error as HTTPClientError {
-                // The reset of the connection may come first.
+                // The connection can be reset before the answer arrives.
                 guard case .connectionLost = error else { throw error }
             }
             #expect(given.count < 1_600)

@@ -7,7 +7,7 @@ import Testing
 
 /// Bodies of requests.
 @Suite struct UploadTests {
-    /// Answers with the number of bytes of the body, and their sum.
+    /// Answers with the number and the sum of the body's bytes.
     @Sendable static func measure(_ exchange: Exchange) throws {
         let body = try exchange.body()
         let sum = body.reduce(into: 0) { $0 = $0 &* 31 &+ Int($1) }
@@ -104,7 +104,7 @@ import Testing
             let pipe = try OwnedDescriptor.pipe()
             let writer = dup(pipe.writingEnd.descriptor)
             let reader = dup(pipe.readingEnd.descriptor)
-            // The test owns the copies, and their ends alone count.
+            // Closes the originals: the client and the test use the copies.
             discard(pipe)
             let outcome = Outcome()
             client.start(HTTPRequest(server.url("/"), method: "POST"), uploading: OwnedDescriptor(reader)) {
@@ -182,5 +182,4 @@ import Testing
     }
 }
 
-/// Closes both ends of a pipe.
 private func discard(_ pipe: consuming OwnedDescriptor.Pipe) {}
