@@ -4,9 +4,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Clients that break the rules, or try to exhaust the server.
+/// Clients that violate the protocol, or try to exhaust the server.
 @Suite struct BadRequestTests {
-    /// Sends bytes, and expects one of some statuses, or the end of the connection without an answer if the status is empty.
+    /// Sends bytes, and expects one of the statuses, where an empty status is the end of the connection without an answer.
     private func expect(
         _ statuses: String..., for text: String, _ server: Serving,
         sourceLocation: Testing.SourceLocation = #_sourceLocation
@@ -19,7 +19,7 @@ import Testing
         #expect(
             isRight, "\(text.prefix(90).debugDescription): \(answer.prefix(60))",
             sourceLocation: sourceLocation)
-        // The server is of use afterwards.
+        // The server remains usable.
         let other = try Client(server.port)
         other.send(request("GET /good"))
         #expect(other.answer().body == "Hello, world!", sourceLocation: sourceLocation)
@@ -39,7 +39,7 @@ import Testing
                 try expect("400", for: head + "\r\n\r\nabc0\r\n\r\n", server)
             }
             try expect("400", for: "GET / HTTP/1.1\r\n\r\n", server)
-            // libmicrohttpd 1.0 refuses these itself.
+            // libmicrohttpd 1.0 refuses these requests itself.
             try expect("501", "400", for: request("POST /", "Transfer-Encoding: gzip") + "x", server)
             try expect(
                 "501", "400", for: request("POST /", "Transfer-Encoding: gzip, chunked") + "0\r\n\r\n", server
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// libmicrohttpd does not see the end of a stream that comes together with bytes.
+    /// libmicrohttpd does not notice the end of a stream that arrives together with bytes.
     @Test func `a client that ends its stream in a header is noticed`() throws {
         var options = HTTPServer.Options()
         options.headerTimeout = .seconds(1)
@@ -109,7 +109,7 @@ import Testing
                     answer.isEmpty || answer.hasPrefix("HTTP/1.1 431 ") || answer.hasPrefix("HTTP/1.1 414 ")
                         || answer.hasPrefix("HTTP/1.1 4"))
             }
-            // Small enough for the kernel's buffers, so that no reset takes the answer away.
+            // Small enough for the kernel's buffers, so that no reset discards the answer.
             try expect("431", for: request("GET /", "X: \(String(repeating: "x", count: 20_000))"), server)
             try expect("414", for: request("GET /\(String(repeating: "x", count: 20_000))"), server)
         }
@@ -123,7 +123,7 @@ import Testing
             let start = ContinuousClock.now
             let client = try Client(server.port)
             let gate = Gate()
-            // A byte each 20 ms keeps the connection from being idle.
+            // A byte every 20 ms prevents the idle timeout.
             try RunLoopThread.detach(name: "slow loris") { loop in
                 client.trickle(request("GET /", "X: \(String(repeating: "x", count: 100_000))"))
                 gate.open()
@@ -170,7 +170,7 @@ import Testing
         options.connectionLimit = 3
         try withServer(options) { server in
             let clients = try (0..<3).map { _ in try Client(server.port) }
-            // Open to the end: an optimised build releases them after their last use.
+            // Keeps the clients open: an optimised build would release them after their last use.
             defer { withExtendedLifetime(clients) {} }
             for client in clients {
                 client.send(request("GET /"))
@@ -185,7 +185,7 @@ import Testing
         options.connectionLimitOfPeer = 2
         try withServer(options) { server in
             let clients = try (0..<2).map { _ in try Client(server.port) }
-            // Open to the end: an optimised build releases them after their last use.
+            // Keeps the clients open: an optimised build would release them after their last use.
             defer { withExtendedLifetime(clients) {} }
             for client in clients {
                 client.send(request("GET /"))
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    /// Without `MSG_NOSIGNAL`, and with `sendfile`, writing to such a client raises the signal.
+    /// Without `MSG_NOSIGNAL`, and with `sendfile`, a write to a closed connection raises the signal.
     @Test func `a client that is gone raises no SIGPIPE`() async {
         await #expect(processExitsWith: .success) {
             BrokenPipes.areFatal()

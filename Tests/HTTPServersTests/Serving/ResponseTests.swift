@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Requests that are answered at once, later, and from elsewhere.
+/// Requests that are answered at once, later, and from other threads.
 @Suite struct ResponseTests {
     @Test func `curl gets an answer, with its status, fields and body`() throws {
         try withServer(handler: { exchange in

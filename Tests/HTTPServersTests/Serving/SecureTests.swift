@@ -46,7 +46,7 @@ import Testing
                 "501", "-k", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Connection: Upgrade", "-H",
                 "Upgrade: echo",
                 "--http1.1", "https://127.0.0.1:\(server.port)/upgrade")
-            // A client without TLS gets no answer, and the server goes on.
+            // A client without TLS gets no answer, and the server continues.
             let plain = try Client(server.port)
             plain.send(request("GET /"))
             plain.endSending()

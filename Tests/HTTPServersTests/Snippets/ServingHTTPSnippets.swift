@@ -7,7 +7,7 @@ import Testing
 
 /// The code of the landing page and of the article "Serving HTTP on a loop".
 @Suite(.serialized) struct ServingHTTPSnippets {
-    /// Serves on a loop of its own thread, and is its client.
+    /// Runs a server on the loop of another thread, and a body as its client.
     private func with(
         _ makeServer: @escaping @Sendable (RunLoop) throws -> HTTPServer, _ body: (Serving) throws -> Void
     ) throws {
@@ -110,9 +110,9 @@ private struct Measurement {
     }
 }
 
-/// A value that one thread uses, whichever that is.
+/// A value that one thread uses.
 ///
-/// `@unchecked`: only handlers and blocks on the server's loop use it.
+/// `@unchecked`: only handlers and blocks on the server's loop use the value.
 private final class Held<Value>: @unchecked Sendable {
     let value: Value
 

@@ -8,11 +8,11 @@ import Testing
 
 /// Servers under load.
 ///
-/// `HTTP_SERVERS_FULL=1` makes the full counts and times.
+/// `HTTP_SERVERS_FULL=1` enables the full counts and times.
 @Suite(.serialized) struct LoadTests {
     private static let isFull = ProcessInfo.processInfo.environment["HTTP_SERVERS_FULL"] == "1"
 
-    /// Clients on threads of their own, until the test is over.
+    /// Clients on threads of their own, which run until the test is over.
     private final class Load: Sendable {
         let answered = Shared()
         let lost = Log<String>()
@@ -91,7 +91,8 @@ import Testing
     @Test func `a server that stops under load loses no request that has begun`() throws {
         for _ in 0..<(LoadTests.isFull ? 50 : 5) {
             try withServer { server in
-                // Refused connections are no requests, so each client has one connection, until it is closed after an answer.
+                // A refused connection is not a lost request. So each client uses one connection, until the server closes it after
+                // an answer.
                 let done = (0..<32).map { _ in Gate() }
                 let lost = Log<String>()
                 let answered = Shared()

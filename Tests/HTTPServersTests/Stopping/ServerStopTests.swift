@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Servers that stop, and others that take over.
+/// Servers that stop, and servers that take over.
 @Suite struct ServerStopTests {
     /// Makes a server on the loop of the calling thread.
     private static func server(
@@ -50,7 +50,7 @@ import Testing
             upload.send(request("POST /soon", "Content-Length: 4") + "ab")
             waitUntil("all have begun") { (try? server.perform { $0.statistics.requests }) == 4 }
             try server.perform { $0.stop { _ in stopped.open() } }
-            // A connection that was open may have sent its next request.
+            // An open connection can have sent its next request.
             again.send(request("GET /soon"))
             let answer = again.answer()
             #expect(answer.body == "soon" && answer.head.contains("Connection: close"))
@@ -70,7 +70,7 @@ import Testing
 
     private struct Refused: Error {}
 
-    /// The kernel resets what is in the backlog when the listening socket is closed.
+    /// The kernel resets the connections in the backlog when the listening socket is closed.
     @Test func `connections that wait to be accepted are served before a stop`() throws {
         let counts = Shared()
         try onLoopThread { loop in
@@ -81,7 +81,6 @@ import Testing
             let port = try #require(server.localAddress.port)
             let clients = try (0..<100).map { _ in try Client(port) }
             for client in clients { client.send(request("GET /")) }
-            // The loop has not run yet.
             #expect(counts.count == 0)
             server.stop()
             #expect(loop.run(in: .default, until: .hang) == .finished)
@@ -127,7 +126,7 @@ import Testing
         }
     }
 
-    /// libmicrohttpd ends the program if it is stopped with suspended connections.
+    /// If libmicrohttpd is stopped with suspended connections, it ends the program.
     @Test func `a server is invalidated with requests in every state`() throws {
         let responders = Log<HTTPResponder>()
         for _ in 0..<5 {

@@ -102,7 +102,7 @@ import Testing
             try RequestBodyTests.expect(["100000", "200"], server, 100_000, "Transfer-Encoding: chunked")
             try RequestBodyTests.expect(["413"], server, 100_001)
             try RequestBodyTests.expect(["413"], server, 100_001, "Transfer-Encoding: chunked")
-            // Far beyond, the connection is closed.
+            // Far beyond the limit, the connection is closed.
             let last = try RequestBodyTests.upload(server, 10_000_000, ["Transfer-Encoding: chunked"]).last
             #expect(last != "200")
             #expect(try server.perform { $0.statistics.refusedRequests } == 3)

@@ -5,9 +5,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Answers that are written while they are sent.
+/// Answers that are sent while they are written.
 @Suite struct StreamTests {
-    /// Writes until the answer takes no more, and goes on when it does.
+    /// Writes until the answer has no room, and continues when it has drained.
     private static func pour(_ count: Int, into exchange: HTTPExchange) {
         var left = count
         func write(_ exchange: HTTPExchange) {
@@ -53,13 +53,13 @@ import Testing
             _ = client.text(through: "\r\n\r\n")
             waitUntil("the kernel's buffers are full") {
                 let before = written.count
-                // A round trip through the server: it has had the time to go on.
+                // A round trip through the server gives the writer time to continue.
                 guard let other = try? Client(server.port) else { return false }
                 other.send("GET / nonsense\r\n\r\n")
                 _ = other.rest()
                 return written.count == before && before > 0
             }
-            // The kernel's buffers of both ends, and the mark.
+            // Below the sum of the kernel's buffers at both ends and the high-water mark.
             #expect(written.count < 64 << 20)
             client.reset()
         }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// libmicrohttpd does not look at the socket of a suspended connection.
+    /// libmicrohttpd does not watch the socket of a suspended connection.
     @Test func `a client that leaves is noticed while nothing is written`() throws {
         let ends = Log<HTTPExchange.EndReason>()
         try withServer(handler: { exchange in

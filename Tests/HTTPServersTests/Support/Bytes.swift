@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import RunLoops
 
-/// Files of tests.
+/// Files for tests.
 enum Bytes {
     static func write(_ bytes: [UInt8], to path: String) throws {
         try Data(bytes).write(to: URL(filePath: path))
@@ -14,7 +14,7 @@ enum Bytes {
         return OwnedDescriptor(descriptor)
     }
 
-    /// The number of descriptors of this process that stand for a file.
+    /// The number of descriptors of this process that refer to a file.
     static func openCount(of path: String) -> Int {
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return numbers.count { number in

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// A client that sends what a test says, bad or not, over a blocking socket.
+/// A client that sends any bytes, also invalid ones, over a blocking socket.
 ///
 /// `@unchecked`: one thread sends while another one receives.
 final class Client: @unchecked Sendable {
@@ -14,7 +14,7 @@ final class Client: @unchecked Sendable {
         let made = try Loopback.connect(to: port)
         socket = made
         var entry = pollfd(fd: made, events: Int16(POLLOUT), revents: 0)
-        // Safe, here and below: the kernel reads and fills our own values.
+        // Safe, here and below: the kernel reads and fills local variables.
         _ = unsafe poll(&entry, 1, 10_000)
         _ = fcntl(made, F_SETFL, 0)
         var limit = timeval(tv_sec: 20, tv_usec: 0)
@@ -74,7 +74,7 @@ final class Client: @unchecked Sendable {
         return (head, body)
     }
 
-    /// Receives until a text has come.
+    /// Receives until a text has arrived.
     func text(through mark: String) -> String {
         while true {
             let text = String(decoding: received, as: UTF8.self)
@@ -98,7 +98,6 @@ final class Client: @unchecked Sendable {
         socket = -1
     }
 
-    /// Resets the connection.
     func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -106,12 +105,11 @@ final class Client: @unchecked Sendable {
     }
 }
 
-/// The head of a request, with the fields that every one needs.
+/// The head of a request, with the fields that every request needs.
 func request(_ line: String, _ fields: String...) -> String {
     (["\(line) HTTP/1.1", "Host: localhost"] + fields + ["", ""]).joined(separator: "\r\n")
 }
 
-/// Runs curl.
 func curl(_ arguments: String...) throws -> [String] {
     let words = ["-s", "-S", "--noproxy", "*", "--max-time", "60"] + arguments
     return try Program(path: "/usr/bin/env").run(list: ["curl"] + words).lines
@@ -127,7 +125,7 @@ func expect(_ line: String, _ arguments: String..., sourceLocation: Testing.Sour
 }
 
 extension Client {
-    /// Sends a byte each 20 ms, until the server closes the connection.
+    /// Sends one byte every 20 ms, until the server closes the connection.
     func trickle(_ text: String) {
         for byte in text.utf8 {
             if !send([byte]) { return }
@@ -141,7 +139,7 @@ enum Terminating {
     static func raise() { Glibc.kill(getpid(), SIGTERM) }
 }
 
-/// The signal that writing to a closed socket raises.
+/// The signal that a write to a closed socket raises.
 enum BrokenPipes {
     static func areFatal() { signal(SIGPIPE, SIG_DFL) }
 }

@@ -4,13 +4,13 @@ import Streams
 import TestSupport
 import Testing
 
-/// A server on a loop of its own thread, while a test is its client.
+/// A server on the loop of its own thread, for a test that is its client.
 final class Serving: Sendable {
     let port: UInt16
     let thread: RunLoopThread
     private let held: Held
 
-    /// A server that the thread of its loop uses.
+    /// A server that only the thread of its loop uses.
     ///
     /// `@unchecked`: only blocks on the loop use the server.
     private final class Held: @unchecked Sendable {
@@ -33,7 +33,7 @@ final class Serving: Sendable {
         }
     }
 
-    /// Serves a socket that is open already.
+    /// Serves a socket that already listens.
     convenience init(
         socket: consuming OwnedDescriptor, _ handler: @escaping @Sendable (HTTPExchange) -> Void
     ) throws {
@@ -46,7 +46,7 @@ final class Serving: Sendable {
         OwnedDescriptor(try perform { try $0.duplicateSocket().release() })
     }
 
-    /// Stops the server gracefully, and waits for that.
+    /// Stops the server gracefully, and waits for its end.
     func stop(endsThread: Bool = true) throws {
         let gate = Gate()
         try perform { $0.stop { _ in gate.open() } }
@@ -54,7 +54,7 @@ final class Serving: Sendable {
         if endsThread { try end() }
     }
 
-    /// Does something on the server's loop, and waits until it is done.
+    /// Performs a block on the server's loop, and waits for its result.
     @discardableResult
     func perform<Result: Sendable>(
         _ body: @escaping @Sendable (HTTPServer) throws -> Result

@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Connections that leave HTTP.
+/// Connections that switch to another protocol.
 @Suite struct UpgradeTests {
     @Test func `an upgraded connection gets the bytes that came early, and outlives the server`() throws {
         let ends = Log<Connection.EndReason>()
@@ -45,7 +45,7 @@ import Testing
     @Test func `a WebSocket is accepted with the proof that the protocol asks for`() throws {
         try withServer(handler: { exchange in
             exchange.upgradeToWebSocket { connection in
-                // A frame of text, unmasked, as servers send it.
+                // An unmasked text frame, as servers send it.
                 connection.write([0x81, 6] + Array("hello!".utf8))
                 connection.closeAfterWriting()
                 do { try RunLoop.current.add(connection, forMode: .default) } catch { Issue.record(error) }

@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Mistakes of the caller end the program with a message.
+/// Misuse ends the program with a message.
 @Suite struct MisuseTests {
     @Test func `an answer that was not begun takes no bytes`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
