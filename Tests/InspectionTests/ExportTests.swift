@@ -126,7 +126,7 @@ import Testing
         var buffer = [UInt8](repeating: 0, count: 1_000)
         while true {
             var entry = pollfd(fd: wire.near, events: Int16(POLLIN), revents: 0)
-            // Safe, both: the kernel fills our own values.
+            // Safe, both: the kernel fills local variables.
             unsafe poll(&entry, 1, -1)
             let count = unsafe Glibc.read(wire.near, &buffer, buffer.count)
             if count <= 0 { break }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Inspection
 
-/// A simulation's trace, which is the same on every machine: a change of it is a change of behaviour.
+/// The trace of a simulation, which is the same on every machine: a different trace means that the behaviour has changed.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct GoldenTraceTests {
     private static func trace(seed: UInt64) throws -> String {
         try LoopSimulation.run(seed: seed) { simulation in
@@ -22,7 +22,7 @@ import Testing
             let text = String(decoding: recorder.snapshot().bytes(as: .chromeJSON), as: UTF8.self)
             return text.replacing("\"pid\":\(ProcessFile.processID)", with: "\"pid\":1")
                 .replacing("\"\(ProcessFile.programName)\"", with: "\"simulation\"")
-                // The lines of the library's own blocks may change.
+                // The line numbers of the library's own blocks can change.
                 .replacing(/(RunLoops[A-Za-z]*\/[A-Za-z+.]+):[0-9]+/) { "\($0.1)" }
         }
     }

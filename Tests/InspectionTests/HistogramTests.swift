@@ -3,7 +3,7 @@ import Testing
 
 @testable import Inspection
 
-/// Counts of times by size.
+/// The number of times in each range of lengths.
 @Suite struct HistogramTests {
     @Test func `each bucket begins where the one before ends, up to the longest time`() {
         var next: Int64 = 0

@@ -8,9 +8,9 @@ import Testing
 
 /// The parts of a loop that other modules provide, in a report.
 @Suite struct InspectedPartTests {
-    /// A report with the details of a loop.
+    /// A report that has the details of a loop.
     ///
-    /// The patience is short, because other tests may leave loops that never answer.
+    /// The patience is short, because other tests can leave loops that never answer.
     private func report(with name: String) throws -> ProcessReport {
         let end = ContinuousClock.Instant.hang
         while ContinuousClock.now < end {

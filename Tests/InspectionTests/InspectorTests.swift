@@ -5,7 +5,7 @@ import Testing
 
 @testable import Inspection
 
-/// Looks into other processes, from this one and with the program.
+/// The inspection of other processes, by this process and by the program.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct InspectorTests {
     private static let inspected = Program("Inspected")
     private static let inspect = Program("runloop-inspect")
@@ -17,7 +17,7 @@ import Testing
             let line = try #require(ending.lines.first { $0.hasPrefix("sleeper") })
             #expect(line.contains("BLOCKED"))
             #expect(line.contains(" in timer Inspected/main.swift:"))
-            // Since when: the recorder knows.
+            // The recorder knows when the call began.
             #expect(line.contains(/BLOCKED [0-9.]+ (ms|s) in/))
             #expect(ending.lines.contains { $0.hasPrefix("idle") && $0.contains("serves default") })
             #expect(
@@ -45,7 +45,7 @@ import Testing
             let inspector = try RemoteInspector(process: process)
             let first = try #require(inspector.report().loops.first { $0.name == "busy" })
             var second = first
-            // It answers as soon as it has a processor.
+            // The loop answers as soon as it has a processor.
             while second.counts.passes == first.counts.passes {
                 second = try #require(inspector.report().loops.first { $0.name == "busy" })
             }
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `a name that another process has taken is not believed`() throws {
-        // This process has the name of process 1's inspector.
+        // This process registers the name of the inspector of process 1.
         let port = try MessagePort(name: Inspector.name(of: 1))
         defer { port.invalidate() }
         let thread = try RunLoopThread(name: "impostor")

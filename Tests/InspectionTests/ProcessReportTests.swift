@@ -89,7 +89,7 @@ import Testing
         }
         let leftBegan = Gate()
         let rightBegan = Gate()
-        // Both waits have a deadline, so the circle is not refused.
+        // Both waits have a deadline, so neither fails because of the circle.
         let deadline = ContinuousClock.now + .seconds(30)
         left.runLoop.perform {
             leftBegan.open()
@@ -102,7 +102,7 @@ import Testing
             left.join(before: deadline)
         }
         var waits: [ProcessReport.Wait] = []
-        // The waits are entered when the threads are about to block, which they do sooner or later.
+        // A wait is in the report from the moment at which its thread is about to block.
         while waits.count < 2 && ContinuousClock.now < deadline {
             waits = ProcessReport(patience: .zero).waits.filter { $0.loop?.hasSuffix("of two") == true }
         }

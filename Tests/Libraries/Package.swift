@@ -10,7 +10,7 @@ let package = Package(
             name: "CCurl", path: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CGLib", path: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
-        // Without pkg-config, whose flags for it SwiftPM refuses.
+        // Without pkg-config, because SwiftPM refuses the flags of libhiredis.
         .systemLibrary(name: "CHiredis", path: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .testTarget(
             name: "LibraryTests",

@@ -91,7 +91,7 @@ import Testing
 }
 
 extension Inspector {
-    /// Uses an inspector, so that it lives until here.
+    /// Uses an inspector, and so keeps it alive until here.
     fileprivate static func attempt(_ inspector: Inspector) throws {
         _ = try RemoteInspector(process: getpid())
     }

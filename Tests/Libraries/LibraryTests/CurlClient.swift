@@ -3,13 +3,12 @@ import RunLoops
 
 /// The transfers of libcurl in one mode of the current loop.
 ///
-/// The source holds the client until it is invalidated.
+/// The source holds the client until the source is invalidated.
 final class CurlClient {
-    /// One transfer.
     final class Transfer {
         fileprivate(set) var received = 0
         fileprivate var easy: UnsafeMutableRawPointer?
-        /// Called once, outside of libcurl; nil for a transfer that was cancelled.
+        /// Called once, outside of libcurl, with nil if the transfer was cancelled.
         fileprivate let onEnd: (Transfer, CURLcode?) -> Void
 
         fileprivate init(_ onEnd: @escaping (Transfer, CURLcode?) -> Void) { self.onEnd = onEnd }
@@ -75,7 +74,7 @@ final class CurlClient {
         return transfer
     }
 
-    /// Ends a transfer at once; its handler gets nil.
+    /// Ends a transfer at once, and calls its handler with nil.
     func cancel(_ transfer: Transfer) {
         finish(transfer, nil)
         if !isInside { deliver() }
@@ -127,7 +126,7 @@ final class CurlClient {
     }
 }
 
-/// The client that libcurl's context stands for.
+/// Returns the client that libcurl has as its context.
 private func client(_ context: UnsafeMutableRawPointer?) -> CurlClient {
     Unmanaged<CurlClient>.fromOpaque(context!).takeUnretainedValue()
 }

@@ -2,7 +2,7 @@ import CCurl
 import RunLoops
 import Testing
 
-/// libcurl on a `LibrarySource`, against a server of this machine.
+/// libcurl on a `LibrarySource`, with a server on this machine.
 @Suite(.serialized) struct CurlTests {
     private let network = RunLoop.Mode("com.example.network")
 
@@ -105,7 +105,7 @@ import Testing
                     #expect(loop.run(in: inner, until: .hang) == .finished)
                     #expect(size == 1 << 20)
                     #expect(loop.statistics.passes - passes < 10_000)
-                    // Also in its own mode, the client is not served inside its service.
+                    // A nested run in the client's own mode does not serve the client either.
                     loop.run(in: network, until: .now + .milliseconds(5))
                     isNested = false
                 }

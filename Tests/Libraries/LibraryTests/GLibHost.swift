@@ -1,21 +1,22 @@
 import CGLib
 import RunLoops
 
-/// Serves the run loop of the calling thread from a main context of GLib: a source of GLib's whose three steps are those of a
-/// guest.
+/// A source of GLib through which a main context serves the run loop of the calling thread.
 ///
-/// `@safe`: the source belongs to the host from `init` to `deinit`, and the context calls it only on the host's thread.
+/// The three steps of the source are those of a guest.
+///
+/// `@safe`: the source belongs to the host from `init` to `deinit`, and the context calls the source only on the host's thread.
 @safe
 final class GLibHost {
     let guest: RunLoop.Guest
     private let source: UnsafeMutablePointer<GSource>
-    /// The times that the context has asked if the guest is ready, which it does once before and once after each wait.
+    /// The number of times that the context has called `prepare`: it does so once before and once after each wait.
     private(set) var preparations = 0
     private(set) var services = 0
 
-    /// The functions of the source, which GLib keeps a pointer to.
+    /// The functions of the source, to which GLib keeps a pointer.
     ///
-    /// `nonisolated(unsafe)`: nothing changes them after they are set here.
+    /// `nonisolated(unsafe)`: the functions are set here, and never changed.
     nonisolated(unsafe) private static let functions: UnsafeMutablePointer<GSourceFuncs> = {
         let functions = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
         unsafe functions.initialize(to: GSourceFuncs())
@@ -41,7 +42,7 @@ final class GLibHost {
     ///
     /// - Parameters:
     ///   - guest: The guest.
-    ///   - context: The context that the calling thread runs; nil for GLib's default one.
+    ///   - context: The context that the calling thread runs, or nil for GLib's default context.
     init(_ guest: RunLoop.Guest, in context: OpaquePointer?) {
         self.guest = guest
         let size = guint(MemoryLayout<glib_shim_source>.size)
@@ -49,7 +50,7 @@ final class GLibHost {
             fatalError("GLib has no memory")
         }
         unsafe self.source = source
-        // Safe: the source has room for this, and is destroyed before the host.
+        // Safe: the source has room for the pointer, and is destroyed before the host.
         unsafe source.withMemoryRebound(to: glib_shim_source.self, capacity: 1) {
             unsafe $0.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
             unsafe $0.pointee.tag = g_source_add_unix_fd(source, guest.descriptor, G_IO_IN)

@@ -2,9 +2,9 @@ import CGLib
 import RunLoops
 import Testing
 
-/// A run loop that GLib's main loop serves, and GLib's sources beside it.
+/// A run loop that GLib's main loop serves, together with GLib's sources.
 @Suite struct GLibTests {
-    /// Runs a body with a main context of the calling thread's, and a host of its run loop in it.
+    /// Runs a body on a thread with a main context, and a host of the thread's run loop in the context.
     private func onGLib(_ body: @escaping @Sendable (GLibHost, OpaquePointer, RunLoop) throws -> Void) throws
     {
         try onLoopThread { loop in
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// Runs GLib's loop until something holds.
+    /// Runs GLib's loop until a condition holds.
     private func run(_ context: OpaquePointer, until what: String, _ holds: () -> Bool) {
         let end = ContinuousClock.Instant.hang
         while !holds() {
@@ -30,8 +30,7 @@ import Testing
         }
     }
 
-    /// Adds a source of GLib's that calls a closure after a number of milliseconds, and again as long as the closure returns
-    /// true.
+    /// Adds a source of GLib that calls a closure after a number of milliseconds, and again as long as the closure returns true.
     private func addTimeout(_ context: OpaquePointer, _ milliseconds: guint, _ body: @escaping () -> Bool) {
         final class Box {
             let body: () -> Bool
@@ -88,7 +87,7 @@ import Testing
             run(context, until: "all have fired") { late.count == count }
             late.sort()
             #expect((late.first ?? .zero) >= .zero)
-            // Half of them, because another program may hold up any one.
+            // The median counts, because another program can delay some timers.
             #expect(late[count / 2] < .milliseconds(1), "\(late[count / 2])")
         }
     }

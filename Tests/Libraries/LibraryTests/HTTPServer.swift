@@ -3,9 +3,9 @@ import RunLoops
 import Synchronization
 import Testing
 
-/// A server of this machine's own, with a thread for each connection.
+/// A server on this machine, with a thread for each connection.
 ///
-/// `/hello` is answered at once, `/big` with a megabyte, and `/never` not at all.
+/// The server answers `/hello` at once, `/big` with a megabyte, and `/never` not at all.
 final class HTTPServer: Sendable {
     let port: UInt16
     private let listener: CInt
@@ -31,7 +31,7 @@ final class HTTPServer: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Accepts no more; connections end with their clients.
+    /// Accepts no more connections; open ones end with their clients.
     func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         shutdown(listener, CInt(SHUT_RDWR))

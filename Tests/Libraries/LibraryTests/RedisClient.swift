@@ -2,11 +2,11 @@ import CHiredis
 import Glibc
 import RunLoops
 
-/// A connection of hiredis in one mode of the current loop, which connects again when it is lost.
+/// A connection of hiredis in one mode of the current loop, which reconnects if it is lost.
 ///
-/// The source holds the client until it is invalidated.
+/// The source holds the client until the source is invalidated.
 final class RedisClient {
-    /// The parts of an answer as text; nil if the connection was lost.
+    /// Called with the parts of an answer as text, or with nil if the connection was lost.
     typealias Answer = ([String]?) -> Void
 
     private(set) var source: LibrarySource?
@@ -44,7 +44,7 @@ final class RedisClient {
         context.pointee.ev.delRead = { client($0).change { $0.remove(.read) } }
         context.pointee.ev.addWrite = { client($0).change { $0.insert(.write) } }
         context.pointee.ev.delWrite = { client($0).change { $0.remove(.write) } }
-        // The descriptor is about to be closed.
+        // hiredis is about to close the descriptor.
         context.pointee.ev.cleanup = { client($0).letGo() }
         redisAsyncSetConnectCallback(context) { context, status in
             let me = client(context?.pointee.data)
@@ -75,7 +75,7 @@ final class RedisClient {
     private func tryAgain() {
         guard source != nil, retry == nil else { return }
         let timer = Timer(timeInterval: .milliseconds(5), repeats: false) { [unowned self] _ in
-            // It is valid until its handler has returned.
+            // The timer stays valid until its handler has returned.
             retry = nil
             connect()
         }
@@ -98,7 +98,7 @@ final class RedisClient {
                 let parts = reply.map { texts($0.assumingMemoryBound(to: redisReply.self)) }
                 let value = request.takeUnretainedValue()
                 value.client.events.append { value.answer(parts) }
-                // The callback of a subscription comes again for each message, for the last time without a reply.
+                // hiredis calls the callback of a subscription for each message, and a last time without a reply.
                 if !value.isSubscription || reply == nil { request.release() }
             }, request, CInt(words.count), &arguments, lengths)
     }
@@ -108,7 +108,7 @@ final class RedisClient {
     private func serve() {
         guard let source else { return }
         while let report = source.nextReport() {
-            // Each call may free the context.
+            // Each call can free the context.
             if let context, !report.readiness.isDisjoint(with: [.readable, .hangUp, .error]) {
                 redisAsyncHandleRead(context)
             }
@@ -140,12 +140,12 @@ final class RedisClient {
     }
 }
 
-/// The client that hiredis' context stands for.
+/// Returns the client that hiredis has as its context.
 private func client(_ context: UnsafeMutableRawPointer?) -> RedisClient {
     Unmanaged<RedisClient>.fromOpaque(context!).takeUnretainedValue()
 }
 
-/// The text of a reply, or those of its elements.
+/// The text of a reply, or the texts of its elements.
 private func texts(_ reply: UnsafeMutablePointer<redisReply>) -> [String] {
     if reply.pointee.elements > 0 {
         return (0..<reply.pointee.elements).flatMap { texts(reply.pointee.element[$0]!) }

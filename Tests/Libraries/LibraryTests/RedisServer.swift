@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A Redis server of a test's own, on a socket in a directory of its own.
+/// A Redis server for one test, with a socket in a directory of its own.
 final class RedisServer {
     let path: String
     private let directory: URL
@@ -24,7 +24,7 @@ final class RedisServer {
         process.standardOutput = output
         try process.run()
         self.process = process
-        // Its last line before it serves.
+        // The last line that the server prints before it serves.
         var text = ""
         while !text.contains("eady to accept connections") {
             let data = output.fileHandleForReading.availableData

@@ -1,13 +1,13 @@
 import RunLoops
 import Testing
 
-/// hiredis on `LibrarySource`s, against a Redis server on a socket of its own.
+/// hiredis on `LibrarySource`s, with a Redis server on a socket of its own.
 @Suite(.serialized) struct RedisTests {
     private let network = RunLoop.Mode("com.example.network")
 
-    /// Runs the body on a loop, with a server, which ends also if the body hangs.
+    /// Runs the body on a loop, with a server, which ends even if the body hangs.
     private func withServer(_ body: @escaping @Sendable (RunLoop, RedisServer) throws -> Void) throws {
-        // The body's thread uses it, while this one waits for that thread, or has given it up.
+        // The body's thread uses the server. This thread uses it again after that thread has finished, or has been given up.
         nonisolated(unsafe) let server = try RedisServer()
         try server.start()
         try onLoopThread { loop in try body(loop, server) }
@@ -57,13 +57,13 @@ import Testing
                 client.send(["PING"]) { pong = $0 }
                 loop.run(in: network, until: "it answers") { pong == ["PONG"] }
                 if round == 3 { break }
-                // A request that waits for good is answered with the end of the connection.
+                // A request that never gets a reply is answered at the end of the connection.
                 var isLost = false
                 client.send(["BLPOP", "nothing", "0"]) { isLost = $0 == nil }
                 loop.run(in: network, until: .now)
                 server.kill()
                 loop.run(in: network, until: "the request is lost") { isLost }
-                // Tries in vain meanwhile.
+                // Attempts to connect fail meanwhile.
                 loop.run(in: network, until: .now + .milliseconds(30))
                 try server.start()
             }

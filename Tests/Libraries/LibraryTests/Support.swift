@@ -4,17 +4,17 @@ import RunLoops
 import Synchronization
 import Testing
 
-/// A gate that a thread waits at until another thread opens it.
+/// A gate at which a thread waits until another thread opens it.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func open() { semaphore.signal() }
 
-    /// Waits; false if the test hangs.
+    /// Waits, and returns false if the test hangs.
     func wait() -> Bool { semaphore.wait(timeout: .now() + .seconds(20)) == .success }
 }
 
-/// A list that any thread may add to.
+/// A list to which any thread can add.
 final class Log: Sendable {
     private let list = Mutex<[String]>([])
     var entries: [String] { list.withLock { $0 } }
@@ -23,11 +23,11 @@ final class Log: Sendable {
 }
 
 extension ContinuousClock.Instant {
-    /// A date that comes only if a test hangs.
+    /// A date that passes only if a test hangs.
     static var hang: ContinuousClock.Instant { .now + .seconds(20) }
 }
 
-/// Runs the body of a test on a thread of its own, with that thread's loop.
+/// Runs the body of a test on a new thread, with the loop of the thread.
 func onLoopThread(_ body: @escaping @Sendable (RunLoop) throws -> Void) throws {
     let gate = Gate()
     try RunLoopThread.detach(name: "test") { loop in
@@ -38,7 +38,7 @@ func onLoopThread(_ body: @escaping @Sendable (RunLoop) throws -> Void) throws {
 }
 
 extension RunLoop {
-    /// Runs in a mode until something holds, for which a source is served.
+    /// Runs the loop in a mode until a condition holds, which can change only when a source is served.
     func run(in mode: Mode, until what: String, _ holds: () -> Bool) {
         while !holds() {
             let result = run(in: mode, until: .hang, returnAfterSourceHandled: true)
