@@ -3,14 +3,14 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The README's bullet about ports, as far as it is about requests and other processes.
+/// The README's bullet about ports, as far as it concerns requests and other processes.
 @Suite struct ReadmePromiseTests {
     @Test
     func
         `ports: a question is answered, and between processes ports have names and carry bytes and descriptors`()
         async
     {
-        // In a process that has the user's names to itself.
+        // In a process of its own, with its own names of the user.
         await #expect(processExitsWith: .success) {
             try withOwnNames {
                 let server = try RunLoopThread(name: "server")

@@ -6,9 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A server is replaced by its successor three times while clients connect.
-///
-/// No connection is refused or lost.
+/// A server is replaced by a successor three times while clients connect, and no connection is refused or lost.
 @Suite struct HotRestartTests {
     @Test
     func `servers hand over their listening socket and half-served connections while clients connect`()
@@ -18,7 +16,7 @@ import Testing
         let port = try stage.start(1)
         let counts = Log<Int>()
         let answers = Log<Answer>()
-        // Each client keeps one connection half served while it uses others.
+        // Each client has one connection with half a line sent, while the client uses others.
         let clients = try Threads(4) { number in
             for round in 0..<stage.rounds {
                 let slow = try Client(port, "slow \(number) \(round)")
@@ -41,11 +39,11 @@ import Testing
 
         let all = answers.entries
         #expect(all.count == 8 * stage.rounds)
-        // Each line has a number that no other line has, and none is missing, so the counter was handed over.
+        // The numbers of the lines are unique and without a gap, so the counter was handed over.
         #expect(all.map(\.number).sorted() == Array(1...8 * stage.rounds))
         #expect(all.allSatisfy { $0.text == $0.asked })
         #expect(Set(all.map(\.generation)) == [1, 2, 3, 4])
-        // Lines that one server has begun to read were answered by the next one.
+        // Lines that one server began to read were answered by the next server.
         #expect(all.contains { $0.asked == "slow 0 10" && $0.generation == 2 })
         #expect(endings.allSatisfy { $0.isSuccess }, "\(endings.map(\.message))")
         let served = endings.flatMap(\.lines).compactMap { Int($0.split(separator: " ").last ?? "") }
@@ -53,7 +51,6 @@ import Testing
     }
 }
 
-/// The answer that a client got.
 private struct Answer: Sendable {
     let asked: String
     let generation: Int
@@ -61,9 +58,9 @@ private struct Answer: Sendable {
     let text: String
 }
 
-/// The servers of a test, one after the other.
+/// The servers of a test, one after another.
 private final class RestartStage: Sendable {
-    /// The number of pairs of connections that each client makes.
+    /// The number of pairs of connections for each client.
     let rounds = 64
     private let names: OwnNames
     private let test: PortServer
@@ -105,7 +102,7 @@ private final class RestartStage: Sendable {
     }
 }
 
-/// A client's connection whose line the server has received by half.
+/// A client's connection on which half a line has been sent.
 private final class Client {
     private let socket: OwnedDescriptor
     private let line: String
@@ -118,7 +115,7 @@ private final class Client {
         try write(line.prefix(3))
     }
 
-    /// Sends the rest, and waits for the answer.
+    /// Sends the rest of the line, and waits for the answer.
     func finish() throws -> Answer {
         try write(line.dropFirst(3) + "\n")
         var text = ""
@@ -142,7 +139,7 @@ private final class Client {
 
     private func wait(_ events: CInt) throws {
         var entry = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
-        // Safe: the kernel fills our own value.
+        // Safe: the kernel fills a local variable.
         let ready = unsafe poll(&entry, 1, 60_000)
         try #require(ready == 1)
     }

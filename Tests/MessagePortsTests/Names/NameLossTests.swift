@@ -8,12 +8,12 @@ import class RunLoops.RunLoop
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port whose files are removed or replaced is told that it has lost its name.
+/// If a port's files are removed or replaced, the port's handler learns that the name is lost.
 @Suite struct NameLossTests {
     enum Loss: CaseIterable, Sendable {
         case socketRemoved, lockRemoved, socketReplaced, socketMoved, directoryMoved, directoryRemoved
 
-        /// Takes the name away from a port in a directory.
+        /// Removes or replaces the file or directory.
         func happen(in directory: String) throws {
             let files = FileManager.default
             let (socket, lock) = (directory + "/test", directory + "/.test.lock")
@@ -52,10 +52,10 @@ import class RunLoops.RunLoop
                 while messages == 0 { _ = loop.run(mode: .default, before: .hang) }
                 loop.settle()
                 #expect(losses == 1)
-                // A handler that comes later is told, too.
+                // A handler that is set after the loss is called, too.
                 try port.onNameLoss { losses += 10 }
                 while losses < 11 { _ = loop.run(mode: .default, before: .hang) }
-                // The name can be taken again.
+                // The name can be registered again.
                 port.invalidate()
                 let next = try MessagePort(name: PortName("test"), in: PortNames(directory: directory))
                 #expect(next.isValid)
@@ -76,7 +76,7 @@ import class RunLoops.RunLoop
             let second = try MessagePort(name: PortName("test"), in: names.names)
             while losses == 0 { _ = loop.run(mode: .default, before: .hang) }
             first.invalidate()
-            // The files of the second are not the first's to remove.
+            // The first port does not remove the files of the second one.
             #expect(try names.names.owner(of: second.name).processID == getpid())
         }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Names are kept in a directory in which only the user can take them.
+/// Names are kept in a directory in which only the user can register them.
 @Suite struct PortNameDirectoryTests {
     @Test(arguments: [0o755, 0o710, 0o701, 0o770, 0o777])
     func `a directory that other users may enter is refused`(mode: Int) throws {
@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test func `a directory of another user is refused`() throws {
-        // The administrator can give a directory away. Another user uses one that belongs to the
-        // administrator.
+        // The administrator can give a directory away. Another user takes a directory that belongs to the administrator.
         if !Child.canChangeUser {
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc")[.ownerAccountID] as? UInt32
             if let owner, owner != geteuid() {
@@ -60,7 +59,7 @@ import Testing
             let (place, name) = (path + "/names", try PortName("clock"))
             let opened = try NameDirectory(.directory(place), makes: true)
             try FileManager.default.moveItem(atPath: place, toPath: path + "/moved")
-            // The directory of another user, with a listener of that user's.
+            // The directory of another user, with a listener of that user.
             let other = try PortNames(directory: place).register(name)
             var own = try NameLock(name, in: opened)
             let listener = try own.listen()
@@ -100,7 +99,7 @@ import Testing
     @Test func `the user's names are in the user's runtime directory`() async throws {
         try await #require(processExitsWith: .success) {
             try withScratchDirectory { path in
-                // Safe: the process has no other threads that read it now.
+                // Safe: the process has no other threads that read the environment.
                 unsafe setenv("XDG_RUNTIME_DIR", path, 1)
                 #expect("\(PortNames.user)" == "names in \(path)/run-loops")
                 let name = try PortName("clock")
@@ -159,7 +158,6 @@ import Testing
                 error?.description.hasSuffix(
                     "; set XDG_RUNTIME_DIR to a directory of the user's own with mode 700, or use PortNames(directory:)"
                 ) == true)
-            // Abstract names need no directory.
             expectNobody(try PortNames.user.register(uniqueName(true)).listener)
         }
     }
@@ -214,12 +212,12 @@ import Testing
     }
 }
 
-/// True if the system keeps a directory for the user, which comes before the home directory.
+/// True if the system has a runtime directory for the user, which takes precedence over the home directory.
 private var hasSystemDirectory: Bool { FileManager.default.fileExists(atPath: "/run/user/\(geteuid())") }
 
-/// Sets environment variables, in a process of its own.
+/// Sets environment variables, in a process with no other threads.
 private func setEnvironment(_ variables: [String: String]) {
-    // Safe: the process has no other threads that read them now.
+    // Safe: the process has no other threads that read the environment.
     for (name, value) in variables { unsafe setenv(name, value, 1) }
 }
 
@@ -236,7 +234,7 @@ private func expectUnsafe(_ path: String, _ reason: String) throws {
     #expect(throws: error) { try PortNames(directory: path).owner(of: name) }
 }
 
-/// The error that taking or looking up a name throws.
+/// The error with which a registration or look-up fails.
 private func nameError(_ body: () throws(PortNameError) -> Void) -> PortNameError? {
     do {
         try body()

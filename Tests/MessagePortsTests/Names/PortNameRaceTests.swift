@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Two processes that take one name, at the same moment, again and again.
+/// Two processes that register one name at the same moment, again and again.
 @Suite struct PortNameRaceTests {
     @Test(arguments: [false, true])
     func `of two processes that take a name at once, exactly one gets it, a thousand times`(isAbstract: Bool)
@@ -26,12 +26,12 @@ import Testing
             async let second: Void = startFreeForAll()
             _ = try await (first, second)
         }
-        // Each process got the name at times.
+        // Each process has registered the name many times.
         #expect(taken.load(Place.wins) == 1_000 && taken.load(Place.wins + 1) == 1_000)
     }
 }
 
-/// The meanings of the shared numbers.
+/// The indices of the numbers in the shared memory.
 private enum Place {
     static let number = 0
     static let before = 1
@@ -64,9 +64,7 @@ private func startFreeForAll() async throws {
     try await #require(processExitsWith: .success) { try freeForAll() }
 }
 
-/// One of two processes.
-///
-/// Both have the same parent, which has made their directory.
+/// Runs one of the two processes, whose common parent has made their directory.
 private func race(_ kind: String) throws {
     let path = ScratchDirectory.path(of: "race-\(kind)-\(getppid())")
     let names = PortNames(directory: path)
@@ -81,12 +79,12 @@ private func race(_ kind: String) throws {
         }
         try shared.meet(at: Place.after, round: round)
         try #require(shared.load(Place.wins + round) == 1)
-        // Both see the owner.
+        // Both processes find the owner.
         try #require(Int(names.owner(of: name).processID) == shared.load(Place.processID))
         try shared.meet(at: Place.looked, round: round)
         if let hold {
             hold.clear()
-            // Every other time, it leaves the files of a killed owner.
+            // Every second time, the files of a killed owner remain.
             if kind == "plain" && round.isMultiple(of: 2) { try litter(path, name) }
         }
     }
@@ -111,7 +109,7 @@ private func freeForAll() throws {
     }
 }
 
-/// Takes a name, if it is not taken.
+/// Registers a name unless it is taken.
 private func take(_ name: PortName, _ names: PortNames) throws(PortNameError) -> HeldRegistration? {
     do { return HeldRegistration(try names.register(name)) } catch {
         if error == .taken(name) { return nil }
@@ -119,7 +117,7 @@ private func take(_ name: PortName, _ names: PortNames) throws(PortNameError) ->
     }
 }
 
-/// Leaves the files of an owner that was killed.
+/// Makes the files that a killed owner leaves.
 private func litter(_ path: String, _ name: PortName) throws {
     let directory = try NameDirectory(.directory(path), makes: false)
     _ = try PacketListener(directory.address(of: name.bytes))

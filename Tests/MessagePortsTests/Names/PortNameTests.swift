@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The texts that can be names of ports.
+/// The texts that are names of ports.
 @Suite struct PortNameTests {
     @Test(arguments: [
         "clock", "org.example.clock", "a", "a b", "Uhr–zwölf", "a.", "@org.example.clock", "@.a", "@@", "a@b",

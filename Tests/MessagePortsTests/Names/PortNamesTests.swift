@@ -23,7 +23,7 @@ import Testing
                 #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
                 let own = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: getegid())
                 #expect(try names.owner(of: name) == own)
-                // The process that asked counts as a client that has disconnected.
+                // The call to `owner(of:)` counts as a client that has disconnected.
                 expectClient(registration.listener) { #expect($0.takeWhatComes() == .end) }
                 let client = try names.connect(to: name, before: .now)
                 #expect(client.give([1, 2]) == .sent)
@@ -36,8 +36,9 @@ import Testing
                 #expect(client.take() == .packet([3], descriptors: 0))
                 expectNobody(registration.listener)
             }
-            // The kernel keeps an abstract name as long as any process has the socket, and a child that
-            // another test has just started has it, until it runs its program.
+            // The kernel keeps an abstract name as long as any process has the socket. A child that another test has just started
+            // has
+            // the socket, too, until the child calls exec.
             if isAbstract { waitUntil("the name is free") { isUnknown(name, in: names) } }
             #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
             #expect(try place.files() == [])
@@ -63,7 +64,7 @@ import Testing
             let place = try ScratchDirectory("killed-\(isAbstract)-\(getpid())")
             defer { remove(place) }
             if isAbstract {
-                // The test's own registration of the previous round, as above.
+                // The test's own registration of the previous round can still exist, as above.
                 let name = try PortName("@killed-\(getpid())")
                 waitUntil("the name is free") { isUnknown(name, in: PortNames(directory: place.path)) }
                 try await #require(processExitsWith: .signal(SIGKILL)) { try dieWithName(isAbstract: true) }
@@ -72,7 +73,7 @@ import Testing
             }
             let names = PortNames(directory: place.path)
             let name = try PortName("\(isAbstract ? "@" : "")killed-\(getpid())")
-            // The files that it left are not found, and do not block the name.
+            // The files of the killed process are ignored, and do not block the name.
             #expect(try place.files().isEmpty == isAbstract)
             if round > 0 { #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) } }
             let registration = try names.register(name)
@@ -90,7 +91,7 @@ import Testing
             _ = try PortNames(directory: path + "/further").register(name)
         }
         #expect(error?.description.hasPrefix("\(path)/further: mkdir: ") == true)
-        // The directory itself is made, for the user alone.
+        // The directory is made with access for the user alone.
         do { _ = try PortNames(directory: path).register(name) }
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o700)
@@ -122,7 +123,6 @@ import Testing
             try FileManager.default.removeItem(atPath: place.path + "/.clock.lock")
             #expect(throws: PortNameError.taken(name)) { _ = try names.register(name) }
             expectClient(first.listener) { #expect($0.takeWhatComes() == .end) }
-            // Without the socket's file, no process can find the port.
             try FileManager.default.removeItem(atPath: place.path + "/clock")
             second = HeldRegistration(try names.register(name))
             #expect(try names.owner(of: name).processID == getpid())
@@ -190,7 +190,7 @@ import Testing
     @Test func `a name that cannot be put in place leaves no files`() throws {
         let place = try ScratchDirectory()
         defer { remove(place) }
-        // No file can take the place of a directory.
+        // A file cannot replace a directory.
         try FileManager.default.createDirectory(
             atPath: place.path + "/clock", withIntermediateDirectories: false)
         #expect(throws: PortNameError.refused(SystemError(call: "renameat", code: EISDIR))) {
@@ -225,7 +225,7 @@ import Testing
                 free += 1
                 if free > 10 { break }
             }
-            // The directory, the lock and the socket, and one descriptor to check for a listener.
+            // Descriptors for the directory, the lock, the socket, and a check for a listener.
             #expect((3...4).contains(free))
             _ = try names.register(name)
             #expect(openDescriptors(from: bound) == 0)
@@ -233,20 +233,20 @@ import Testing
     }
 }
 
-/// A name that a test releases when it likes.
+/// A name lock in a class, so that a test can release it at any time.
 private final class Hold {
     var hold: NameLock?
     init(_ hold: consuming NameLock?) { self.hold = consume hold }
 }
 
-/// A noncopyable value in a class, which a test releases when it likes.
+/// A noncopyable registration in a class, so that a test can release it at any time.
 final class HeldRegistration {
     private var registration: PortRegistration?
     init(_ registration: consuming PortRegistration) { self.registration = consume registration }
     func clear() { registration = nil }
 }
 
-/// Expects that a client waits to be accepted, and calls a closure with it.
+/// Expects that a client waits to be accepted, and calls a closure with the client's connection.
 func expectClient(
     _ listener: borrowing PacketListener, sourceLocation: Testing.SourceLocation = #_sourceLocation,
     _ body: (borrowing PacketSocket) throws -> Void
@@ -281,7 +281,9 @@ private func remove(_ place: ScratchDirectory) {
     do { try place.remove() } catch { Issue.record(error) }
 }
 
-/// Takes the name that the test's process asks for afterwards, in a process of its own, which is killed.
+/// Registers a name that includes the parent's process ID, and kills this process.
+///
+/// The parent looks the name up afterwards.
 private func dieWithName(isAbstract: Bool) throws {
     let names = PortNames(directory: ScratchDirectory.path(of: "killed-\(isAbstract)-\(getppid())"))
     let registration = try names.register(PortName("\(isAbstract ? "@" : "")killed-\(getppid())"))
@@ -289,12 +291,12 @@ private func dieWithName(isAbstract: Bool) throws {
     expectNobody(registration.listener)
 }
 
-/// Takes a name, and throws the kernel's refusal as it is.
+/// Registers a name, and throws the underlying error of the kernel.
 private func registerThrowingSystemError(_ names: PortNames, _ name: PortName) throws {
     do { _ = try names.register(name) } catch PortNameError.refused(let error) { throw error }
 }
 
-/// True if no port has a name.
+/// True if no port has the name.
 private func isUnknown(_ name: PortName, in names: PortNames) -> Bool {
     do throws(PortNameError) {
         _ = try names.owner(of: name)

@@ -5,11 +5,11 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The frames that may arrive in each state, for each of the two ends.
+/// The frames that are allowed in each state of a connection, for each of its two ends.
 @Suite struct ConnectionStateTests {
     private static let limits = Frame.Limits(bodyLength: 100, descriptorCount: 2)
 
-    /// The action of each kind at an end that has not been greeted, and at one that has.
+    /// The action for each kind of frame: first at an end that has not been greeted, then at one that has.
     private static let whileConnecting: [Frame.Kind: [ConnectionState.Role: ConnectionState.Action]] = [
         .hello: [.server: .greet, .client: .refuse(.malformed)],
         .welcome: [.server: .refuse(.malformed), .client: .greet],

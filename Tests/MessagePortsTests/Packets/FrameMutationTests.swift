@@ -6,9 +6,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Any bytes that another process sends affect that connection and nothing else.
+/// Any bytes that another process sends affect only the connection of that process.
 ///
-/// `RUNLOOPS_STRESS_FRAMES` sets how many packets are sent. The counts are printed then.
+/// `RUNLOOPS_STRESS_FRAMES` sets the number of packets, and has the counts printed.
 @Suite struct FrameMutationTests {
     @Test func `mutated packets end their connection, are counted, and leave no memory and no descriptor`()
         async throws
@@ -18,7 +18,7 @@ import Testing
             let count = asked ?? 100_000
             let receiver = try MutationReceiver()
             let bound = try boundOfDescriptors()
-            // Memory that is allocated once, and kept.
+            // A first run, for memory that is allocated once and kept.
             receiver.run(seed: 0, count: 10_000)
             let memory = Allocations.bytesInUse
             receiver.tally = [:]
@@ -31,7 +31,7 @@ import Testing
 
             let tally = receiver.tally
             #expect(tally.values.reduce(0, +) == max(1, count / 10_000) * 10_000)
-            // Every fault occurred, and every kind that is accepted.
+            // Every fault and every accepted kind occurred.
             let all = [
                 "taken", "tooLong", "lacksDescriptors", "tooShort", "foreign", "unknownVersion",
                 "unknownKind",
@@ -39,8 +39,7 @@ import Testing
                 "strayDescriptors", "wrongID", "outOfPlace", "tooLarge", "refusedByPeer",
             ]
             #expect(Set(tally.keys) == Set(all))
-            // The runtime opens and allocates some things late. A leak of each connection would be more:
-            // there were some ninety thousand of them at least.
+            // The runtime opens and allocates some things late. If each of at least 90,000 connections leaked, more would remain.
             let open = openDescriptors(from: bound)
             let isClean = open < 10 && (!Allocations.areCounted || kept < 1_000_000)
             #expect(isClean)
@@ -55,9 +54,9 @@ import Testing
     }
 }
 
-/// Receives the packets, as a connection does.
+/// Receives the packets as a connection does.
 ///
-/// A connection that has ended is followed by the next one.
+/// After the end of a connection, the receiver continues with a new connection.
 private final class MutationReceiver {
     private let ends: PacketSocket.Pair
     private var state = MutationReceiver.newState(.server)
@@ -77,12 +76,12 @@ private final class MutationReceiver {
 
     func run(seed: UInt64, count: Int) {
         var mutator = FrameMutator(seed: seed)
-        // Safe: the memory is the block's own.
+        // Safe: the memory belongs to the block.
         unsafe withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 8) { buffer in
             for _ in 0..<count {
                 let (packet, descriptors) = mutator.next()
                 let sent = [CInt](repeating: STDERR_FILENO, count: descriptors)
-                // The user may have many descriptors in flight in other processes.
+                // Other processes of the user can have many descriptors in flight.
                 while case let result = ends.near.give(packet, descriptors: sent), result != .sent {
                     precondition(result == .outOfKernelResources)
                     sched_yield()
@@ -135,7 +134,7 @@ private final class MutationReceiver {
     private func end() {
         endings += 1
         number += 1
-        // Each end in turn, new and greeted.
+        // A server's and a client's connection in turn, new and greeted.
         let role = number & 1 == 0 ? ConnectionState.Role.server : .client
         state = MutationReceiver.newState(role)
         if number & 2 == 0 { return }

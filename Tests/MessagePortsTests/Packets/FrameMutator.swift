@@ -4,7 +4,7 @@ import TestSupport
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Packets that are mostly malformed: well-formed packets with a few changes.
+/// A generator of packets, most of which are malformed: well-formed packets with a few changes.
 struct FrameMutator {
     private var random: SplitMix64
     private var last: [UInt8] = []
@@ -14,7 +14,7 @@ struct FrameMutator {
     /// The next packet, and the number of its descriptors.
     mutating func next() -> (bytes: [UInt8], descriptors: Int) {
         var (packet, descriptors) = goodPacket()
-        // One in eight stays unchanged.
+        // In a quarter of the packets, no byte changes.
         for _ in 0..<Int.random(in: 0..<8, using: &random) % 4 { mutate(&packet) }
         if one(in: 8) { descriptors = [0, 1, 2, 253][Int.random(in: 0..<4, using: &random)] }
         last = packet
@@ -58,7 +58,7 @@ struct FrameMutator {
         case 5: packet += [UInt8](repeating: 0xCD, count: Int.random(in: 1..<64, using: &random))
         case 6: packet.removeSubrange(place..<min(packet.count, place + 4))
         default:
-            // The head of the one before, with this one's tail.
+            // The head of the previous packet, with the tail of this one.
             let head = last.prefix(place)
             packet.replaceSubrange(0..<min(head.count, packet.count), with: head)
         }

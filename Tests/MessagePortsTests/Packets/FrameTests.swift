@@ -123,7 +123,7 @@ import Testing
     }
 }
 
-/// True if a kind may have these fields.
+/// True if a frame of this kind is allowed to have these fields.
 private func isLegal(_ frame: Frame) -> Bool {
     let isBare = frame.bodyLength == 0 && frame.descriptorCount == 0
     return switch frame.kind {
@@ -146,7 +146,7 @@ func bytes(of frame: Frame) -> [UInt8] {
 /// Decodes a packet.
 func decode(_ packet: [UInt8], _ descriptors: Int) throws(Frame.Fault) -> Frame {
     let result: Result<Frame, Frame.Fault> = unsafe packet.withUnsafeBytes { packet in
-        // Safe: the frame is decoded while the array lends its bytes.
+        // Safe: the frame is decoded while the bytes of the array are valid.
         do throws(Frame.Fault) {
             return .success(try unsafe Frame(decoding: packet, descriptors: descriptors))
         } catch { return .failure(error) }

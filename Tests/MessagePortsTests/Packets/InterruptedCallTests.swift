@@ -7,9 +7,7 @@ import class MessagePorts.MessagePort
 @testable import MessagePorts
 @testable import RunLoops
 
-/// System calls that a signal interrupts, one kind after the other.
-///
-/// Each is made again.
+/// If a signal interrupts a system call, the call is made again.
 @Suite struct InterruptedCallTests {
     @Test func `a descriptor is closed only once, because another file may have its number by then`() throws {
         let wire = try Wire.pipe()
@@ -62,7 +60,7 @@ import class MessagePorts.MessagePort
             let answer = bytes("got " + text(message))
             do { try message.reply(answer) } catch { Issue.record(error) }
         }
-        // One call at a time, and then the next one.
+        // One kind of call is interrupted at a time.
         try server.onThread { _ in Faults.interrupt(call, times: 1) }
         let remote = try server.connect()
         try server.onThread { _ in if call != .accept { Faults.interrupt(call) } }
@@ -77,7 +75,7 @@ import class MessagePorts.MessagePort
         let server = try PortServer { message in do { try message.reply() } catch { Issue.record(error) } }
         let remote = try server.connect()
         _ = try interrupted(call) { try remote.request(bytes("it"), before: .hang) }
-        // Without a deadline it waits in the call that reads.
+        // Without a deadline, the request blocks in the call that reads.
         if call != .ppoll { _ = try interrupted(call) { try remote.request(bytes("it")) } }
     }
 }

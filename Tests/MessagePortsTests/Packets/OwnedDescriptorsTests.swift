@@ -4,7 +4,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Lists of descriptors close those that are not taken out.
+/// A list of descriptors closes all that are not taken out.
 @Suite struct OwnedDescriptorsTests {
     @Test func `a list closes the descriptors that are still in it`() throws {
         let wires = try (0..<3).map { _ in try Wire.sockets() }

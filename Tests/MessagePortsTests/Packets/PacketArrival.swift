@@ -5,9 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A received packet, as a test compares it.
-///
-/// Its descriptors are closed.
+/// A received packet in a form that a test can compare, with its descriptors closed.
 enum Arrival: Equatable {
     case packet([UInt8], descriptors: Int)
     case wouldBlock
@@ -24,7 +22,7 @@ extension PacketSocket {
         capacity: Int = 65_536, _ allowance: DescriptorQuota.Allowance = .any, waits: Bool = false,
         _ look: ([CInt]) -> Void = { _ in }
     ) -> Arrival {
-        // Safe: the memory is the block's own.
+        // Safe: the memory belongs to the block.
         unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { buffer in
             switch unsafe receive(into: buffer, allowance, waits: waits) {
             case .packet(let length, let descriptors):
@@ -42,8 +40,9 @@ extension PacketSocket {
 
     /// Waits for one packet or the end, and receives it.
     ///
-    /// The end arrives when no process has the other end. A child that another test has just started has it,
-    /// too, until it runs its program.
+    /// The end arrives when no process has the other end. A child that another test has just started has the other end, too, until
+    /// the
+    /// child calls exec.
     borrowing func takeWhatComes() -> Arrival {
         let end = ContinuousClock.Instant.hang
         while true {
@@ -53,7 +52,7 @@ extension PacketSocket {
         }
     }
 
-    /// Sends bytes without a frame in front.
+    /// Sends bytes without the head of a frame.
     borrowing func give(_ bytes: [UInt8], _ rest: [UInt8] = [], descriptors: [CInt] = []) -> Sent {
         // Safe: bytes have no padding, and the arrays outlive the call.
         unsafe send(head: bytes.span.bytes, body: rest.span.bytes, descriptors: descriptors)

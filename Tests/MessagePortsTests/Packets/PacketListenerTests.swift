@@ -8,7 +8,7 @@ import Testing
 
 /// Clients connect to a listener.
 ///
-/// Connections that it cannot accept wait, and do not make it spin.
+/// If the listener cannot accept a connection, the connection waits, and the listener does not spin.
 @Suite struct PacketListenerTests {
     @Test
     func `clients are accepted in order, with the packets that they sent before, and with their credentials`()
@@ -29,7 +29,7 @@ import Testing
             }
         }
         expectNobody(registration.listener)
-        // A client may wait in the call that reads.
+        // The descriptor is blocking, because a client can wait in the call that reads.
         #expect(fcntl(first.descriptor, F_GETFL) & O_NONBLOCK == 0)
         let third = try PortNames.user.connect(to: name, before: .now)
         #expect(fcntl(third.descriptor, F_GETFL) & O_NONBLOCK == 0)

@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Packets are sent and received whole, with their descriptors, and none of these is left open.
+/// Packets arrive whole, with their descriptors, and no descriptor stays open.
 @Suite struct PacketSocketTests {
     @Test func `packets arrive whole and in order, each as it was sent`() throws {
         let ends = try PacketSocket.pair()
@@ -133,7 +133,7 @@ import Testing
         let ends = try makeEnds()
         let far = PacketSocket(adopting: OwnedDescriptor(ends.far))
         withNear(ends.near) { near in
-            // Sends without a frame: the package's own packets all have a head.
+            // Sends without a frame: all packets of the package have a head.
             #expect(sendNothing(near.descriptor))
             #expect(far.take() == .packet([], descriptors: 0))
             #expect(far.take() == .wouldBlock)
@@ -211,29 +211,28 @@ import Testing
     }
 }
 
-/// Sends a packet without bytes.
+/// Sends an empty packet.
 private func sendNothing(_ descriptor: CInt) -> Bool {
     // Safe: the kernel reads nothing.
     unsafe send(descriptor, [UInt8](), 0, 0) == 0
 }
 
-/// Calls a closure with one end, which is closed afterwards.
+/// Calls a closure with one end, and closes the end afterwards.
 private func withNear(_ near: CInt, _ body: (borrowing PacketSocket) throws -> Void) rethrows {
     try body(PacketSocket(adopting: OwnedDescriptor(near)))
 }
 
-/// Makes the two ends of a connection.
 private func makeEnds() throws -> (near: CInt, far: CInt) {
     var ends: [CInt] = [0, 0]
-    // Safe: the kernel fills an array of two.
+    // Safe: the kernel fills an array of two elements.
     let code = unsafe socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
     try #require(code == 0)
     return (ends[0], ends[1])
 }
 
-/// The identity of a descriptor's file.
+/// The inode of a descriptor's file.
 private func inode(_ descriptor: CInt) -> UInt64 {
     var status = stat()
-    // Safe: the kernel fills our own value.
+    // Safe: the kernel fills a local variable.
     return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : 0
 }

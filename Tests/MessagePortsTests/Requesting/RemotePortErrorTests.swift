@@ -4,7 +4,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Errors of ports between processes name the port and the place where it was made.
+/// Errors of ports between processes name the port and the place in the source where it was made.
 @Suite struct RemotePortErrorTests {
     @Test func `a remote port's error names the port and the place where it was made`() async throws {
         let server = try PortServer { _ in }

@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Remote ports that a loop reads.
+/// Remote ports in a loop.
 @Suite struct RemotePortLoopTests {
     @Test func `connecting does not wait for the port, and is told when the port lets it in`() throws {
         let server = try PortServer(nil, nil)
@@ -89,7 +89,7 @@ import Testing
         #expect(client.hasEnded.wait())
         try client.onThread { _ in }
         #expect(client.ended.entries == [.ended])
-        // After the end, handlers are released, and nothing is misused.
+        // After the end a new handler is released, and setting it is not misuse.
         try client.onThread { [remote = client.remote] _ in remote.onRoom {} }
     }
 
@@ -121,7 +121,7 @@ import Testing
             try loop.add(remote, forMode: .common) { _ = $0.id }
             remote.onRoom { rooms += 1 }
             #expect(try !remote.trySend())
-            // A socket with room must not keep the loop awake.
+            // The socket has room, and does not keep the loop awake.
             loop.settle()
             #expect(!loop.run(mode: .default, before: .now + .milliseconds(10)) || rooms == 0)
             try server.serve { _ = $0.id }

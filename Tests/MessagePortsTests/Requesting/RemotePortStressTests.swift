@@ -4,7 +4,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The reader of a connection changes all the time, and every wait ends.
+/// The reader of a connection changes often, and every wait ends.
 @Suite struct RemotePortStressTests {
     /// The outcomes of requests.
     private final class Outcomes: Sendable {
@@ -23,7 +23,7 @@ import Testing
         var sum: Int { replies.count + refusals.count + timeouts.count }
     }
 
-    /// Replies at once, drops the request, or has another thread reply, as the request asks for.
+    /// Replies at once, drops the request, or has another thread reply, as the request says.
     private func answer(_ message: consuming MessagePort.Message, _ other: RunLoop) {
         var message = message
         let asked = message.bytes

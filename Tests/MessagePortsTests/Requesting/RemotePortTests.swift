@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Requests and their replies, by threads and tasks.
+/// Requests of threads and tasks, and the replies.
 @Suite struct RemotePortTests {
     /// A server that keeps rights to reply until the test uses them.
     private final class Keeper: Sendable {
@@ -45,7 +45,7 @@ import Testing
         let threads = try Threads(8) { index in
             for round in 0..<20 {
                 let id = UInt32(round * 8 + index)
-                // Some threads wait in the call that reads, and some in one before.
+                // Threads without a deadline wait in the call that reads, the others in a call before it.
                 let reply = try remote.request(id: id, before: index < 4 ? .hang : nil)
                 let isItsOwn = text(reply) == "to \(id)"
                 #expect(isItsOwn)

@@ -5,16 +5,16 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The reader of a connection reads for all requests on it.
+/// The reader of a connection reads for all requests on the connection.
 ///
-/// The test plays the port, packet by packet.
+/// The test acts as the port, packet by packet.
 @Suite struct RemoteReaderTests {
     @Test func `a thread that times out after it was chosen to read leaves the reading to the next waiter`()
         throws
     {
         let played = try PlayedPort()
         let connection = played.remote.connection
-        // One thread reads, so no other can.
+        // This thread reads, so no other thread can.
         #expect(connection.state.withLock { $0.role.acquireForThread() })
         let early = PendingRequest(isTask: false)
         try connection.begin(early, RawSpan(), id: 0, [], before: .hang)
@@ -28,8 +28,7 @@ import Testing
             #expect(outcome != nil)
         }
         waitUntil("it waits to be told") { connection.state.withLock { _ in late.gate != nil } }
-        // The reader has its reply, and wakes the first waiter, which has timed out and is still in the
-        // table.
+        // The reader is done, and wakes the first waiter. That waiter has timed out and is still in the table.
         connection.stopReading()
         connection.abandon(early, .timedOut)
         played.send(Frame(kind: .noReply, number: late.number))
@@ -58,10 +57,10 @@ import Testing
             try connection.begin(request, RawSpan(), id: 0, [], before: .hang)
         }
         waitUntil("it is in the table") { connection.state.withLock { !$0.requests.isEmpty } }
-        // As a reader does when the port replies to a request that it did not get.
+        // As if a reader had received the port's reply that it has not got the request.
         let waiter = connection.state.withLock { $0.requests.take(1)?.decide(.failure(.noReply)) }
         #expect(waiter != nil)
-        // It cannot be sent any more, but it is decided already.
+        // The request cannot be sent any longer, but is already decided.
         played.end()
         try sending.join()
         guard case .failure(.noReply) = request.outcome else { throw Unexpected() }
@@ -83,7 +82,7 @@ import Testing
     }
 }
 
-/// A port that the test plays, and a sender that it has let in.
+/// A port that the test plays, and a sender that the port has admitted.
 private final class PlayedPort {
     let remote: RemotePort
     private let socket: PacketSocket

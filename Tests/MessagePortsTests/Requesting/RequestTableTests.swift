@@ -4,7 +4,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The requests of a connection and the role of their reader, as values.
+/// The requests of a connection and the role of their reader, as plain values.
 @Suite struct RequestTableTests {
     @Test func `a reply resolves the request with its number, once, and any other reply is late`() {
         var table = RequestTable()
@@ -77,7 +77,7 @@ import Testing
         #expect(role.next(threadWaits: true, interest: .replies) == .wakeThread)
         #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
         #expect(role.acquireForThread() == true)
-        // The kernel notifies the service nevertheless, which has nothing to do then.
+        // The kernel notifies the service nevertheless, and the service has nothing to do.
         #expect(role.acquireForService() == false)
         role.release()
         #expect(role.next(threadWaits: false, interest: .replies) == .notifyService(.replies))
@@ -100,7 +100,7 @@ import Testing
         role.release()
         #expect(role.next(threadWaits: false, interest: .end) == .notifyService(.end))
         #expect(role.next(threadWaits: false, interest: []) == .nothing)
-        // The earlier notification arrives, and is needed no more.
+        // The earlier notification arrives, and is no longer needed.
         #expect(role.acquireForService() == false)
     }
 }

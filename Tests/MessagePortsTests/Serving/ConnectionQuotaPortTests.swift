@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A process that takes all connections that it gets leaves some for others.
+/// A process that takes all the connections that it can get leaves some for other processes.
 @Suite struct ConnectionQuotaPortTests {
     @Test func `a process that keeps connecting gets its quota, and others are let in and answered`()
         throws
@@ -18,7 +18,7 @@ import Testing
         let (greedyWaits, mayEnd) = (RightHolder(), Gate())
         let server = try PortServer(names, limits: limits) { message in
             var message = message
-            // The greedy client sends a request when it gets no more connections.
+            // The greedy client sends a request when the port refuses it more connections.
             if message.id == 1 { return greedyWaits.keep(message.takeReplyRight()) }
             do { try message.reply() } catch { Issue.record(error) }
         }
@@ -31,7 +31,7 @@ import Testing
         #expect(server.port.statistics.connections == 5 && server.port.statistics.excessConnections == 20)
         let honest = try (0..<3).map { _ in try server.connect() }
         for remote in honest { _ = try remote.request(before: .hang) }
-        // The rest is used up, too. Further clients wait, as before.
+        // Now no connections are left, and further clients wait.
         #expect(throws: MessagePortError.timedOut) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
@@ -87,10 +87,10 @@ import Testing
             let name = try PortName("@share-of-user-\(getppid())")
             let remotes = try (0..<3).map { _ in try RemotePort(named: name, before: .hang) }
             let child = Child {
-                // A connection of another process of the same user, as the kernel reports it.
+                // The kernel reports this connection as one of another process of the same user.
                 do {
                     let socket = try PortNames.user.connect(to: name, before: .hang)
-                    // It may be refused before it has sent anything.
+                    // The connection can be refused before it has sent anything.
                     _ = socket.send(Frame(.hello, limits: .init(bodyLength: 0, descriptorCount: 0)))
                     _ = try socket.wait(for: .read, before: .hang)
                     guard case .packet(let packet, _) = socket.take() else { return 100 }

@@ -3,7 +3,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The number of connections that each process and each user may have.
+/// The limits on the number of connections of each process and of each user.
 @Suite struct ConnectionQuotaTests {
     private static func limits() -> MessagePort.Limits {
         var limits = MessagePort.Limits()
@@ -29,7 +29,7 @@ import Testing
         var shares = ConnectionQuota(Self.limits(), ownUser: 7)
         let taken = [1, 2, 3, 4].map { shares.take(Self.peer($0, of: 8)) }
         #expect(taken == [true, true, true, false])
-        // A refused connection is not counted, and others have their own quota.
+        // A refused connection does not count, and other users have quotas of their own.
         let others: [UInt32] = [9, 7]
         let takenByOthers = others.map { shares.take(Self.peer(4, of: $0)) }
         #expect(takenByOthers == [true, true])

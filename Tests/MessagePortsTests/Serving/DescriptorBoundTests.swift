@@ -6,9 +6,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Descriptors that peers have sent and that are neither taken nor closed have bounds.
+/// Limits on the descriptors that peers have sent and that are neither taken nor closed.
 ///
-/// A peer beyond them harms no other.
+/// A peer that exceeds a limit does not harm other peers.
 @Suite struct DescriptorBoundTests {
     @Test func `descriptors count from their receipt until they are taken or closed`() async throws {
         try await #require(processExitsWith: .success) {
@@ -19,7 +19,7 @@ import Testing
             let three = [CInt](repeating: STDERR_FILENO, count: 3)
             for _ in 0..<2 { #expect(ends.far.give([1], descriptors: three) == .sent) }
             let packet = PacketPool(forBodiesOf: 10).take()
-            // Safe: the packet is ours.
+            // Safe: the packet belongs to the test.
             guard case .packet(_, var descriptors) = unsafe near.receive(into: packet.memory) else {
                 throw Unexpected()
             }
@@ -27,7 +27,7 @@ import Testing
             do {
                 let taken = descriptors.takeFirst()
                 #expect(quota.total == 2)
-                // It is closed like the others when it is destroyed.
+                // A taken descriptor is closed when it is destroyed, like the others.
                 _ = consume taken
             }
             _ = consume descriptors
@@ -63,7 +63,7 @@ import Testing
             let peer = try stage.connectAndGreet()
             try stage.server.pause()
             let slow = try SlowToClose()
-            // Many before the slow one: a number that another thread gives back late is not for that one.
+            // Many precede the slow one. If another thread frees a number late, one of them gets the number, and not the slow one.
             let plain = [CInt](repeating: STDERR_FILENO, count: 16)
             #expect(peer.sendBody([], plain + [slow.descriptor]) == .sent)
             slow.letGo()
@@ -71,7 +71,7 @@ import Testing
             fillDescriptors(below: bound)
             try limitDescriptors(to: bound + 1)
             try stage.server.serve { _ = $0.id }
-            // The loop goes on. If it closed the descriptor, it would wait for an hour.
+            // The loop continues. If it closed the descriptor, it would wait for an hour.
             #expect(try peer.ending() == .outOfResources)
             try refuseNoDescriptors(from: bound)
             slow.end()
@@ -94,14 +94,15 @@ import Testing
         let honest = try server.connect()
         for id: UInt32 in 1...4 { try sender.send(id: id, descriptors: [STDERR_FILENO]) }
         waitUntil("two have come") { kept.ids == [1, 2] }
-        // Packets without descriptors are read, of others and, until one carries some, of this peer.
+        // Packets without descriptors are read: all of other peers, and those of this peer up to its first packet with a
+        // descriptor.
         _ = try honest.request(before: .hang)
         #expect(kept.ids == [1, 2])
         let passes = server.thread.runLoop.statistics.passes
         #expect(throws: MessagePortError.timedOut) {
             _ = try sender.request(before: .now + .milliseconds(200))
         }
-        // The loop does not spin meanwhile.
+        // The loop does not spin.
         #expect(server.thread.runLoop.statistics.passes - passes < 100)
         kept.takeDescriptors()
         waitUntil("the others have come") { kept.ids == [1, 2, 3, 4] }
@@ -117,7 +118,7 @@ import Testing
         try await #require(processExitsWith: .success) {
             let stage = try HostileStage()
             let child = try CutOffChild(stage)
-            // The honest client is in another process, the test's.
+            // The honest client is in another process: that of the test.
             stage.seeThatHonestGoesOn()
             #expect(child.ending == .exited(0))
             #expect(stage.statistics.unclosablePeers == 2)
@@ -134,7 +135,7 @@ import Testing
                 DescriptorQuota(of: PeerCredentials(processID: process, userID: geteuid(), groupID: 0))
             }
             #expect(quotas[0].allowance(limit: 32, untaken: 64) == .atMost(32))
-            // Each connection sends one message, or as many as bring it to its bound.
+            // Each connection sends one message, or the number of messages that reaches the limit.
             var received = 0
             for quota in quotas {
                 while case .atMost(let count) = quota.allowance(limit: 32, untaken: 64), count > 0 {
@@ -161,7 +162,7 @@ import Testing
     }
 }
 
-/// A process that sends descriptors that cannot be closed, and is cut off.
+/// A process that sends descriptors that take too long to close, and loses its connection.
 private struct CutOffChild {
     let ending: Child.Ending
 
@@ -173,14 +174,15 @@ private struct CutOffChild {
             do {
                 wire.close(wire.near)
                 let first = try stage.connectAndGreet()
-                // The port must be the last to have the descriptor, because the last close is the slow one. So the parent closes
-                // its own before it answers, and the loop stands still until this process has closed its own, too.
+                // The port must be the last owner of the descriptor, because only the last close is slow. So the parent closes its
+                // own
+                // before it answers, and the loop is blocked until this process has closed its own, too.
                 CutOffChild.tell(wire.far)
                 if !CutOffChild.hears(wire.far) { return 9 }
                 if first.sendBody([], [slow.descriptor]) != .sent { return 10 }
                 slow.letGo()
                 CutOffChild.tell(wire.far)
-                // Until a close has lasted some seconds, each message is received.
+                // Each message is received, until a close has taken some seconds.
                 while true {
                     switch first.sendBody([]) {
                     case .sent: usleep(20_000)
@@ -214,14 +216,14 @@ private struct CutOffChild {
 
     private static func tell(_ end: CInt) {
         var byte: UInt8 = 1
-        // Safe: the kernel reads our own byte.
+        // Safe: the kernel reads a local variable of one byte.
         _ = unsafe write(end, &byte, 1)
     }
 
-    /// Waits for a byte; false at the end of the other process.
+    /// Waits for a byte, and returns false if the other process has ended.
     private static func hears(_ end: CInt) -> Bool {
         var byte: UInt8 = 0
-        // Safe: the kernel writes at most our one byte.
+        // Safe: the kernel writes one byte at most, to a local variable.
         return unsafe read(end, &byte, 1) == 1
     }
 }
@@ -233,7 +235,7 @@ private final class KeptMessages: Sendable {
 
     private final class Held: Sendable {
         private let lock = Guarded(())
-        /// `nonisolated(unsafe)`: touched under the lock.
+        /// `nonisolated(unsafe)`: accessed under the lock.
         nonisolated(unsafe) private var message: MessagePort.Message
 
         init(_ message: consuming MessagePort.Message) { unsafe self.message = message }

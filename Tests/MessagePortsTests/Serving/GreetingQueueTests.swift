@@ -3,7 +3,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The deadlines of connections that have not greeted yet.
+/// The deadlines of connections that have not yet greeted.
 @Suite struct GreetingQueueTests {
     @Test func `the first accepted connection is the first to be late`() {
         var greetings = GreetingQueue()

@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// An object that only a handler of a port holds is destroyed with it, and may change the port again.
+/// An object that only a port's handler holds is destroyed with the handler, and can change the port meanwhile.
 @Suite struct HandlerPartingTests {
     @Test(arguments: [RunLoop.Mode.default, .common], [false, true])
     func `an object released with a handler of a named port may remove the port again, and add it again`(
@@ -14,7 +14,7 @@ import Testing
         try onLoopThread { loop in
             let names = try OwnNames()
             let port = try MessagePort(name: PortName("parting"), in: names.names)
-            // The port ends before the directory, which its name is in.
+            // The port ends before the directory of its name.
             defer { withExtendedLifetime(names) { port.invalidate() } }
             let remote = try Threads(1) { _ in
                 let remote = try RemotePort(named: port.name, in: names.names, before: .hang)
@@ -60,7 +60,7 @@ import Testing
         try onLoopThread { loop in
             let names = try OwnNames()
             let port = try MessagePort(name: PortName("parting"), in: names.names)
-            // The port ends before the directory, which its name is in.
+            // The port ends before the directory of its name.
             defer { withExtendedLifetime(names) { port.invalidate() } }
             try loop.add(port, forMode: .default) { _ = $0.id }
             let log = Log<String>()

@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A hostile peer loses its connection, and no other peer is disturbed.
+/// A hostile peer loses its connection, and other peers are not disturbed.
 @Suite struct HostilePeerTests {
     private static let hello = bytes(of: Frame(.hello, limits: .init(bodyLength: 1_000, descriptorCount: 0)))
 
@@ -47,7 +47,7 @@ import Testing
             count += 1
             #expect(stage.statistics.malformedPackets == count, "\(what)")
         }
-        // None of these was admitted as a peer.
+        // No peer was admitted.
         #expect(stage.gone.entries == [])
         for (index, (what, packet)) in Self.wrongLater.enumerated() {
             let peer = try stage.connectAndGreet()
@@ -58,7 +58,7 @@ import Testing
             #expect(stage.statistics.malformedPackets == count, "\(what)")
             waitUntil("its end is reported") { stage.gone.entries.count == index + 1 }
         }
-        // The messages before it were served, and none of the rest.
+        // The message before each malformed packet was served, and nothing else.
         #expect(stage.served.entries == Self.wrongLater.indices.map { UInt32($0) })
         try stage.end()
     }
@@ -67,7 +67,7 @@ import Testing
         let stage = try HostileStage()
         let peer = try stage.connectAndGreet()
         #expect(sendRaw(peer, [1, 2, 3]))
-        // The port may have closed the connection already.
+        // The port can have closed the connection already.
         for number: UInt32 in 1...10 { _ = peer.socket.send(Frame(kind: .message, id: number)) }
         #expect(try peer.ending() == .malformed)
         try stage.end()
@@ -82,7 +82,7 @@ import Testing
         let edge = try stage.connectAndGreet()
         let body = [UInt8](repeating: 1, count: 100_000)
         #expect(edge.sendBody(body.prefix(100)) == .sent)
-        // A little too long, far too long, and with more descriptors. One packet carries 253 at most.
+        // A little too long, much too long, and with too many descriptors. A packet carries 253 descriptors at most.
         #expect(edge.sendBody(body.prefix(101)) == .sent)
         #expect(try edge.ending() == .tooLarge)
         let large = try stage.connectAndGreet()
@@ -102,13 +102,11 @@ import Testing
             let stage = try HostileStage()
             stage.seeThatHonestGoesOn()
             let bound = try boundOfDescriptors()
-            // Enough for one packet with the most descriptors. Descriptors that stayed open would soon be too
-            // many.
+            // Enough for one packet with the maximum number of descriptors. Descriptors that stay open soon exceed the limit.
             try limitDescriptors(to: bound + 300)
             let most = [CInt](repeating: STDERR_FILENO, count: PacketSocket.mostDescriptors)
             for round in 0..<20 {
-                // With a malformed head, with a wrong count, before the hello, over the limit, and in a
-                // packet too long.
+                // With a malformed head, a wrong count, before the hello, over the limit, and in a packet that is too long.
                 let packets: [[UInt8]] = [
                     [1, 2, 3], bytes(of: Frame(kind: .message, descriptorCount: 1)),
                     bytes(of: Frame(kind: .message, descriptorCount: 253)), Self.hello,
@@ -117,7 +115,7 @@ import Testing
                 let packet = packets[round % packets.count]
                 let peer = try round.isMultiple(of: 2) ? stage.connect() : stage.connectAndGreet()
                 let sent = peer.socket.give(packet, descriptors: most)
-                // Before the peer is let in, the kernel may refuse its descriptors.
+                // Until the port has admitted the peer, the kernel can refuse its descriptors.
                 if sent != .sent {
                     #expect(
                         round.isMultiple(of: 2) && sent == .failed(SystemError(call: "sendmsg", code: EPERM)))
@@ -162,7 +160,7 @@ import Testing
             stage.seeThatHonestGoesOn()
             try refuseNoDescriptors(from: bound)
             #expect(stage.statistics.lackingDescriptors == 1)
-            // With room for its descriptors, the message is like others.
+            // With enough free descriptors, the same message is served.
             let next = try stage.connectAndGreet()
             #expect(next.sendBody([], most) == .sent)
             waitUntil("it was served") { stage.served.entries == [0] }
@@ -244,7 +242,7 @@ import Testing
         waitUntil("all were served") { log.entries.count == Int(sent) }
         let passes = server.thread.runLoop.statistics.passes - before
         #expect(log.entries == Array(0..<sent))
-        // A pass reads at least two messages, and more as long as its time lasts.
+        // A pass reads at least two messages, and continues while it has time.
         #expect(sent > 100 && passes < Int(sent) * 3 / 4, "\(passes) passes for \(sent) messages")
     }
 
@@ -291,7 +289,7 @@ import Testing
             let stage = try HostileStage(limits)
             let silent = try (0..<1_000).map { _ in try stage.connect() }
             stage.seeThatHonestGoesOn()
-            // It is behind all of them, waits for its turn, and gets it.
+            // The client is behind all others, waits for its turn, and gets it.
             let late = try stage.server.connect()
             let reply = try await late.request(bytes("late"), before: .hang)
             #expect(text(reply) == "late")
@@ -299,7 +297,7 @@ import Testing
             #expect(stage.statistics.silentPeers >= 601)
             waitUntil("all were closed") { stage.statistics.silentPeers == 1_000 }
             for peer in silent { #expect(try peer.ending() == .tooSlow) }
-            // Never more connections than the limit, so at most as many descriptors.
+            // There are never more connections than the limit, and no more descriptors.
             waitUntil("the honest one is left") { stage.statistics.connections == 1 }
             try stage.end()
         }
@@ -327,7 +325,7 @@ import Testing
 }
 
 extension HostilePeer {
-    /// Sends a message of number 0.
+    /// Sends a message with the number 0.
     func sendBody(_ body: ArraySlice<UInt8>, _ descriptors: [CInt] = []) -> PacketSocket.Sent {
         let bytes = Array(body)
         // Safe: bytes have no padding.
@@ -335,10 +333,8 @@ extension HostilePeer {
     }
 }
 
-/// Sends bytes as they are.
-///
-/// There may be none.
+/// Sends a packet of any bytes, or an empty one.
 private func sendRaw(_ peer: HostilePeer, _ packet: [UInt8]) -> Bool {
-    // Safe: the kernel reads our own array.
+    // Safe: the kernel reads an array of the caller.
     unsafe send(peer.socket.descriptor, packet, packet.count, CInt(MSG_NOSIGNAL)) == packet.count
 }

@@ -9,18 +9,18 @@ import Testing
 
 /// A port that replies, an honest client that keeps sending requests, and peers that write any bytes.
 ///
-/// Every test also checks that the honest client gets its replies all the time.
+/// Every test also checks that the honest client always gets its replies.
 final class HostileStage: Sendable {
     let server: PortServer
     /// The admitted peers that have ended.
     let gone = Log<UInt64>()
-    /// The numbers of the messages that were not the honest client's.
+    /// The numbers of the messages from peers other than the honest client.
     let served = Log<UInt32>()
     private let isOver = Shared()
     private let answers = Shared()
     private let honest: Threads
 
-    /// The honest client's connection.
+    /// The ID of the honest client's requests.
     static let honestNumber: UInt32 = 1_000_000
 
     init(_ limits: MessagePort.Limits = MessagePort.Limits()) throws {
@@ -52,13 +52,13 @@ final class HostileStage: Sendable {
 
     var statistics: MessagePort.Statistics { server.port.statistics }
 
-    /// Waits until the honest client has got a few more replies.
+    /// Waits until the honest client has received some more replies.
     func seeThatHonestGoesOn() {
         let now = answers.count
         waitUntil("the honest client is answered") { self.answers.count >= now + 5 }
     }
 
-    /// Ends the honest client, which has got all replies, and waits until no connection is left.
+    /// Ends the honest client, which has received all replies, and waits until no connection is left.
     func end() throws {
         seeThatHonestGoesOn()
         isOver.increment()
@@ -71,7 +71,7 @@ final class HostileStage: Sendable {
         HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
     }
 
-    /// Connects, and is let in.
+    /// Connects, and waits until the port has admitted the peer.
     func connectAndGreet(_ limits: Frame.Limits = .init(bodyLength: 1_000, descriptorCount: 0)) throws
         -> HostilePeer
     {
@@ -88,7 +88,7 @@ final class HostilePeer: Sendable {
 
     init(_ socket: consuming PacketSocket) { self.socket = socket }
 
-    /// The next frame that arrives, or nil at the end.
+    /// Returns the next frame, or nil at the end.
     func nextFrame() throws -> Frame? {
         while true {
             switch socket.take() {
@@ -101,9 +101,7 @@ final class HostilePeer: Sendable {
         }
     }
 
-    /// The reason that the port gave when it ended the connection.
-    ///
-    /// Nothing arrives after it.
+    /// Receives until the connection ends, and returns the reason that the port sent last.
     func ending() throws -> Frame.Refusal? {
         var refusal: Frame.Refusal?
         while let frame = try nextFrame() {
