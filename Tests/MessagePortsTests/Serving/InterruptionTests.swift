@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Signals that interrupt every wait of threads, as those of an interval timer do.
+/// Signals interrupt every wait of a thread, as those of an interval timer do.
 @Suite struct InterruptionTests {
     @Test func `threads that are interrupted all the time lose no message, and their waits last as long`()
         async
@@ -38,7 +38,7 @@ private func interruptAll() throws {
             work.run(against: worker, asking: remote)
         } while interruptions.load(ordering: .relaxed) < 1_000
         isOver.increment()
-        // The thread exists as long as it may be interrupted.
+        // The thread exists as long as it can be interrupted.
         #expect(leaves.wait())
     }
     waitUntil("all threads run") { targets.entries.count == 3 }
@@ -58,23 +58,23 @@ private func interruptAll() throws {
 /// The number of signals that were handled.
 private let interruptions = Atomic(0)
 
-/// Has the signal call a handler, after which no system call is restarted.
+/// Sets a handler of the signal after which no system call is restarted.
 private func installHandler() {
     _ = interruptions.load(ordering: .relaxed)
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in interruptions.add(1, ordering: .relaxed) }
     action.sa_flags = 0
-    // Safe: the kernel reads our own value.
+    // Safe: the kernel reads a local variable.
     unsafe sigaction(SIGALRM, &action, nil)
 }
 
-/// Has the calling thread interrupted from now on.
+/// Unblocks the signal for the calling thread, and returns the thread.
 private func acceptingInterruptions() -> pthread_t {
     Signals.block(SIGALRM, false)
     return pthread_self()
 }
 
-/// The work of the threads meanwhile.
+/// The work of the interrupted threads.
 private final class Interrupted: Sendable {
     let failures = Log<String>()
 
@@ -96,7 +96,7 @@ private final class Interrupted: Sendable {
         if answer != round { failures.add("a wrong answer") }
     }
 
-    /// Runs this thread's loop, which sleeps until a timer.
+    /// Runs this thread's loop, which sleeps until a timer fires.
     private func waitForTimer() throws {
         let loop = RunLoop.current
         loop.waitPolicy = .park
@@ -128,7 +128,7 @@ private final class Interrupted: Sendable {
         if text(reply) != "\(round)" { failures.add("a wrong reply") }
     }
 
-    /// Checks that deadlines do not pass before their time.
+    /// Checks that no wait ends before its deadline.
     private func waitInVain(_ worker: RunLoopThread) throws {
         let deadline = ContinuousClock.now + .milliseconds(1)
         if worker.join(before: deadline) { failures.add("the thread has ended") }

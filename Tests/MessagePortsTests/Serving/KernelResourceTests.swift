@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// If the kernel is out of memory, or too many descriptors are in flight, sending is tried again.
+/// If the kernel is out of memory, or too many descriptors are in flight, a send is tried again.
 @Suite struct KernelResourceTests {
     private static let codes = [ENOBUFS, ENOMEM, ETOOMANYREFS]
 
@@ -35,7 +35,7 @@ import Testing
             let deadline = ContinuousClock.now + .milliseconds(20)
             let late = refusal { () throws(MessagePortError) in try remote.send(id: 1, before: deadline) }
             #expect(late == .timedOut && ContinuousClock.now >= deadline)
-            // With a pause in between, so it does not spin.
+            // The sender pauses between its attempts, and does not spin.
             #expect(1_000_000 - Faults.refusedSendsLeft < 30)
             let past = refusal { () throws(MessagePortError) in try remote.send(id: 2, before: .distantPast) }
             #expect(past == .timedOut)
@@ -93,7 +93,7 @@ import Testing
             #expect(isItsOwn)
         }
         try asking.join()
-        // One try was the handler's. The loop has slept between the others.
+        // The handler has made the first attempt. The loop has slept between the others.
         waitUntil("all tries are counted") { server.port.statistics.postponedReplies >= 1 }
         #expect(server.port.statistics.postponedReplies <= 5)
         #expect(remote.isValid && server.port.statistics.unreadPeers == 0)
@@ -101,7 +101,7 @@ import Testing
 
     @Test func `a reply that the kernel refuses for a minute ends its connection, and no other`() throws {
         var queue = RetryQueue(.resending)
-        // This takes a minute, on the test's own clock.
+        // This takes a minute on a clock that the test advances.
         let start = Moment.now()
         var now = start
         let reads = ReadQueue()
@@ -135,7 +135,7 @@ import Testing
         var pauses: [Int64] = []
         for _ in 0..<12 {
             let due = queue.append(1, now: start)
-            // All connections wait for the same moment.
+            // All connections wait for the same time.
             #expect(queue.append(2, now: start.advanced(by: 100)) == due && queue.due == due)
             pauses.append((due.nanoseconds - start.nanoseconds) / 1_000_000)
             #expect(queue.takeDue(now: due) == [1, 2] && queue.due == nil)
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func `a user with too many descriptors in flight waits until some have arrived`() async throws {
-        // Only the administrator can become a user whose descriptors the kernel counts.
+        // Only the administrator can become a user whose descriptors in flight the kernel limits.
         if !Child.canChangeUser { return }
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 200)

@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port with raised limits has more connections than the default allows.
+/// A port with higher limits than the defaults accepts more connections.
 @Suite struct ManyConnectionsTests {
     @Test func `a port serves and is left by 700 connections of one process, if its limits allow them`() async
     {

@@ -7,11 +7,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Descriptors of other processes that are not taken are closed, and no loop waits for that, however long it
-/// takes.
+/// Descriptors of other processes that are not taken are closed, and no loop waits for a close, however long it takes.
 @Suite struct MessagePortClosingTests {
-    /// A port that takes no descriptor, an honest client, and one that sends descriptors that take long to
-    /// close.
+    /// A port that takes no descriptor, an honest client, and a client whose descriptors take long to close.
     private struct Stage {
         let server: PortServer
         let honest: RemotePort
@@ -29,7 +27,7 @@ import Testing
             #expect(try hostile.nextFrame()?.kind == .welcome)
         }
 
-        /// The loop goes on.
+        /// Checks that the loop continues: the honest client is answered.
         func seeThatHonestIsAnswered() throws {
             for _ in 0..<3 { _ = try honest.request(before: .now + .seconds(20)) }
         }
@@ -37,8 +35,7 @@ import Testing
 
     @Test func `descriptors that are not taken are closed, and delay no loop`() throws {
         let stage = try Stage()
-        // Not served while this process still has its own ends: the last owner that closes such a socket
-        // waits.
+        // The port pauses until this process has closed its own descriptor: the last close of such a socket blocks.
         try stage.server.pause()
         let slow = try SlowToClose()
         defer { slow.end() }
@@ -111,7 +108,7 @@ import Testing
         #expect(client.give([1], descriptors: [slow.descriptor]) == .sent)
         slow.letGo()
         let accepted = Shared()
-        // On a thread of its own, because this thread must not wait.
+        // On another thread, because this thread must not block.
         let refusing = try Threads(1) { _ in expectClient(listener.held) { _ in accepted.increment() } }
         try refusing.join()
         #expect(accepted.count == 1)
@@ -136,7 +133,7 @@ import Testing
             let hostile = [1, 2].map { DescriptorQuota(of: peer(CInt($0))) }
             let slow = try (0..<2 * DescriptorCloser.mostThreadsOfGroup).map { _ in try SlowToClose() }
             for (index, one) in slow.enumerated() { close([one.giveAway()], for: hostile[index % 2]) }
-            // All threads that the two groups may have are busy, and none returns.
+            // All threads of the two groups are busy, and none returns.
             waitUntil("they wait") { DescriptorCloser.waitingCount == 0 }
             let behind = try (0..<100).map { _ in try Wire.sockets() }
             for wire in behind { close([wire.giveAwayNear()], for: hostile[0]) }
@@ -148,7 +145,7 @@ import Testing
             #expect(!behind.contains { $0.isNearClosed() })
             for one in slow { one.end() }
             waitUntil("all are closed") { behind.allSatisfy { $0.isNearClosed() } }
-            // The threads end, and new ones start when they are needed again.
+            // The threads end, and new ones start when needed.
             let next = try Wire.sockets()
             close([next.giveAwayNear()], for: hostile[1])
             waitUntil("it is closed, and no quota counts it") {
@@ -163,8 +160,7 @@ import Testing
             let wire = try Wire.sockets()
             var limit = rlimit()
             let resource = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
-            // Safe, here and below: the kernel reads and fills our own value. The administrator is not
-            // limited.
+            // Safe, here and below: the kernel reads and fills a local variable. The administrator has no limit.
             unsafe getrlimit(resource, &limit)
             limit.rlim_cur = 0
             try #require(unsafe setrlimit(resource, &limit) == 0)
@@ -174,7 +170,7 @@ import Testing
             #expect(!wire.isNearClosed() && quota.total == 1)
             limit.rlim_cur = limit.rlim_max
             try #require(unsafe setrlimit(resource, &limit) == 0)
-            // The next receipt tries again.
+            // The next receipt tries to start a thread again.
             _ = quota.allowance(limit: 32, untaken: 64)
             waitUntil("it is closed") { wire.isNearClosed() }
         }
@@ -189,7 +185,7 @@ import Testing
             ends.near.shutDown()
             #expect(runloops_is_drained(ends.near.descriptor) == sent.isEmpty)
         }
-        // Empty packets without descriptors count, too: there may be others behind them.
+        // Empty packets without descriptors count, too: other packets can follow them.
         let ends = try PacketSocket.pair()
         #expect(ends.far.give([]) == .sent && ends.far.give([1]) == .sent)
         ends.near.shutDown()
@@ -212,7 +208,7 @@ import Testing
             #expect(client.give([1], descriptors: [slow.descriptor]) == .sent)
             slow.letGo()
             _ = consume listener
-            // Its name is free.
+            // The name is free.
             _ = try PacketListener(address)
         }
         try ending.join()
@@ -232,8 +228,7 @@ private func close(_ numbers: [CInt], for quota: DescriptorQuota = DescriptorQuo
     DescriptorCloser.close(numbers, for: quota, wereCounted: false)
 }
 
-/// A socket whose last owner waits an hour when closing it, because its data are not read, unless the test
-/// ends that.
+/// A socket whose last close blocks for an hour, because its data are not read, unless the test ends the wait.
 final class SlowToClose: Sendable {
     let descriptor: CInt
     private let reader: CInt
@@ -248,25 +243,25 @@ final class SlowToClose: Sendable {
             return accepted != nil
         }
         reader = try #require(accepted)
-        // Until the other end takes no more. The kernel on this side notices that only after some time.
+        // Until the other end accepts no more. The kernel at this end notices that only after some time.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         repeat {
             while try Loopback.write([UInt8](repeating: 1, count: 65_536), to: descriptor) > 0 {}
-            // Safe: the kernel fills our own value.
+            // Safe: the kernel fills a local variable.
         } while unsafe poll(&entry, 1, 300) == 1
         var time = linger(l_onoff: 1, l_linger: 3_600)
-        // Safe: the kernel reads our own value.
+        // Safe: the kernel reads a local variable.
         let code = unsafe setsockopt(
             descriptor, SOL_SOCKET, SO_LINGER, &time, socklen_t(MemoryLayout<linger>.size))
         try #require(code == 0)
     }
 
-    /// Closes the test's own descriptor, which must not be the last.
+    /// Closes the test's own descriptor, which is not the last one.
     func letGo() { Loopback.close(giveAway()) }
 
-    /// Leaves the descriptor to its new owner to close.
+    /// Returns the descriptor, which its new owner closes.
     func giveAway() -> CInt { descriptor }
 
-    /// Ends the waits: the reading end is closed.
+    /// Closes the reading end, and so ends the waits.
     func end() { Loopback.close(reader) }
 }

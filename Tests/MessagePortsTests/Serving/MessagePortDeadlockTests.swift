@@ -4,7 +4,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Waits for ports of the same process that would never end.
+/// Waits for ports of the same process that would deadlock.
 @Suite struct MessagePortDeadlockTests {
     @Test func `a thread that serves a port does not block on it`() throws {
         let names = try OwnNames()
@@ -21,7 +21,7 @@ import Testing
                     #expect(throws: MessagePortError.wouldDeadlock) {
                         while true { try remote.send([UInt8](repeating: 0, count: 10_000)) }
                     }
-                    // With a deadline that has passed it tries once, and does not wait.
+                    // With a deadline that has passed, the request is tried once, and does not block.
                     #expect(throws: MessagePortError.timedOut) {
                         _ = try remote.request(before: .distantPast)
                     }
@@ -41,7 +41,7 @@ import Testing
         let asked = Gate()
         try first.serve { message in
             asked.open()
-            // The requester waits for this thread, which would now wait for the requester.
+            // The requester waits for this thread, so this thread must not wait for the requester.
             #expect(throws: PerformError.self) { try second.runLoop.performAndWait {} }
             do { try message.reply() } catch { Issue.record(error) }
         }

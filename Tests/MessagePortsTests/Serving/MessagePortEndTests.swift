@@ -89,7 +89,7 @@ import Testing
             let client = try Threads(1) { _ in
                 let remote = try RemotePort(named: PortName("ends"), in: names.names, before: .hang)
                 try remote.send(id: 1)
-                // The port may have ended before this one is sent.
+                // The port can have ended before this message is sent.
                 _ = refusal { () throws(MessagePortError) in try remote.send(id: 2) }
             }
             #expect(loop.run(in: .default, until: .hang) == .finished)
@@ -193,7 +193,7 @@ import Testing
         #expect(refusal(taking: name, of: names) == nil)
         mayAnswer.open()
         try client.join()
-        // The peer that the filter has let in found no port.
+        // The filter has admitted the peer, but the port has ended.
         #expect(server.port.statistics.connections == 0 && server.port.statistics.admittedPeers == 0)
     }
 
@@ -203,8 +203,7 @@ import Testing
     )
         async
     {
-        // In a process of its own: a child that another test starts meanwhile has the socket, too, until it
-        // calls exec.
+        // In a process of its own: a child that another test starts meanwhile also has the socket, until the child calls exec.
         await #expect(processExitsWith: .success) { [isAbstract] in
             let names = try OwnNames()
             let name = try uniqueName(isAbstract)
@@ -237,7 +236,7 @@ import Testing
                 if message.id == 1, let pipe = message.descriptors.takeFirst() {
                     // The received descriptor is open here, under another number.
                     var byte: UInt8 = 0
-                    // Safe: the kernel writes our own byte.
+                    // Safe: the kernel writes one byte to a local variable.
                     #expect(unsafe read(pipe.descriptor, &byte, 1) == 1)
                     taken.add(pipe.descriptor)
                 }
@@ -263,14 +262,13 @@ import Testing
                 }
             }
             #expect(taken.entries.count == 1)
-            // The taken descriptor was closed at the end of the handler, and the requests' thread ends with
-            // all that it had.
+            // The taken descriptor was closed at the end of the handler, and the requesting thread has ended with its descriptors.
             waitUntil("all are closed") { openDescriptors(from: bound) == 0 }
         }
     }
 }
 
-/// The error of taking a name at once, if it fails.
+/// The error with which a name cannot be registered, or nil.
 private func refusal(taking name: PortName, of names: OwnNames) -> MessagePortError? {
     refusal { () throws(MessagePortError) in try take(name, names) }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Ports for which the kernel refuses a call.
+/// Ports for which the kernel refuses a system call.
 @Suite struct MessagePortFaultTests {
     @Test func `a port for which there are too few descriptors throws, and leaves none open`() async {
         await #expect(processExitsWith: .success) {
@@ -32,7 +32,7 @@ import Testing
             let server = try PortServer(nil, nil)
             let socket = try server.names.names.connect(to: server.name, before: .hang)
             _ = socket.send(Frame(.hello, limits: Frame.Limits(bodyLength: 0, descriptorCount: 0)))
-            // A loop opens a descriptor with its first source.
+            // A loop opens a descriptor for its first source.
             let number = socket.descriptor
             try server.onThread { loop in
                 let source = DescriptorSource(number, interest: .read) { _, _ in }
@@ -44,14 +44,14 @@ import Testing
                 waitUntil("there is none for it") { server.port.statistics.lackingDescriptors > 1 }
             }
             waitUntil("it is admitted") { server.port.statistics.admittedPeers == 1 }
-            // It tries again after a pause, and not all the time.
+            // The port tries again after a pause, and does not spin.
             #expect(server.port.statistics.lackingDescriptors < 20)
             _ = socket.descriptor
         }
     }
 }
 
-/// Makes a port, and throws the kernel's refusal as it is.
+/// Makes a port, and throws the underlying error of the kernel.
 private func makePort(_ names: OwnNames) throws {
     do {
         _ = try MessagePort(name: PortName("swept"), in: names.names)

@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A forked child does no harm to its parent's ports.
+/// A forked child does not harm its parent's ports.
 @Suite struct MessagePortForkTests {
     @Test func `a forked child that releases ports leaves them to its parent`() async {
         await #expect(processExitsWith: .success) {
@@ -89,7 +89,7 @@ import Testing
     }
 }
 
-/// Expects a child to be ended by a signal.
+/// Expects that a signal has ended the child.
 private func expectKilled(_ child: Child) {
     let ending = child.wait()
     guard case .killed = ending else {

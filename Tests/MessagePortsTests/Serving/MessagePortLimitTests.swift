@@ -88,10 +88,10 @@ import Testing
                 do { try message.reply(answer) } catch { Issue.record(error) }
             }
         } catch MessagePortError.tooLarge {
-            // The system has no room for such packets.
+            // The kernel has no room for such packets.
             return
         }
-        // A peer that states the largest limits is served as others are, with the kernel's default room.
+        // A peer that states the largest limits is served like any other, with the kernel's default buffers.
         let claiming = try server.names.names.connect(to: server.name, before: .hang)
         let all = Frame.Limits(bodyLength: .max, descriptorCount: 253)
         let ends = try PacketSocket.pair()
@@ -103,7 +103,7 @@ import Testing
         connection.greeted(all)
         #expect(try ends.near.mostBytes == room)
         #expect(claiming.send(Frame(.hello, limits: all)) == .sent)
-        // A message that is sent gets room.
+        // The buffers grow for a message that is sent.
         let remote = try RemotePort(
             named: server.name, in: server.names.names, before: .hang, largestReply: 400_000)
         #expect(try remote.connection.socket.mostBytes == room)
@@ -136,12 +136,12 @@ import Testing
             #expect(ContinuousClock.now - start >= .milliseconds(20))
             break
         }
-        // A deadline that has passed tries once.
+        // With a deadline that has passed, the message is tried once.
         #expect(
             refusal { () throws(MessagePortError) in try remote.send(part, before: .distantPast) }
                 == .timedOut)
         #expect(sent > 0 && sent < 1_000)
-        // A sender that waits goes on when the port is served again. No message is lost or arrives twice.
+        // A waiting sender continues when the port is served again. No message is lost or duplicated.
         let last = sent
         let waiting = try Threads(1) { _ in try remote.send(part, id: last, before: .hang) }
         try server.serve { log.add($0.id) }
@@ -170,7 +170,7 @@ import Testing
         #expect(throws: MessagePortError.timedOut) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
-        // A client that waits does not keep the loop awake.
+        // A waiting client does not keep the loop awake.
         #expect(server.thread.runLoop.statistics.passes - passes < 20)
         first.invalidate()
         let third = try server.connect()
@@ -199,7 +199,7 @@ import Testing
             HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
         }
         try server.serve { _ = $0.id }
-        // The rejected connection has released its place, and the other one gets it.
+        // A rejected connection releases its place, and the other connection gets the place.
         waitUntil("one was let in") { server.port.statistics.connections == 1 }
         try server.onThread { loop in for _ in 0..<3 { loop.pass() } }
         #expect(server.port.statistics.connections == 1)
@@ -227,12 +227,12 @@ import Testing
         let server = try PortServer(limits: limits) { _ = $0.id }
         let remote = try server.connect()
         let silent = SilentPeers(server, count: 1)
-        // On a busy machine it may be late already.
+        // On a busy machine the silent connection can be late already.
         waitUntil("both were there") {
             server.port.statistics.connections == 2 || server.port.statistics.silentPeers == 1
         }
         try server.pause()
-        // The first in line. Its handler removes the port again, with the other reported events.
+        // This message is first in line. Its handler removes the port from the loop before the other reported events are served.
         try remote.send(id: 1)
         let late = ContinuousClock.now + .milliseconds(2_100)
         waitUntil("the silent one is late") { ContinuousClock.now > late }
@@ -248,7 +248,6 @@ import Testing
         withExtendedLifetime((silent, remote)) {}
     }
 
-    /// Silent connections.
     private final class SilentPeers {
         private let sockets: [Socket]
 
@@ -308,7 +307,7 @@ import Testing
         var ids: [UInt32] = []
         while ids.count < 13 {
             let packet = pool.take()
-            // Safe: the packet is ours.
+            // Safe: the packet belongs to the test.
             switch unsafe socket.receive(into: packet.memory) {
             case .packet(let length, let descriptors):
                 try packet.fill(length: length, descriptors)

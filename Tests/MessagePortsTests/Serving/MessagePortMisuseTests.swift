@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Misuse that ends the program with a message that says what to do instead.
+/// Misuse ends the program with a message that says what to do instead.
 @Suite struct MessagePortMisuseTests {
     @Test func `a reply to a message that is not a request`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

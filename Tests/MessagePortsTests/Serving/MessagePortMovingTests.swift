@@ -5,13 +5,13 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port that its own handler, or its filter, passes to another loop.
+/// A port that its own handler, or its filter, moves to another loop.
 ///
-/// From then on only that loop's thread reads it.
+/// From then on only the thread of that loop reads the port.
 @Suite struct MessagePortMovingTests {
     private static let later = RunLoop.Mode("later")
 
-    /// Another thread, whose loop takes the port of a server.
+    /// A thread whose loop takes over the port of a server.
     fileprivate final class Successor: Sendable {
         let thread: RunLoopThread
         let port: MessagePort
@@ -23,9 +23,9 @@ import Testing
 
         deinit { thread.stop() }
 
-        /// Takes the port over.
+        /// Removes the port from the current loop, and adds it to the loop of this thread.
         ///
-        /// Called on the thread whose loop has it.
+        /// Call this on the thread whose loop has the port.
         func takeOver(
             in mode: RunLoop.Mode, _ handler: @escaping @Sendable (consuming MessagePort.Message) -> Void
         ) {
@@ -58,7 +58,7 @@ import Testing
                 if message.id != 2 { return }
                 serves.open()
                 #expect(isBack.wait())
-                // This thread has the claim, and is in the middle of serving.
+                // This thread has the claim, and is serving a message.
                 let reads = unsafe port.core.reads
                 #expect(reads.lastSender == nil && reads.lastRequester == nil && reads.reports.isEmpty)
                 end.open()
@@ -69,7 +69,7 @@ import Testing
         try remote.send(id: 1)
         try remote.send(id: 2)
         #expect(serves.wait())
-        // The pass in which the first handler was called goes on to here.
+        // The pass that called the first handler ends before this block.
         try server.onThread { _ in }
         isBack.open()
         #expect(end.wait())
@@ -90,13 +90,13 @@ import Testing
                 let successor = next.successor
                 let isFirst = log.entries.isEmpty
                 log.add(successor?.thread.runLoop == RunLoop.current ? "second" : "first")
-                // In a mode that does not run yet, so the filter is not asked there meanwhile.
+                // The mode does not run yet, so the filter is not called there meanwhile.
                 if isFirst { successor?.takeOver(in: Self.later) { _ = $0.id } }
                 return true
             })
         let successor = try Successor(of: server)
         next.hold(successor)
-        // Both have connected before the filter is asked about the first.
+        // Both peers connect before the filter is called for the first one.
         let sockets = try (0..<2).map { _ in
             HostilePeer(try server.names.names.connect(to: server.name, before: .hang))
         }
@@ -106,7 +106,7 @@ import Testing
         #expect(log.entries == ["first"])
         try successor.add(in: .common) { _ = $0.id }
         waitUntil("both were asked about") { log.entries == ["first", "second"] }
-        // A connection that was let in meanwhile has to greet in time, as all others have.
+        // A connection that was admitted during the move has the same deadline for its greeting as any other.
         waitUntil("both were too slow") { server.port.statistics.silentPeers == 2 }
         next.hold(nil)
         withExtendedLifetime(sockets) {}
@@ -124,7 +124,7 @@ import Testing
                 if asked.increment() > 0 { return true }
                 guard let successor = next.successor else { return false }
                 successor.takeOver(in: .common) { _ = $0.id }
-                // The second connection finds no place there.
+                // The second connection finds no free place there.
                 waitUntil("no more connections are accepted there") {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
@@ -182,7 +182,7 @@ import Testing
 }
 
 extension MessagePortMovingTests.Successor {
-    /// The object that the filter, which was made before it, finds.
+    /// A reference to the successor for the filter, which is made before the successor.
     fileprivate final class Holder: Sendable {
         private let held = Guarded<MessagePortMovingTests.Successor?>(nil)
         var successor: MessagePortMovingTests.Successor? { held.withLock { $0 } }

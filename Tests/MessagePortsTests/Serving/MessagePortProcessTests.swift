@@ -7,7 +7,7 @@ import Testing
 
 /// A port in one process, and its senders in another.
 @Suite struct MessagePortProcessTests {
-    /// Runs the other process until it ends.
+    /// Runs the other process on a thread, until it ends.
     private func start(_ what: String, _ names: OwnNames) throws -> (Threads, Log<Program.Ending>) {
         let endings = Log<Program.Ending>()
         let threads = try Threads(1) { _ in endings.add(try Program("PortPeer").run(what, names.directory)) }
@@ -78,7 +78,7 @@ import Testing
             #expect(throws: MessagePortError.ended) { _ = try remote.request(id: 1) }
         }
         let task = Task { _ = try await remote.request(id: 1, before: .hang) }
-        // Both wait when a third request was answered, because one connection is served in order.
+        // One connection is served in order, so both requests wait when a third one has been answered.
         _ = try await remote.request(before: .hang)
         kill(remote.peer.processID, SIGKILL)
         try thread.join()
@@ -88,12 +88,12 @@ import Testing
         #expect(refusal { () throws(MessagePortError) in try remote.send() } == .ended)
         try process.join()
         #expect(endings.entries.first?.code == nil)
-        // A new handler is called, too. The first one was called once.
+        // A handler that is set after the end is called, too. The first handler was called once.
         let late = Gate()
         try await observer.runLoop.performAndWait { try remote.onInvalidation { late.open() } }
         #expect(late.wait())
         #expect(notices.count == 1)
-        // Its name is free at once.
+        // The name is free at once.
         _ = try MessagePort(name: PortName("peer"), in: names.names)
         withExtendedLifetime(port) {}
     }

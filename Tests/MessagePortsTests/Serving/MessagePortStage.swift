@@ -9,7 +9,7 @@ import class RunLoops.RunLoop
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A test's own names, in a directory that is removed with this object.
+/// A directory of names for one test, which is removed with this object.
 final class OwnNames: Sendable {
     private let place: ScratchDirectory
     var directory: String { place.path }
@@ -22,14 +22,14 @@ final class OwnNames: Sendable {
     }
 }
 
-/// A port that is served on a thread of its own.
+/// A port that is served on its own thread.
 final class PortServer: Sendable {
     let names: OwnNames
     let name: PortName
     let thread: RunLoopThread
     let port: MessagePort
 
-    // The handler is called on the thread with each message; nil leaves the port out of the loop.
+    // The handler is called on that thread with each message. If the handler is nil, the port is not added to the loop.
     init(
         _ names: OwnNames? = nil, limits: MessagePort.Limits = MessagePort.Limits(),
         _ handler: (@Sendable (consuming MessagePort.Message) -> Void)? = { message in _ = consume message },
@@ -47,7 +47,7 @@ final class PortServer: Sendable {
         thread.stop()
     }
 
-    /// Puts the port into its loop.
+    /// Adds the port to the loop.
     func serve(
         in mode: RunLoop.Mode = .common,
         _ handler: @escaping @Sendable (consuming MessagePort.Message) -> Void
@@ -55,7 +55,7 @@ final class PortServer: Sendable {
         try onThread { [port] loop in try loop.add(port, forMode: mode) { handler($0) } }
     }
 
-    /// Takes the port out of its loop.
+    /// Removes the port from the loop.
     func pause() throws { try onThread { [port] loop in loop.remove(port, forMode: .common) } }
 
     func onThread<Result: Sendable>(_ body: @escaping @Sendable (RunLoop) throws -> Result) throws -> Result {
@@ -75,7 +75,7 @@ func text(_ message: borrowing MessagePort.Message) -> String {
     String(decoding: message.bytes, as: UTF8.self)
 }
 
-/// The error that a call throws, if it does.
+/// The error that a call throws, or nil.
 func refusal(_ body: () throws(MessagePortError) -> Void) -> MessagePortError? {
     do {
         try body()
@@ -83,13 +83,12 @@ func refusal(_ body: () throws(MessagePortError) -> Void) -> MessagePortError? {
     } catch { return error }
 }
 
-/// An assumption of a test does not hold.
 struct Unexpected: Error {}
 
-/// One right to reply, for the thread that takes it.
+/// A right to reply, which one thread takes.
 final class RightHolder: Sendable {
     private let lock = Guarded(())
-    /// `nonisolated(unsafe)`: touched under the lock, which cannot hold a noncopyable value.
+    /// `nonisolated(unsafe)`: accessed under the lock, which cannot hold a noncopyable value.
     nonisolated(unsafe) private var right: MessagePort.ReplyRight?
 
     init() {}

@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Messages between a port with a name and its senders.
+/// Messages between a named port and its senders.
 @Suite struct MessagePortTests {
     @Test func `a message arrives on the loop's thread, with its number, its bytes and its sender`() throws {
         let log = Log<String>()

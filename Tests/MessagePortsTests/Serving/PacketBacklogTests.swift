@@ -5,7 +5,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The replies and messages kept for a peer have limits: of bytes, of descriptors, and of messages.
+/// The replies and messages that are kept for a peer have limits on bytes, descriptors, and messages.
 @Suite struct PacketBacklogTests {
     @Test
     func `replies are kept in order up to a limit, and a large one does not keep out one that fits`()
@@ -54,7 +54,7 @@ import Testing
             var kept = PacketBacklog(limits(replyBytes: 1_000_000))
             let keeps = try [200, 53, 1, 0].map { kept.append(try reply(descriptors: $0)) }
             #expect(keeps == [true, true, false, true])
-            // The first one was sent.
+            // The first reply was sent.
             kept.removeFirst()
             let keepsAgain = try [201, 200, 1].map { kept.append(try reply(descriptors: $0)) }
             #expect(keepsAgain == [false, true, false])

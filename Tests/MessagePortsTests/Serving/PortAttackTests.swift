@@ -6,12 +6,11 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A hostile process attacks a port for some time, and harms no other peer.
+/// A hostile process attacks a port for some time, and does not harm other peers.
 ///
-/// The attack also takes processor time. The effect of that alone on the other peers is measured by an attack on a second port,
-/// on a loop of its own.
+/// The attack also uses processor time. An attack on a second port, on a loop of its own, measures the effect of that alone.
 ///
-/// `RUNLOOPS_STRESS_ATTACK` is the number of seconds of each attack, and has the latencies printed.
+/// `RUNLOOPS_STRESS_ATTACK` sets the number of seconds of each attack, and has the latencies printed.
 @Suite struct PortAttackTests {
     @Test(arguments: ["lingering", "hoarding", "claiming", "malforming", "connecting"])
     func `while a process attacks a port, others are answered, and descriptors and memory are bounded`(
@@ -20,7 +19,7 @@ import Testing
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [attack] in
             let asked = ProcessInfo.processInfo.environment["RUNLOOPS_STRESS_ATTACK"].flatMap(Int.init)
-            // As many descriptors as a shell gives.
+            // The usual limit of a shell.
             try limitDescriptors(to: 1_024)
             let victim = try AttackVictim()
             victim.measure(.rest, seconds: max(1, (asked ?? 0) / 4))
@@ -28,7 +27,7 @@ import Testing
 
             let seconds = asked ?? 2
             var most = ProcessMeasure()
-            // No process reads the reports of the port while it is attacked.
+            // During the attack, standard error is a full pipe that no process reads.
             let wire = try Wire.pipe()
             _ = try fill(wire)
             try withStandardError(wire.far) {
@@ -37,14 +36,14 @@ import Testing
             }
             wire.close()
 
-            // A loop that waits for one slow close would take longer.
+            // If the loop waited for one slow close, this would take longer.
             #expect(victim.longest(in: .attack) < .seconds(1) || Faults.areSlow)
-            // Far from the limit at any time, and no room was made for replies that the port has not sent.
+            // The number of descriptors is always far below the limit, and no buffer has grown for a reply that was not sent.
             #expect(most.descriptors < 900 && victim.port.statistics.lackingDescriptors == 0)
             #expect(most.largestSendingSpace <= before.largestSendingSpace)
             let areFew = most.residentBytes < before.residentBytes + 200_000_000
             #expect(areFew || Faults.areSlow)
-            // All of it ends with its process.
+            // When the attacker has ended, all its connections and descriptors are closed.
             waitUntil("what it has sent is closed") {
                 victim.port.statistics.connections == victim.honestCount
                     && ProcessMeasure().descriptors <= before.descriptors + 20
@@ -60,7 +59,7 @@ import Testing
     }
 }
 
-/// A port that others need while one attacks it.
+/// A port under attack, with honest peers.
 private final class AttackVictim: Sendable {
     enum Phase: Int { case warmUp, rest, attackOfOther, attack, over }
 
@@ -75,7 +74,7 @@ private final class AttackVictim: Sendable {
     private let honest: Threads
     private let loops: Threads
 
-    /// The number of honest peers, which send requests all the time.
+    /// The number of honest peers, which send requests continuously.
     let honestCount = 3
 
     init() throws {
@@ -92,14 +91,14 @@ private final class AttackVictim: Sendable {
             while phase.count != Phase.over.rawValue {
                 let now = phase.count
                 let start = ContinuousClock.now
-                // Some carry a descriptor, which the handler takes. A loop that waits for a close hangs longer than this.
+                // Some requests carry a descriptor, which the handler takes. A loop that waits for a close exceeds this deadline.
                 _ = try remote.request(
                     id: 1, descriptors: index == 0 ? [STDERR_FILENO] : [], before: start + .seconds(60))
                 latencies[now].add(ContinuousClock.now - start)
                 usleep(1_000)
             }
         }
-        // A loop that finds no descriptor ends the program.
+        // If no descriptor is left for a new loop, the loop ends the program.
         loops = try Threads(1) { _ in
             while phase.count != Phase.over.rawValue {
                 let thread = try RunLoopThread(name: "new")
@@ -120,17 +119,17 @@ private final class AttackVictim: Sendable {
 
     private static func serve(_ message: consuming MessagePort.Message) {
         var message = message
-        // Taken, and closed when it goes.
+        // The descriptor is taken, and closed when it is destroyed.
         if message.id == 1 { _ = message.descriptors.takeFirst() }
         if !message.isRequest { return }
         let bytes = [UInt8](repeating: 1, count: message.id == 1 ? 10 : 50_000)
-        // If it throws, the requester was cut off.
+        // If this throws, the requester has lost its connection.
         do { try message.reply(bytes) } catch {}
     }
 
-    /// Lets a phase go on for some seconds.
+    /// Stays in a phase for some seconds.
     ///
-    /// - Returns: The most that the process has had at any time of it.
+    /// - Returns: The largest values of this process during the phase.
     @discardableResult
     func measure(_ phase: Phase, seconds: Int) -> ProcessMeasure {
         self.phase.value.store(phase.rawValue, ordering: .releasing)
@@ -145,8 +144,8 @@ private final class AttackVictim: Sendable {
 
     /// Has a hostile process attack a port.
     ///
-    /// - Returns: The most that this process has had at any time of it.
-    /// - Throws: If the hostile process cannot be started.
+    /// - Returns: The largest values of this process during the attack.
+    /// - Throws: An error if the hostile process cannot be started.
     @discardableResult
     func attack(_ name: String, _ attack: String, _ phase: Phase, seconds: Int) throws -> ProcessMeasure {
         let hostile = try Threads(1) { _ in
@@ -158,7 +157,7 @@ private final class AttackVictim: Sendable {
         return most
     }
 
-    /// The longest that an honest peer has waited for an answer in a phase.
+    /// The longest time that an honest peer waited for a reply in a phase.
     func longest(in phase: Phase) -> Duration { latencies[phase.rawValue].entries.max() ?? .zero }
 
     func end() throws {
@@ -184,11 +183,11 @@ private final class AttackVictim: Sendable {
     }
 }
 
-/// The system's resources that this process has.
+/// The system resources of this process.
 private struct ProcessMeasure: CustomStringConvertible {
     var descriptors = 0
     var residentBytes = 0
-    /// The most that one of its sockets may keep in the kernel.
+    /// The size of the largest send buffer among the sockets of ports.
     var largestSendingSpace = 0
 
     init() {
@@ -197,7 +196,7 @@ private struct ProcessMeasure: CustomStringConvertible {
             descriptors += 1
             var (space, type): (CInt, CInt) = (0, 0)
             var length = socklen_t(MemoryLayout<CInt>.size)
-            // Safe, both: the kernel fills our own values. Streams are the attacker's own.
+            // Safe, both: the kernel fills local variables. Stream sockets belong to the attacker.
             unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length)
             if type != CInt(SOCK_SEQPACKET.rawValue) { continue }
             unsafe getsockopt(number, SOL_SOCKET, SO_SNDBUF, &space, &length)

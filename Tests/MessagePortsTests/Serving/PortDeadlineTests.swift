@@ -5,9 +5,9 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A deadline may be as far away as an instant can be.
+/// A deadline is allowed to be as late as an instant can be.
 @Suite struct PortDeadlineTests {
-    /// Beyond what 64 bits count in seconds, beyond what they count in nanoseconds, and within both.
+    /// One too long for 64 bits in seconds, one too long for 64 bits in nanoseconds, and one within both.
     private static let lengths: [Duration] = [.seconds(1e19), .seconds(1e11), .seconds(9e9)]
 
     @Test(arguments: lengths) func `a deadline that is far away is waited for without an overflow`(
@@ -22,7 +22,7 @@ import Testing
         try remote.send(before: late)
         for _ in 0..<3 { try blockingRequest(remote, late) }
         _ = try await remote.request(before: late)
-        // The same without room.
+        // The same for a send without room.
         let ends = try PacketSocket.pair()
         while ends.near.give([1]) == .sent {}
         let far = dup(ends.far.descriptor)

@@ -5,14 +5,14 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// A port that knows the senders of its messages, for tests that send messages to them.
+/// A port that records the senders of its messages, for tests that send messages to these peers.
 final class PushStage: Sendable {
     let server: PortServer
-    /// The peers that have sent a message, in the order in which each sent its first one.
+    /// The peers that have sent a message, in the order of their first messages.
     let peers = Log<MessagePort.Peer>()
     /// The numbers of the messages that peers have sent.
     let received = Log<UInt32>()
-    /// The connections of the peers that have room again, and of those that have ended.
+    /// The connections of the peers that have room again; in `ended`, those that have ended.
     let room = Log<UInt64>()
     let ended = Log<UInt64>()
 
@@ -39,7 +39,7 @@ final class PushStage: Sendable {
         return try #require(peers.entries.dropFirst(index).first)
     }
 
-    /// Makes a client of which nothing is read yet, and that is known to the port.
+    /// Makes a client that the port knows, and that does not read yet.
     func silentClient() throws -> PushClient {
         let known = peers.entries.count
         let client = try PushClient(server)
@@ -48,9 +48,9 @@ final class PushStage: Sendable {
         return client
     }
 
-    /// Sends until the port keeps as much as it may for a peer.
+    /// Sends messages to a peer until the port reaches a limit of what it keeps.
     ///
-    /// - Returns: The number of messages that it has accepted, numbered from 0 on.
+    /// - Returns: The number of accepted messages, which are numbered from 0.
     func fill(_ peer: MessagePort.Peer, bytes: [UInt8] = []) throws -> UInt32 {
         var count: UInt32 = 0
         while try port.send(bytes, id: count, to: peer) { count += 1 }
@@ -58,7 +58,7 @@ final class PushStage: Sendable {
     }
 }
 
-/// A remote port in the loop of a thread of its own.
+/// A remote port in the loop of its own thread.
 final class PushClient: Sendable {
     let thread: RunLoopThread
     let remote: RemotePort
@@ -69,9 +69,9 @@ final class PushClient: Sendable {
     let ended = Log<MessagePortError>()
     let hasEnded = Gate()
 
-    /// Connects, and waits until the port has let the client in.
+    /// Connects, and waits until the port has admitted the client.
     ///
-    /// From then on nothing is read until ``read(_:)``.
+    /// The client then reads nothing until ``read(_:)``.
     init(_ server: PortServer) throws {
         thread = try RunLoopThread(name: "client")
         let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
@@ -106,17 +106,17 @@ final class PushClient: Sendable {
         }
     }
 
-    /// Reads from now on.
+    /// Starts to read.
     func read(_ handler: @escaping @Sendable (borrowing MessagePort.Message) -> Void = { _ in }) throws {
         try add(to: .common, handler)
     }
 
-    /// Sends a message, when there is room.
+    /// Waits for room, and sends a message.
     func send(id: UInt32 = 0) throws { try remote.send(id: id, before: .hang) }
 }
 
 extension RunLoop {
-    /// Runs in a mode until a remote port of the loop is connected.
+    /// Runs the loop in a mode until a remote port of the loop is connected.
     func connect(_ remote: RemotePort, in mode: RunLoop.Mode) {
         var isConnected = false
         remote.onConnection { isConnected = true }

@@ -50,7 +50,7 @@ import Testing
         let client = try stage.silentClient()
         let peer = try stage.peer()
         let count = try stage.fill(peer, bytes: [UInt8](repeating: 7, count: 10_000))
-        // The kernel's default has room for some 200,000 bytes, of which each packet takes more than its own.
+        // The kernel has room for some 200,000 bytes by default, including an overhead for each packet.
         #expect((9...30).contains(count))
         try client.read { message in
             let isWhole = message.byteCount == 10_000
@@ -90,7 +90,7 @@ import Testing
         waitUntil("the request has come") { stage.received.entries.count == 2 }
         try client.read()
         try requests.join()
-        // The reply was behind all of them.
+        // The reply followed all of the messages.
         #expect(answered.count >= count)
     }
 
@@ -170,7 +170,7 @@ import Testing
         let peer = try stage.peer()
         let port = stage.port
         let served = try stage.server.onThread { [received = stage.received] _ in
-            // The loop is here, so these wait to be read.
+            // The loop is busy here, so these messages wait to be read.
             for number in 1...20 { try client.remote.send(id: UInt32(number), before: .hang) }
             port.disconnect(peer)
             port.disconnect(peer)

@@ -44,7 +44,7 @@ import class RunLoops.RunLoop
     }
 }
 
-/// Has the loop run in a mode that holds no source.
+/// Runs the loop in a mode that has no source.
 private func runInAnotherMode(_ loop: RunLoop) {
     loop.perform(inModes: [.init("other")]) {}
     loop.run(in: .init("other"), until: .now)

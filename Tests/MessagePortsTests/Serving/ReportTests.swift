@@ -6,7 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// Reports of ports go through the diagnostics of the package, which never block a loop.
+/// Reports of ports go through the package's diagnostics, which never block a loop.
 @Suite struct ReportTests {
     @Test func `a port reports sixteen times, and says that it goes on counting`() async throws {
         try await #require(processExitsWith: .success) {
@@ -30,7 +30,7 @@ import Testing
         async throws
     {
         try await #require(processExitsWith: .success) {
-            // A report that blocks the loop blocks it for ever.
+            // A report that blocks the loop would block it for ever.
             Child.endThisIfItHangs(seconds: 60)
             let stage = try HostileStage()
             let wire = try Wire.pipe()

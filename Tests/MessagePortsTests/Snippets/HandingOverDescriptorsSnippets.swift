@@ -43,7 +43,7 @@ import Testing
         switch try openFile("/proc/self/comm") {
         case .some(let file):
             var buffer = [UInt8](repeating: 0, count: 64)
-            // Safe: the kernel writes into our own array.
+            // Safe: the kernel fills a local array.
             let count = unsafe read(file.descriptor, &buffer, buffer.count)
             let isTheBrokers = count > 1 && file.descriptor > 2
             #expect(isTheBrokers)

@@ -9,8 +9,7 @@ import class RunLoops.RunLoop
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The code of the article "Ports between processes", each part in a process of its own, which has the user's
-/// names to itself.
+/// The code of the article "Ports between processes", each part in a process of its own, which has the user's names to itself.
 @Suite struct PortsBetweenProcessesSnippets {
     private let print = Printed()
 
@@ -50,7 +49,7 @@ import class RunLoops.RunLoop
             let reply = try remote.request(Array("hello".utf8), before: .now + .seconds(1))
             print(String(decoding: reply.bytes, as: UTF8.self))
         }
-        // A second may be over when this machine has other things to do.
+        // On a busy machine, the deadline of a second can pass before the reply.
         while !print.lines.contains("hello") { do { try ask() } catch MessagePortError.timedOut {} }
         waitUntil("the client has ended") {
             print.lines.contains { $0.hasPrefix("ended: process \(getpid()) of user") }
@@ -99,10 +98,10 @@ import class RunLoops.RunLoop
     }
 }
 
-/// Gives the user's names to this process alone: it has a directory of its own for them.
+/// Gives this process a directory of its own for the user's names.
 func withOwnNames(_ body: () throws -> Void) throws {
     let names = try OwnNames()
-    // Safe: before any other thread could look at it.
+    // Safe: no other thread reads the environment yet.
     _ = unsafe setenv("XDG_RUNTIME_DIR", names.directory, 1)
     try body()
     withExtendedLifetime(names) {}

@@ -6,8 +6,7 @@ import Testing
 @testable import MessagePorts
 @testable import RunLoops
 
-/// The code of the article "Restarting a server", in a process of its own, which has the user's names to
-/// itself.
+/// The code of the article "Restarting a server", in a process of its own, which has the user's names to itself.
 @Suite struct RestartingAServerSnippets {
     private let print = Printed()
 
@@ -20,7 +19,7 @@ import Testing
     private func restart() throws {
         let old = try RunLoopThread(name: "old server")
         let state = Array("7 clients served".utf8)
-        // Stands for a listening socket.
+        // A stand-in for a listening socket.
         let listener = dup(STDERR_FILENO)
         @Sendable func serve() throws {
             let handOver: UInt32 = 1
@@ -47,7 +46,7 @@ import Testing
     private func takeOver(_ state: [UInt8]) throws {
         let handOver: UInt32 = 1
         let serving: UInt32 = 2
-        // Stands for a listener on this loop, which keeps its run going.
+        // A stand-in for a listener on this loop, which keeps its run going.
         let clients = Port<Int>()
         var isOpen = false
         func accept(_ listener: CInt) {
