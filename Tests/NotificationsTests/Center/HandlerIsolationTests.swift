@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Handlers that run on the posting thread: the compiler refuses one that needs an actor's isolation.
+/// The compiler rejects a handler that needs an actor's isolation and would run on the posting thread.
 @Suite struct HandlerIsolationTests {
-    /// A way to register a handler, and whether it compiles.
+    /// A way to register a handler, and the expectation that it compiles or is rejected.
     struct Registration: Sendable, CustomTestStringConvertible {
         let code: String
         let isRefused: Bool
@@ -51,7 +51,7 @@ import Testing
                 }
                 """)
         #expect(errors.isEmpty != registration.isRefused, "\(errors)")
-        // Rejected for this reason, and not for an unrelated one.
+        // The code is rejected for this reason, and not for another.
         for error in errors {
             #expect(
                 error.contains("main actor-isolated") || error.contains("loses global actor")

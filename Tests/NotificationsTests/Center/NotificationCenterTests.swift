@@ -4,9 +4,9 @@ import Testing
 
 @testable import Notifications
 
-/// Posting: the observers that are called, their order and thread, and the calls that are legal meanwhile.
+/// A post: the observers that it calls, their order and thread, and the calls that are allowed meanwhile.
 @Suite struct NotificationCenterTests {
-    /// An observer as the rule sees it.
+    /// An observer as the rule under test describes it.
     private struct Observed {
         let id: Int
         let name: Notification.Name?
@@ -26,7 +26,7 @@ import Testing
         for id in 0..<200 {
             switch Int.random(in: 0..<4, using: &random) {
             case 0, 1:
-                // Every name, and every object, as often as each of the others.
+                // Each name and nil are equally likely, and so are each object and nil.
                 let name = ([nil] + names).randomElement(using: &random) ?? nil
                 let object = ([nil] + feeds).randomElement(using: &random) ?? nil
                 let token = center.addObserver(forName: name, object: object) { _ in log.add(id) }
@@ -116,7 +116,7 @@ import Testing
         let log = Log<Int>()
         let tokens = Log<ObservationToken>()
         for id in 0..<8 {
-            // Half of the observers that remove all others observe one name, half every name.
+            // If the name is nil, half of the observers observe every name.
             let own = id.isMultiple(of: 2) ? name : .a
             tokens.add(
                 center.addObserver(forName: own) { _ in
@@ -168,7 +168,7 @@ import Testing
             if note.text == "from the other" { return log.add(note.text) }
             let done = Gate()
             other.runLoop.perform {
-                // The same name and the same center, from a thread that the observer waits for.
+                // Calls for the same name and center, on a thread for which the observer waits.
                 let added = center.addObserver(forName: .a) { _ in log.add("added") }
                 let everyName = center.addObserver(forName: nil) { _ in log.add("of every name") }
                 victim.remove()
@@ -194,7 +194,7 @@ import Testing
         for id in 0..<3 {
             let canary = Canary {
                 log.add("\(id) gone")
-                // The same name, the same center: post, register, remove.
+                // Posts, registers and removes, for the same name and center.
                 center.post(Notification(.a, "last words of \(id)"))
                 center.addObserver(forName: .a) { _ in }.remove()
                 for token in tokens.entries { token.remove() }
@@ -257,7 +257,7 @@ import Testing
         var tokens = (0..<1_000).map { number in
             center.addObserver(forName: number.isMultiple(of: 2) ? .a : nil) { _ in }
         }
-        // Every third stays for a while: removals between those that stay.
+        // Every third observer stays for a while, so that removals occur between others.
         for token in tokens.enumerated().filter({ $0.offset % 3 > 0 }) { token.element.remove() }
         let kept = center.names.snapshot(for: .a)?.count ?? 0
         #expect(kept < 2 * 167 + 2)

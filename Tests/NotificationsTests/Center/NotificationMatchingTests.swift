@@ -2,9 +2,9 @@ import Notifications
 import TestSupport
 import Testing
 
-/// The notifications that an observer sees: names are compared by their text, objects by identity.
+/// The notifications that an observer receives: names are compared as text, objects by identity.
 @Suite struct NotificationMatchingTests {
-    /// An object that equals all of its kind.
+    /// An object that equals every other object of the class.
     private final class Equal: Sendable, Equatable {
         static func == (left: Equal, right: Equal) -> Bool { true }
     }
@@ -72,7 +72,7 @@ import Testing
             token = center.addObserver(forName: .a, object: feed) { note in log.add(note.text) }
             center.post(Notification(name: .a, sender: identity, userInfo: ["text": "alive"]))
         }
-        // As a new object would at the old one's address.
+        // As if a new object had the address of the old one.
         center.post(Notification(name: .a, sender: identity, userInfo: ["text": "gone"]))
         #expect(log.entries == ["alive"])
         token.remove()

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Notifications
 
-/// Notifications with a type of their own.
+/// Notifications that have a type of their own.
 @Suite struct NotificationMessageTests {
     private struct PriceChanged: NotificationMessage {
         typealias Subject = Feed
         let price: Int
     }
 
-    /// Another type that looks the same.
+    /// Another type with the same structure.
     private struct CostChanged: NotificationMessage {
         typealias Subject = Feed
         let price: Int

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `a notification may cross threads, with all that it refers to`() throws {
-        // An object that is not `Sendable` does not compile.
+        // A value that is not `Sendable` does not compile here.
         func requireSendable<Value: Sendable>(_: Value) {}
         let feed = Feed()
         let note = Notification(name: .init("prices"), object: feed, userInfo: ["count": 2])
@@ -53,7 +53,7 @@ import Testing
         #expect(other.entries == [true])
     }
 
-    // The compiler is asked, because another module of this process makes notifications comparable.
+    // The test calls the compiler, because another module in this process makes notifications comparable.
     @Test(.enabled(if: TypeChecker.isAvailable))
     func `notifications are not comparable, so none equals another with different facts`() throws {
         for name in ["Equatable", "Encodable", "Decodable"] {

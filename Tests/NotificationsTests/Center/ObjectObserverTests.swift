@@ -6,7 +6,7 @@ import Testing
 
 @testable import Notifications
 
-/// Objects that observe, and are held weakly.
+/// Observing objects, which the center holds weakly.
 @Suite struct ObjectObserverTests {
     private final class Screen: Sendable {
         let log: Log<String>
@@ -48,7 +48,7 @@ import Testing
             }
         }
         for _ in 0..<2 { center.post(name: .a) }
-        // The second post calls no handler, and releases the one that holds the center.
+        // The second post calls no handler, and releases the handler that holds the center.
         #expect(log.entries == ["one shows a", "one gone"])
         drop.remove()
     }
@@ -86,7 +86,7 @@ import Testing
     ) {
         let center = NotificationCenter()
         let log = Log<String>()
-        // One that lives among those that do not, under each name.
+        // Under each name, one living observer among destroyed ones.
         let living = Screen("living", log)
         center.addObserver(living, name: .a) { $0.show($1) }
         center.addObserver(living, name: nil) { $0.show($1) }
@@ -103,7 +103,7 @@ import Testing
         let shown = Array(repeating: "living shows a", count: 2)
         #expect(log.entries.filter { $0 != "handler released" } == ["one gone"] + shown)
         #expect(log.entries.contains("handler released"))
-        // The array that the post has walked may be one of before.
+        // The array that the post has traversed can be an earlier one.
         #expect(observed(center, name).count == 1)
         #expect(observation == nil)
     }
@@ -132,7 +132,7 @@ import Testing
         let screen = Screen("one", log)
         let other = Screen("other", log)
 
-        /// The calls for each name of each object, after one removal.
+        /// The calls for each name and each object after one removal.
         func called(_ name: Notification.Name?, _ object: Feed?) -> [String] {
             center.removeObserver(screen)
             for name in [Notification.Name.a, .b] {
@@ -193,7 +193,7 @@ import Testing
     {
         let center = NotificationCenter()
         let (alive, calls) = (Shared(), Shared())
-        /// Its facts go with it: a call that comes too late finds them destroyed.
+        /// An observer whose state is destroyed with it, so that a late call is noticed.
         final class Fragile: Sendable {
             private let life: Counted
             private let facts: [Int]

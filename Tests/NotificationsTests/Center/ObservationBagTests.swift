@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notifications
 
-/// An owner of tokens.
+/// A bag owns tokens.
 @Suite struct ObservationBagTests {
     @Test func `observations continue as long as the bag that has their tokens`() {
         let center = NotificationCenter()
@@ -29,7 +29,7 @@ import Testing
         center.post(name: .a)
         #expect(log.entries.isEmpty)
         #expect(token.registration.isRemoved)
-        // It takes tokens again.
+        // The bag accepts tokens again.
         bag.add(center.addObserver(forName: .a) { log.add($0.text) })
         center.post(Notification(.a, "again"))
         #expect(log.entries == ["again"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notifications
 
-/// Notifications and messages as sequences to await.
+/// Notifications and messages as asynchronous sequences.
 @Suite struct ObservationSequenceTests {
     private struct Tick: NotificationMessage {
         typealias Subject = Feed

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Notifications
 
-/// A forked child finds the locks of the notification layer free, even if its parent's other threads held them at the fork.
+/// A forked child finds the locks of the notification layer free, even if other threads of its parent held them at the fork.
 @Suite struct ObserverForkTests {
-    /// The use that a child makes of its copy of a center.
+    /// The ways in which a child uses its copy of a center.
     enum Use: String, Codable, CaseIterable {
         case remove, removeAndWait, add, post, addMethod, removeMethod, emptyBag
     }
@@ -42,7 +42,7 @@ import Testing
     func `children use their centers, whatever threads of the parent do`() async {
         await #expect(processExitsWith: .success) {
             let stage = Stage()
-            // Swift makes globals and types at their first use, under locks that a fork does not take.
+            // Swift initializes globals and types at their first use, under locks that a fork does not acquire.
             stage.churn()
             for use in Use.allCases { Stage().perform(use) }
             let isOver = Atomic<Bool>(false)
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-/// A center with observers of each kind.
+/// A center with each kind of observer.
 private struct Stage: Sendable {
     final class Screen: Sendable {
         func show(_ note: Notification) {}
@@ -96,7 +96,7 @@ private struct Stage: Sendable {
         }
     }
 
-    /// Takes every lock that a child may meet, those of the same objects too.
+    /// Acquires every lock that a child can need, including those of the same objects.
     func churn() {
         let own = center.addObserver(forName: .a) { _ in }
         own.registration.whenFinished {}
@@ -110,26 +110,26 @@ private struct Stage: Sendable {
     }
 }
 
-/// The signals to a thread that a fork is about to happen, and that it has happened.
+/// The beginning and the end of a fork, for the thread that holds a lock.
 private enum ForkWatch {
     static let hasBegun = Atomic<Bool>(false)
     static let isOver = Atomic<Bool>(false)
 
     /// Forks while another thread holds a lock.
     ///
-    /// The thread keeps the lock until the fork is over. If the fork waits for the lock instead, the thread gives it back after
-    /// some yields: then the order does not matter.
+    /// The thread holds the lock until the fork is over. If the fork waits for the lock instead, the thread releases it after some
+    /// yields, because the order is then irrelevant.
     ///
     /// - Parameters:
-    ///   - body: Takes the lock, and calls what it is given while it holds it.
+    ///   - body: Acquires the lock, and calls its argument while it holds the lock.
     ///   - childBody: The body of the child, which is ended if it hangs.
     /// - Returns: The ending of the child.
-    /// - Throws: `SystemError` if there is no thread.
+    /// - Throws: `SystemError` if the thread cannot be made.
     static func fork(
         duringLock body: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         andThen childBody: () -> Void
     ) throws -> Child.Ending {
-        // Registered last, so that it is called first.
+        // Registered last, and therefore called first.
         let code = pthread_atfork(
             { ForkWatch.hasBegun.store(true, ordering: .releasing) },
             { ForkWatch.isOver.store(true, ordering: .releasing) }, nil)
@@ -175,7 +175,7 @@ private func removeInChild(onThreadOfLoop isOwnThread: Bool) throws {
     }
     let ending = isOwnThread ? try screen.runLoop.performAndWait { fork() } : fork()
     #expect(ending == .exited(0))
-    // The parent's continues.
+    // The observation of the parent continues.
     try center.postAndWait(Notification(name: .a))
     #expect(called.count == 1)
     token.remove()

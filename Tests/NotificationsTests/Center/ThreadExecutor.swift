@@ -1,6 +1,6 @@
 import RunLoops
 
-/// Runs the jobs of tasks on the thread of a loop.
+/// An executor that runs the jobs of tasks on the thread of a loop.
 final class ThreadExecutor: TaskExecutor {
     private let loop: RunLoop
 
@@ -8,7 +8,7 @@ final class ThreadExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // Safe: a job that is handed over is run once, here.
+        // Safe: each job is run once, here.
         loop.perform { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The page of clauses names tests that exist.
+/// Each test that the page of clauses names exists.
 @Suite struct ClauseTests {
     /// One line of a table.
     private struct Row {
@@ -9,7 +9,7 @@ import Testing
         let suite: String
         let test: String
 
-        /// Nil for any other line.
+        /// Nil if the line is not a row of a table.
         init?(_ line: Substring) {
             let cells = line.split(separator: "|").map { String($0).trimmingSpaces }
             guard line.hasPrefix("| "), cells.count == 3, cells[1].hasSuffix("Tests") else { return nil }
@@ -41,7 +41,7 @@ import Testing
 }
 
 extension String {
-    /// Without the spaces at both ends.
+    /// The text without the spaces at both ends.
     fileprivate var trimmingSpaces: String {
         var rest = self[...]
         while rest.first == " " { rest.removeFirst() }
