@@ -37,8 +37,7 @@ import Testing
                 expectNobody(registration.listener)
             }
             // The kernel keeps an abstract name as long as any process has the socket. A child that another test has just started
-            // has
-            // the socket, too, until the child calls exec.
+            // has the socket, too, until the child calls exec.
             if isAbstract { waitUntil("the name is free") { isUnknown(name, in: names) } }
             #expect(throws: PortNameError.unknown(name)) { try names.owner(of: name) }
             #expect(try place.files() == [])

@@ -41,8 +41,7 @@ extension PacketSocket {
     /// Waits for one packet or the end, and receives it.
     ///
     /// The end arrives when no process has the other end. A child that another test has just started has the other end, too, until
-    /// the
-    /// child calls exec.
+    /// the child calls exec.
     borrowing func takeWhatComes() -> Arrival {
         let end = ContinuousClock.Instant.hang
         while true {

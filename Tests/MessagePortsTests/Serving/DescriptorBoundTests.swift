@@ -175,8 +175,7 @@ private struct CutOffChild {
                 wire.close(wire.near)
                 let first = try stage.connectAndGreet()
                 // The port must be the last owner of the descriptor, because only the last close is slow. So the parent closes its
-                // own
-                // before it answers, and the loop is blocked until this process has closed its own, too.
+                // own before it answers, and the loop is blocked until this process has closed its own, too.
                 CutOffChild.tell(wire.far)
                 if !CutOffChild.hears(wire.far) { return 9 }
                 if first.sendBody([], [slow.descriptor]) != .sent { return 10 }
