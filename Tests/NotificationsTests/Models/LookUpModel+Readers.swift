@@ -1,19 +1,19 @@
 import TestSupport
 
-// The steps of a thread that posts.
+// The steps of a reader: a thread that posts.
 
 extension LookUpModel {
     struct Reader: Hashable {
         enum Step: Hashable {
-            /// `CallRecord.take`: `free` or `make`, whose exchange publishes the record.
+            /// `CallRecord.take`: `free`, or `make`, which publishes the record with an exchange.
             case takesRecord
             /// `CallRecord.lookUp`: the store of an odd number.
             case shows
-            /// `ObserverMap.observers`: the load of the shard's table; `ObserverTable.list`; `ObserverList.retain`.
+            /// The load of the table in `ObserverMap.observers`, `ObserverTable.list`, and `ObserverList.retain`.
             case loadsTable, loadsList, retains
             /// `CallRecord.lookUp`: the store of an even number.
             case ends
-            /// `Observers.init` and its subscript; its `deinit`.
+            /// `Observers.init` and `subscript`, and `Observers.deinit`.
             case reads, releases
             /// `CallRecord.giveBackAll`: `giveBack`.
             case givesBack
@@ -22,17 +22,17 @@ extension LookUpModel {
 
         var step = Step.takesRecord
         var lookUpsLeft: Int
-        /// The record, from 0 on; nil while the thread has none.
+        /// The index of the thread's record, or nil if it has none.
         var record: Int?
-        /// The stores to the record's number that no other thread sees yet: each adds 1.
+        /// The number of the thread's stores that other threads do not see yet; each adds 1 to the record's number.
         var buffered = 0
         var table = 0
         var list = 0
-        /// The observations that were registered when the look-up began, and not removed then.
+        /// The observations that were registered, and not removed, when the look-up began.
         var expected = 0
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func stepReader(_ index: Int, in before: State, _ walk: inout Exploration<State>) -> Bool {
         let reader = before.readers[index]
         if reader.buffered > 0 {
@@ -80,7 +80,7 @@ extension LookUpModel {
             let isLast = reader.lookUpsLeft == 1
             state.readers[index].step = isLast ? .givesBack : firstStep
         case .givesBack:
-            // A store as well: seen once those before it are.
+            // This is a store, too, so it is seen after the earlier ones.
             guard reader.buffered == 0, let record = reader.record else { return reader.buffered > 0 }
             state.takenRecords[record] = 0
             state.readers[index].record = nil
@@ -93,7 +93,7 @@ extension LookUpModel {
 
     private var firstStep: Reader.Step { fault == .shownAfterLoading ? .loadsTable : .shows }
 
-    /// A post begins.
+    /// Records the observations that a post must find.
     private func expect(_ index: Int, in state: inout State) {
         state.readers[index].expected = state.added & ~state.removed
     }
@@ -101,7 +101,7 @@ extension LookUpModel {
     private func takeRecord(_ index: Int, in state: inout State) {
         let free = (0..<state.recordCount).last { state.takenRecords[$0] == 0 }
         if free == nil && fault == .publishedAfterShowing && state.readers[index].buffered == 0 {
-            // The number is odd already when the record is published, and the table was loaded before.
+            // The thread stores the odd number and loads the table before the record is published.
             expect(index, in: &state)
             state.readers[index].buffered = 1
             state.readers[index].table = state.table
@@ -116,7 +116,7 @@ extension LookUpModel {
         state.readers[index].step = hasLoaded ? .loadsList : firstStep
     }
 
-    /// The list's elements are called.
+    /// Calls the elements of the list.
     private func read(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {
         let reader = state.readers[index]
         let seen = reader.list == 0 ? 0 : state.counted[reader.list]
@@ -128,7 +128,7 @@ extension LookUpModel {
         state.readers[index].step = .releases
     }
 
-    /// All threads see a reader's stores.
+    /// Makes the stores of a reader visible to all threads.
     func drainReader(_ index: Int, in state: inout State, all: Bool) {
         guard let record = state.readers[index].record else { return }
         let count = all ? state.readers[index].buffered : 1

@@ -1,48 +1,48 @@
 import TestSupport
 
-// The steps of a thread that registers or forgets.
+// The steps of a writer: a thread that registers or forgets.
 
 extension LookUpModel {
     struct Writer: Hashable {
         enum Step: Hashable {
-            /// `ObserverMap.change`: the lock, and what is done under it.
+            /// `ObserverMap.change`: the lock, and the changes under the lock.
             case locks, changes
-            /// `CallRecord.waitForReaders`: the fence of the thread itself, and that of each other thread; readers first.
+            /// The fences of `CallRecord.waitForReaders`: the thread's own first, then each reader's, then each writer's.
             case fences
             case fencesOther(Int)
-            /// The load of the newest record, and for each record the first look and those that follow.
+            /// The load of the newest record, and for each record the first load and the later ones.
             case loadsNewest
             case looks(record: Int)
             case waits(record: Int, seen: Int)
-            /// `Replaced.release`: the list, and the table with the list in it.
+            /// `Replaced.release`, for the list, and for the table with its list.
             case releasesList, releasesTable
             case returns
             case done
         }
 
-        /// A store that no other thread sees yet.
+        /// A store that other threads do not see yet.
         enum Store: Hashable {
             case fill(list: Int, bits: Int)
             case count(list: Int, bits: Int)
             case place(table: Int, list: Int)
             case table(Int)
             case unlock
-            /// The add has returned: any store by which another thread can learn of it.
+            /// The add has returned: stands for any store by which another thread learns of the add.
             case returned(observation: Int)
         }
 
         var step = Step.locks
         var change = 0
         var buffer: [Store] = []
-        /// The observation that is being added, as a bit.
+        /// The bit of the observation that is being added.
         var adds = 0
         var replacedList = 0
         var replacedTable = 0
-        /// The newest record, if it was loaded too early.
+        /// The newest record, if a fault loads it too early.
         var newest: Int?
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func stepWriter(_ index: Int, in before: State, _ walk: inout Exploration<State>) -> Bool {
         let writer = before.writers[index]
         if !writer.buffer.isEmpty {
@@ -55,7 +55,7 @@ extension LookUpModel {
         case .locks:
             if state.isLocked && fault != .changeWithoutLock { return !writer.buffer.isEmpty }
             state.isLocked = true
-            // The exchange of the lock drains the thread's own buffer.
+            // The exchange that acquires the lock drains the thread's own buffer.
             drainWriter(index, in: &state)
             if fault == .newestBeforeFence { state.writers[index].newest = state.recordCount }
             state.writers[index].step = .changes
@@ -149,7 +149,7 @@ extension LookUpModel {
         state.observationsMade += 1
         writer.adds = new
         let known = list > 1 ? state.counted[list] : 0
-        // The first list of a key has two elements.
+        // The first list of a key has room for two elements.
         if list > 1 && known.nonzeroBitCount < 2 {
             let stores: [Writer.Store] = [
                 .fill(list: list, bits: state.filled[list] | new), .count(list: list, bits: known | new),
@@ -175,13 +175,13 @@ extension LookUpModel {
         writer.replacedTable = table
     }
 
-    /// `ObserverMap.forget`, for the oldest observation.
+    /// `ObserverMap.forget` for the oldest observation.
     private func forget(_ writer: inout Writer, _ table: Int, _ list: Int, in state: inout State) {
         let known = state.counted[list]
         let living = known & ~state.removed
         state.removed |= living & -living
         let kept = known & ~state.removed
-        // `noteRemoval`: as many as are left.
+        // `noteRemoval`: the list is replaced when at least half of its observations are removed.
         if (known & state.removed).nonzeroBitCount * 2 < known.nonzeroBitCount { return }
         writer.replacedList = list
         if kept != 0 {

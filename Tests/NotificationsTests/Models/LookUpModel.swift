@@ -1,16 +1,16 @@
 import TestSupport
 
-/// Threads that look up the observations of a key, and threads that change them, as a machine with a finite number of states.
+/// A finite state machine of threads that look up the observations of a key, and threads that change them.
 ///
 /// The machine has one shard, one key, and a table with one place for the key's list. Its steps have the names of the functions
-/// that make them: those of a reader (a post) are in `LookUpModel+Readers`, those of a writer (an add or a forget) in
-/// `LookUpModel+Writers`. Each step reads or writes what other threads can see once.
+/// that make them. The steps of a reader (a post) are in `LookUpModel+Readers`, those of a writer (an add or a forget) in
+/// `LookUpModel+Writers`. Each step reads or writes shared memory at most once.
 ///
-/// The plain stores of a thread wait in its buffer until they are drained, oldest first, which can happen at any moment. An
-/// unlock is such a store. The heavy fence drains the buffer of its own thread first, and then the others' one after the other.
-/// A reader's reference counting drains nothing, because it is relaxed.
+/// The plain stores of a thread wait in its buffer until they are drained, oldest first, which can happen at any moment. An unlock
+/// is a plain store. The heavy fence drains the buffer of its own thread first, and then those of the other threads, one after
+/// another. The reference counting of a reader drains no buffer, because it is relaxed.
 struct LookUpModel {
-    /// A step that is left out, or made at the wrong time.
+    /// A step that is missing, or made at the wrong time.
     enum Fault: CaseIterable {
         // In `CallRecord.waitForReaders`.
         case noHeavyFence, ownFenceOnly, newestBeforeFence, noWait, waitsForNewestOnly
@@ -26,39 +26,38 @@ struct LookUpModel {
 
     /// A change of the key's observations.
     enum Change: Hashable, Sendable {
-        /// `ObserverMap.add`: in place if the list has room, else in a list that replaces it.
+        /// `ObserverMap.add`: in place if the list has room, otherwise in a new list that replaces it.
         case add
-        /// `ObserverMap.add` for another key: the table is full, and a larger one replaces it.
+        /// `ObserverMap.add` for another key, when the table is full: a larger table replaces it.
         case rebuild
         /// `Observation.remove`, and `ObserverMap.forget`.
         case forget
     }
 
-    /// The number of look-ups of each reader.
     let readers: [Int]
-    /// The changes that each writer makes.
+    /// The changes of each writer.
     let writers: [[Change]]
     var fault: Fault?
 
     struct State: Hashable {
         // Shared by all threads.
-        /// The table that the shard holds, 0 for none.
+        /// The table that the shard holds, or 0 if it has none.
         var table = 0
-        /// For each table the list at the key's place: 0 for an empty place, 1 for one whose list was taken out.
+        /// For each table the list at the place of the key: 0 if the place is empty, 1 if its list was removed.
         var places = Octets()
-        /// For each list the count of references.
+        /// The reference count of each list.
         var references = Octets()
-        /// For each list its observations, as bits: those that it counts, and those that were written into it.
+        /// The observations of each list, as bits: in `counted` those that the list counts, in `filled` those that were written.
         var counted = Octets()
         var filled = Octets()
         var isLocked = false
-        /// For each record the number that is odd during a look-up.
+        /// The number of each record, which is odd during a look-up.
         var lookups = Octets()
-        /// The records that are published, and for each whether a thread has it.
+        /// The number of published records, and for each record 1 if a thread has it.
         var recordCount = 0
         var takenRecords = Octets()
 
-        // Kept for the checks.
+        // For the checks only.
         var tablesMade = 0
         var livingTables = Octets()
         var listsMade = 0
@@ -83,13 +82,13 @@ struct LookUpModel {
         }
     }
 
-    /// A list loses a reference, and with the last one its life.
+    /// Releases a list, which ends with its last reference.
     func release(_ list: Int, in state: inout State, _ walk: inout Exploration<State>) {
         if state.references[list] == 0 { return walk.fail("a list was released twice") }
         state.references[list] -= 1
     }
 
-    /// No thread can take a step.
+    /// Checks a state in which no thread can take a step.
     private func checkRest(_ state: State, _ walk: inout Exploration<State>) {
         for reader in state.readers where reader.step != .done { walk.fail("a reader waits for ever") }
         for writer in state.writers where writer.step != .done { walk.fail("a writer waits for ever") }

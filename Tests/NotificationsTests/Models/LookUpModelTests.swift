@@ -1,13 +1,14 @@
 import TestSupport
 import Testing
 
-/// A post's look-up and the replacement of what it reads, explored step by step: every order of readers and writers, on a
-/// processor that delays stores.
+/// Explores the look-up of a post, and the replacement of the list that it reads, step by step.
+///
+/// The exploration covers every order of readers and writers, on a processor that delays stores.
 @Suite struct LookUpModelTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         let readers: [Int]
         let writers: [[LookUpModel.Change]]
-        /// A walk that is cut short by mistake finds fewer states.
+        /// The minimum number of states, which shows that the exploration is not cut short.
         let leastStateCount: Int
 
         var testDescription: String { "\(readers) \(writers)" }
@@ -28,7 +29,7 @@ import Testing
         #expect(walk.stateCount >= scenario.leastStateCount)
     }
 
-    /// Small machines; each fault shows in one of them.
+    /// Small machines, one of which at least reveals each fault.
     static let small: [LookUpModel] = [
         LookUpModel(readers: [1], writers: [[.add, .forget]]),
         LookUpModel(readers: [1], writers: [[.add, .rebuild]]),

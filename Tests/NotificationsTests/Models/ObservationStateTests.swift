@@ -3,17 +3,17 @@ import Testing
 
 @testable import Notifications
 
-/// The removal guarantee's protocol, explored step by step: every interleaving of threads that call an observation and threads
-/// that remove it, on a processor that keeps stores back for a while.
+/// Explores the protocol of the removal guarantee, step by step.
 ///
-/// The steps are those of `Observation.call`, `remove` and `settle`, and of the parts of `CallRecord` that they use.
+/// The exploration covers every interleaving of threads that call an observation and threads that remove it, on a processor that
+/// delays stores. The steps are those of `Observation.call`, `remove` and `settle`, and of the parts of `CallRecord` that they use.
 @Suite struct ObservationStateTests {
     @Test func `no call runs when a removal has settled, and each removal settles once`() {
         for calls in [1, 2] {
             for removals in [1, 2] {
                 let found = RemovalModel(callers: 2, callsEach: calls, removers: removals).explore()
                 #expect(found.failures == [])
-                // A walk that does not walk finds nothing.
+                // The minimum shows that the exploration is not cut short.
                 #expect(found.stateCount > 1_000)
             }
         }

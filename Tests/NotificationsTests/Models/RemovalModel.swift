@@ -1,23 +1,23 @@
 import TestSupport
 
-/// Some threads that call one observation, and some that remove it, as a machine whose every state can be visited.
+/// A finite state machine of threads that call one observation, and threads that remove it.
 ///
-/// Plain stores of a thread wait in its buffer until they are drained, which may happen at any moment; the thread itself sees
-/// them at once. Exchanges drain the thread's own buffer first. The heavy fence drains all buffers, one thread after the other.
+/// The plain stores of a thread wait in its buffer until they are drained, which can happen at any moment; the thread itself sees
+/// them at once. Exchanges drain the thread's own buffer first. The heavy fence drains all buffers, one thread after another.
 struct RemovalModel {
-    /// A step that can be left out, or be done in the wrong order.
+    /// A step that is missing, or made in the wrong order.
     enum Fault: CaseIterable {
-        /// The removal does not make the other threads pass a fence.
+        /// The removal does not make the other threads execute a fence.
         case removalWithoutFence
-        /// A call that ends in a removed observation does not fence the others.
+        /// A call that ends in a removed observation does not make the other threads execute a fence.
         case settlingWithoutFence
-        /// The observation is looked at before the call is shown, and not again.
+        /// A call checks for a removal only before it is published.
         case noLookAfterShowing
-        /// The end of a call does not look whether the observation was removed.
+        /// The end of a call does not check for a removal.
         case noLookAfterClearing
-        /// The end of a call looks first, and clears its place then.
+        /// The end of a call checks for a removal before it clears its place.
         case clearingAfterLooking
-        /// A thread releases the handler without having been the first to settle.
+        /// A thread that is not the first to settle releases the handler, too.
         case settlingTwice
     }
 
@@ -27,11 +27,11 @@ struct RemovalModel {
     var fault: Fault?
 
     enum Step: Hashable {
-        // A caller's.
+        // The steps of a caller.
         case lookBefore, publish, lookAgain, begin, end, clear, lookAfter
-        // A remover's.
+        // The step of a remover.
         case remove
-        // To settle: for each caller one fence, and one load of the call that it publishes.
+        // The steps that settle: for each caller one fence, and one load of the call that it publishes.
         case lookSettled
         case fence(Int)
         case look(Int)
@@ -42,7 +42,7 @@ struct RemovalModel {
     struct State: Hashable {
         var isRemoved = false
         var isSettled = false
-        /// The call that each caller publishes, as it is in memory.
+        /// The call that each caller has published, as seen in memory.
         var shown: [Bool]
         /// The stores of each caller that other threads do not see yet, oldest first.
         var buffers: [[Bool]]
@@ -75,7 +75,6 @@ struct RemovalModel {
         }
     }
 
-    /// One step of one thread.
     private func take(_ before: State, _ thread: Int, _ walk: inout Exploration<State>) -> State {
         var state = before
         switch state.steps[thread] {

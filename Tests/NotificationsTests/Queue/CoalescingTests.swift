@@ -6,11 +6,11 @@ import Testing
 
 @testable import Notifications
 
-/// The notification that is posted of those that match, and its place.
+/// Of the notifications that match, one is posted, at a defined place.
 @Suite struct CoalescingTests {
     private typealias Mask = NotificationQueue.NotificationCoalescing
 
-    /// A waiting notification, as the rule sees it.
+    /// A waiting notification as the rule under test describes it.
     private struct Waiting: Equatable {
         var name: Notification.Name
         var sender: ObjectIdentifier?
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// The posts of notifications that were enqueued one after the other.
+    /// The notifications that are posted if these are enqueued one after another.
     private func posted(
         _ notes: [Notification], _ mask: Mask? = nil, keeping survivor: NotificationQueue.Survivor = .first
     ) throws -> [String] {

@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The moments at which a queue posts, and the order.
+/// The times at which a queue posts, and the order.
 @Suite struct NotificationQueueTests {
     @Test func `notifications are posted in the order in which they were enqueued`() throws {
         let recorder = Recorder()
@@ -64,7 +64,7 @@ import Testing
                 }, forMode: .default)
             loop.run()
         }
-        // The pass in which the timer comes due may be a later one.
+        // The timer can come due in a later pass.
         let texts = Array(recorder.texts.drop { $0 != "timer" })
         #expect(texts == ["timer", "asap"])
     }
@@ -184,7 +184,7 @@ import Testing
             for (name, text) in [(Notification.Name.a, "1"), (.b, "taken out"), (.a, "2")] {
                 queue.enqueue(Notification(name, text), postingStyle: style, coalesceMask: [])
             }
-            // Behind everything, as soon as that has been posted.
+            // This notification is last, and is posted when the loop is idle again.
             queue.enqueue(Notification(name: .b), postingStyle: .whenIdle, coalesceMask: [])
             let last = recorder.center.addObserver(forName: .c) { note in
                 if note.text == "whenIdle" { loop.stop() }

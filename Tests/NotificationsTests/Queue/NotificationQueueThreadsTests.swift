@@ -6,7 +6,7 @@ import Testing
 
 @testable import Notifications
 
-/// A queue, its loop's thread and other threads that enqueue.
+/// A queue with several threads that enqueue, one of which is that of its loop.
 @Suite struct NotificationQueueThreadsTests {
     private static let custom = RunLoop.Mode("custom")
 
@@ -67,7 +67,7 @@ import Testing
                 }
             }
             try other.join()
-            // Calls that were handed over are carried out in any mode, here in one in which nothing is posted.
+            // Calls of other threads are carried out in any mode. In this mode no notification is posted.
             #expect(loop.run(in: .init("taking"), until: .hang) == .finished)
             loop.pass()
             loop.pass(in: Self.custom)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Notifications
 
-/// A loop keeps nothing of a queue that was destroyed.
+/// A loop keeps nothing of a destroyed queue.
 @Suite struct QueueLifeTests {
     private static let custom = RunLoop.Mode("custom")
 
-    /// A center that has another owner, perhaps.
+    /// A weak reference to a center.
     private final class WeakCenter: Sendable {
         weak let center: NotificationCenter?
         init(_ center: NotificationCenter) { self.center = center }
@@ -48,7 +48,7 @@ import Testing
             }
             loop.keepAlive()
             loop.keepAlive(Self.custom)
-            // On a busy machine a run may end before it has been idle.
+            // On a busy machine a run can end before the loop has been idle.
             func run(in mode: RunLoop.Mode, until count: Int) {
                 let end = ContinuousClock.Instant.hang
                 while log.entries.count < count && .now < end {
@@ -90,7 +90,7 @@ import Testing
     @Test func `a queue that another thread releases leaves its loop there`() throws {
         let thread = try RunLoopThread(name: "queue")
         let log = Log<String>()
-        /// Makes a queue there, has it post, and drops it here.
+        /// Makes a queue on the thread, has the queue post, and releases it on this thread.
         func use() throws -> (WeakCenter, ObservationToken) {
             let center = NotificationCenter()
             let token = center.addObserver(forName: nil) { log.add($0.text) }

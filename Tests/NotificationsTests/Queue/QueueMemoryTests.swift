@@ -5,7 +5,7 @@ import Testing
 
 @testable import Notifications
 
-/// A queue holds the notifications that wait, and nothing else, however long it works.
+/// A queue holds only the notifications that wait, however long it works.
 @Suite struct QueueMemoryTests {
     private static let custom = RunLoop.Mode("custom")
 
@@ -13,7 +13,7 @@ import Testing
         let alive = Shared()
         try onLoopThread { loop in
             let queue = NotificationQueue(notificationCenter: NotificationCenter())
-            // Of a mode that does not run, so it stays the oldest of its name and sender.
+            // The mode does not run, so this notification remains the oldest of its name and sender.
             queue.enqueue(Notification(name: .a), postingStyle: .asap, forModes: [Self.custom])
             for _ in 0..<100 {
                 queue.enqueue(
@@ -85,7 +85,7 @@ import Testing
             queue.enqueue(Notification(name: .b), on: queue.idle, [], .first, [.init("idle \(number)")])
         }
         #expect(queue.asap.groups.count < 10)
-        // One waits for each of these.
+        // A notification waits for each of these modes.
         #expect(queue.idle.groups.count == 100)
         let waiting = Notification(name: .b)
         queue.remove(matching: waiting, .onName)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Notifications
 
-/// The notifications that a queue keeps and finds, without a loop: compared with a plain list that is searched.
+/// The notifications of a queue, without a loop, in comparison with a plain list that is searched linearly.
 @Suite struct WaitingNotificationsTests {
     typealias Mask = NotificationQueue.NotificationCoalescing
 
-    /// A notification that should wait, oldest first.
+    /// A notification that must be waiting.
     private struct Expected {
         let ticket: WaitingNotifications.Ticket
         let track: Int
@@ -30,7 +30,7 @@ import Testing
         let feeds = [Feed(), Feed(), nil]
         let names = (0..<Int.random(in: 1..<40, using: &random)).map { Notification.Name("\($0)") }
         var expected: [Expected] = []
-        // More often one than the other: queues that grow, and queues that run empty.
+        // Insertions or removals are more frequent, so that some queues grow and others become empty.
         let growth = Int.random(in: 2..<5, using: &random)
         for number in 0..<400 {
             let name = try #require(names.randomElement(using: &random))
@@ -76,7 +76,7 @@ import Testing
         for name in names {
             lines.enqueue(Notification(name: name), on: lines.asap, both, .first, [.default])
         }
-        // In random order, so that removals are in the middle of the list of notifications without a sender.
+        // In random order, so that removals occur in the middle of the list of notifications without a sender.
         for name in names.shuffled(using: &random) {
             let note = Notification(name: name)
             let mask = Bool.random(using: &random) ? both : .onName
@@ -87,7 +87,7 @@ import Testing
             default: lines.remove(matching: note, mask)
             }
         }
-        // Were it a search through all, it would be thousands.
+        // A linear search would examine thousands.
         #expect(lines.waiting.count > 10_000)
         #expect(lines.waiting.longestSearch < 100)
     }
@@ -95,7 +95,7 @@ import Testing
     @Test func `many senders of one name are found as quickly`() {
         var waiting = WaitingNotifications()
         let track = waiting.addGroup([.default])
-        // Objects lie at addresses whose low bits are all alike.
+        // Objects have addresses whose low bits are equal.
         let feeds = (0..<20_000).map { _ in Feed() }
         for mask in Self.masks { _ = waiting.first(matching: Notification(name: .a), mask) }
         for feed in feeds { waiting.append(Notification(name: .a, object: feed), toGroup: track) }
@@ -124,7 +124,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         var table = CoalescingTable()
         var expected: [UInt32: UInt32] = [:]
-        // Few hashes: many places share one.
+        // With few hash values, many places share one.
         let hashes: ClosedRange<UInt32> = Bool.random(using: &random) ? 0...7 : 0...UInt32.max
         let growth = Int.random(in: 1..<4, using: &random)
         for place in 0..<2_000 as Range<UInt32> {

@@ -3,9 +3,9 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The report of a watchdog about observers that keep a loop from its work.
+/// The reports of a watchdog about observers that block a loop.
 @Suite struct WatchedQueueTests {
-    /// The handler that keeps a thread's loop from its work; that handler waits at the gate for the report.
+    /// Returns the handlers that a watchdog reports, where an observer blocks a loop until the report.
     private static func blockedBy(_ start: (NotificationCenter, RunLoop, Gate) throws -> ObservationToken)
         throws -> [String]
     {
@@ -14,7 +14,7 @@ import Testing
         let loop = thread.runLoop
         let (reported, handlers) = (Gate(), Log<String>())
         let watchdog = try RunLoopWatchdog(threshold: .milliseconds(5)) { report in
-            // The block that prepares the test may be held up by others.
+            // Other work can delay the block that prepares the test.
             guard report.loop == loop, report.phase == .blocked, report.handler != .block else { return }
             handlers.add("\(report.handler): \(report.madeAt)")
             #expect(report.description.contains(": \(report.madeAt) has been running for "))

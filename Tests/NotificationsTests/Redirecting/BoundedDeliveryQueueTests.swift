@@ -3,11 +3,11 @@ import Testing
 
 @testable import Notifications
 
-/// The queue of an observer with a capacity, as a value: the notifications of each delivery.
+/// The queue of an observer with a capacity, as a value, and the notifications of each delivery.
 @Suite struct BoundedDeliveryQueueTests {
     private typealias Capacity = NotificationRedirector.Capacity
 
-    /// The notifications that the delivery with a number delivers.
+    /// The notifications that the delivery with this number delivers.
     private static func deliver(
         _ turn: Int, _ queue: inout BoundedDeliveryQueue, _ capacity: NotificationRedirector.Capacity
     ) -> [String] {
@@ -85,7 +85,7 @@ import Testing
         let capacity = Capacity.bounded(1, .block(until: .seconds(1)))
         var queue = BoundedDeliveryQueue()
         let gate = ThreadGate()
-        // The second one is of a thread that cannot wait.
+        // The second notification comes from a thread that cannot wait.
         #expect(["1", "2"].map { Self.offer($0, &queue, capacity) } == [0, 1])
         guard case .wait = queue.offer(Notification(.a, "3"), capacity, gate) else {
             Issue.record("it does not wait")
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// Continues in every way: another notification is accepted, or a delivery that was sent arrives.
+    /// Continues in every possible way: another notification is accepted, or a sent delivery arrives.
     private static func explore(
         _ queue: inout BoundedDeliveryQueue, _ texts: inout [String], _ turns: [Int], _ delivered: [String],
         _ capacity: NotificationRedirector.Capacity

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Notifications
 
-/// Posters that wait until observers on loops have been called: what ends their wait, and what keeps it from hanging.
+/// Posters wait until observers on loops have been called, and no wait hangs.
 @Suite struct PostAndWaitTests {
     private static let never = RunLoop.Mode("never")
 
@@ -27,7 +27,6 @@ import Testing
             #expect(outcome(.distantPast) == .timedOut)
         }
 
-        /// The outcome of the wait.
         func outcome(_ deadline: ContinuousClock.Instant = .hang) -> PerformError? {
             do throws(PerformError) {
                 try pending.wait(until: deadline, for: Notification(name: .a))
@@ -88,7 +87,7 @@ import Testing
         let pending = PendingDeliveries()
         var notification = Notification(name: .a)
         notification.pendingDeliveries = pending
-        // The post had found it before it was removed.
+        // As if the post had found the observer before its removal.
         token.registration.redirected?.take(notification)
         try pending.wait(until: .now + .seconds(10), for: notification)
         #expect(token.deliveryCounts == NotificationRedirector.Counts())
@@ -157,7 +156,7 @@ import Testing
                 center.addObserver(forName: nil, on: loop) { log.add($0.text) },
                 center.addObserver(forName: .b) { _ in loop.run(in: .default) },
             ]
-            // So that the post of this thread is not delivered at once.
+            // This notification waits, so the post of this thread is not delivered at once.
             try poster.runLoop.performAndWait { center.post(name: .a) }
             try center.postAndWait(Notification(name: .b))
             #expect(log.entries == ["a", "b"])
@@ -173,7 +172,7 @@ import Testing
         #expect(stuck.outcome() == .loopEnded)
         stuck.end()
         #expect(stuck.token.deliveryCounts?.undelivered == 2)
-        // There is no observer any more.
+        // The observer no longer exists.
         try stuck.center.postAndWait(Notification(name: .a))
     }
 
@@ -221,7 +220,7 @@ import Testing
                 }
                 let note = Notification(name: .a, fileID: "Poster.swift", line: 7)
                 circles.add(circle { try center.postAndWait(note) })
-                // The later one's wait has failed; if that was the poster's, the other one continues when this loop runs.
+                // The later wait has failed. If that was the poster's, the other wait ends when this loop runs.
                 while !isOver.wait(seconds: 0) { loop.run(until: .now) }
                 let found = circles.entries.compactMap { $0 }
                 #expect(found.count == 1)
@@ -265,7 +264,7 @@ import Testing
             let (served, isOver) = (Gate(), Gate())
             let circles = Log<WaitCircle?>()
             let tokens = [
-                // It has delivered when it waits for the poster, which waits for the others only.
+                // This loop has delivered before it waits for the poster. The poster waits only for the other loops.
                 center.addObserver(forName: .a, on: targets[0].runLoop) { _ in
                     targets[0].runLoop.perform {
                         do { try poster.runLoop.performAndWait {} } catch { Issue.record(error) }
@@ -312,7 +311,7 @@ import Testing
     }
 }
 
-/// The circle with which a wait fails, if it does.
+/// The circle that makes a wait fail, or nil.
 func circle(_ body: () throws -> Void) -> WaitCircle? {
     do { try body() } catch PerformError.circle(let circle) { return circle } catch {}
     return nil
