@@ -147,8 +147,7 @@ final class SlowSockets {
 
     /// Sends the sockets away, so that the receiver is the last to have them.
     ///
-    /// A process that ends does not linger, so a child sends them that ends then. It begins when this process has none any
-    /// more.
+    /// A process that ends does not linger, so a child sends them that ends then. It begins when this process has none any more.
     ///
     /// - Parameter send: Sends them; in the child.
     func giveAway(_ send: ([CInt]) -> Void) {

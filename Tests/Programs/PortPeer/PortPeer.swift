@@ -63,8 +63,7 @@ import TestSupport
         tell(String(decoding: reply.bytes, as: UTF8.self))
     }
 
-    /// Connects 25 times, keeps the connections that it gets, and sends requests on one until it gets a
-    /// reply.
+    /// Connects 25 times, keeps the connections that it gets, and sends requests on one until it gets a reply.
     private static func hoard(_ names: PortNames) throws {
         var remotes: [RemotePort] = []
         var refusals = 0
@@ -104,8 +103,7 @@ import TestSupport
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-            // Safe, here and below: the memory that is written and read is our own, and has the stated
-            // length.
+            // Safe, here and below: the memory that is written and read is our own, and has the stated length.
             unsafe withUnsafeMutableBytes(of: &address.sun_path) {
                 unsafe $0.copyBytes(from: "\(directory)/test".utf8)
             }

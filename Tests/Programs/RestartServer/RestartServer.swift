@@ -7,8 +7,7 @@ import TestSupport
 /// The listening socket, the half-served connections, and the server's counter are handed over through a
 /// port. No client is refused, and no line is lost.
 ///
-/// Its only argument is the directory of names. The first server listens. Each later one takes over from the
-/// one before.
+/// Its only argument is the directory of names. The first server listens. Each later one takes over from the one before.
 @main struct RestartServer {
     static func main() throws {
         let names = PortNames(directory: CommandLine.arguments[1])

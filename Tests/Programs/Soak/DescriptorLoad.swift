@@ -99,8 +99,7 @@ final class DescriptorLoad: Load {
                 let index = Int.random(in: 0..<own.count, using: &random)
                 let length = Int.random(in: 1...512, using: &random)
                 let bytes = (0..<length).map { next[index] &+ UInt8(truncatingIfNeeded: $0) }
-                // Safe: the kernel reads `length` bytes of our own buffer. A full pipe takes only some of
-                // them, or none.
+                // Safe: the kernel reads `length` bytes of our own buffer. A full pipe takes only some of them, or none.
                 let count = max(0, unsafe write(own[index], bytes, length))
                 next[index] &+= UInt8(truncatingIfNeeded: count)
                 tally.sent.add(count, ordering: .relaxed)

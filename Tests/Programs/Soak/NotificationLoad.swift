@@ -4,8 +4,7 @@ internal import RunLoops
 internal import Synchronization
 internal import TestSupport
 
-/// Four threads post to observers on two loops and enqueue on a third, while other observers are added and
-/// removed.
+/// Four threads post to observers on two loops and enqueue on a third, while other observers are added and removed.
 final class NotificationLoad: Load {
     let name = "notifications"
     let remark = "4 posters, observers on 2 loops, a queue; none called after its removal"

@@ -2,8 +2,7 @@ internal import RunLoops
 internal import Synchronization
 internal import TestSupport
 
-/// Four threads perform blocks on two loops: one by one, several at once, in a mode, waiting for the result,
-/// and after a delay.
+/// Four threads perform blocks on two loops: one by one, several at once, in a mode, waiting for the result, and after a delay.
 final class PerformLoad: Load {
     /// The blocks of each thread as one loop sees them.
     private final class Sequences: Sendable {

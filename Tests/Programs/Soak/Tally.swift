@@ -27,8 +27,7 @@ final class Tally: Sendable {
     func sendOne() { sent.add(1, ordering: .relaxed) }
     func receiveOne() { received.add(1, ordering: .relaxed) }
 
-    /// The number of pieces that have not arrived, negated; a piece still missing after everything had time
-    /// to arrive is lost.
+    /// The number of pieces that have not arrived, negated; a piece still missing after everything had time to arrive is lost.
     var missing: Int {
         received.load(ordering: .acquiring) - twice.load(ordering: .relaxed) - sent.load(ordering: .acquiring)
     }

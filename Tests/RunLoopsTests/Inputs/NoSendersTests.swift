@@ -5,8 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The receiver gets a notice when the last send right is released: once for each time, after everything that
-/// rights sent.
+/// The receiver gets a notice when the last send right is released: once for each time, after everything that rights sent.
 @Suite struct NoSendersTests {
     @Test func `the no-senders notice arrives after everything the last right sent`() throws {
         try onLoopThread { loop in

@@ -4,8 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Eight senders at a full port, with deadlines: each is served in turn, gives up with its message, or is
-/// woken by the port's end.
+/// Eight senders at a full port, with deadlines: each is served in turn, gives up with its message, or is woken by the port's end.
 @Suite struct PortFullTests {
     /// The outcome of a sender.
     private enum Outcome: Hashable, Sendable {
@@ -121,8 +120,7 @@ import Testing
             return received
         }
         let sent = line.numbers(.sent)
-        // Messages that were accepted and not received were destroyed with the port: never more than it
-        // holds.
+        // Messages that were accepted and not received were destroyed with the port: never more than it holds.
         let arrived = received.filter { $0 >= 0 }
         #expect(arrived == Array(sent.prefix(arrived.count)))
         #expect(sent.count - arrived.count <= limit)

@@ -108,8 +108,7 @@ import Testing
             }
         }
 
-        /// Ends a port on another thread once this thread has put its sender into the line, still under the
-        /// lock of the line.
+        /// Ends a port on another thread once this thread has put its sender into the line, still under the lock of the line.
         private final class Ending: RacePointWatcher, @unchecked Sendable {
             private let port: Port<Int>
             var closing: Threads?

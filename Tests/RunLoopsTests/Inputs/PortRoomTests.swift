@@ -25,8 +25,7 @@
                 }
             }
             stalled.waitUntilStalled()
-            // As many as bits 42 to 61 of the word can count: if they counted messages, the word would have
-            // its old value again.
+            // As many as bits 42 to 61 of the word can count: if they counted messages, the word would have its old value again.
             let count = Int(Mailbox.Word.roomMask) + 1
             let word = port.core.queue.mailbox.current
             for sent in stride(from: 0, to: count, by: limit) {

@@ -166,8 +166,7 @@ import Testing
         let member = ElementMember<Bool>(port, port.core, end: false, set.core) { _ in true }
         set.core.add(member)
         try port.send()
-        // A receiver has found the port alive, and takes the signal now: no thread will ring the bell any
-        // more.
+        // A receiver has found the port alive, and takes the signal now: no thread will ring the bell any more.
         port.invalidate()
         let (taken, hasMore) = member.take()
         #expect(taken != nil && hasMore)

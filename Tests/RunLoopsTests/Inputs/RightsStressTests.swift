@@ -4,8 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Rights that threads make and release while the receiver serves the port: each notice comes once, and in
-/// its place.
+/// Rights that threads make and release while the receiver serves the port: each notice comes once, and in its place.
 @Suite struct RightsStressTests {
     @Test func `rights that four threads release at once give one notice`() throws {
         let port = Port<Int>(queueLimit: 8)
@@ -21,8 +20,7 @@ import Testing
             var (round, received) = (0, 0)
             loop.add(port, forMode: .default) { _ in received += 1 }
             func begin() {
-                // All are made before the first is released, so there is one time without rights in each
-                // round.
+                // All are made before the first is released, so there is one time without rights in each round.
                 let rights = senders.map { _ in port.makeSendRight() }
                 for (sender, right) in zip(senders, rights) {
                     // The right is released with the block.

@@ -107,8 +107,7 @@ import Testing
     }
 
     @Test func `the handler sees everything written before a signal, and no signal is left over`() throws {
-        // The purpose of signal ports: many threads queue something and signal, and the handler takes
-        // everything that is queued.
+        // The purpose of signal ports: many threads queue something and signal, and the handler takes everything that is queued.
         let port = Port<Void>()
         let queue = Log<Int>()
         let last = Gate()

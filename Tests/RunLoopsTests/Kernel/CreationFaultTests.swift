@@ -6,8 +6,7 @@ import Testing
 
 /// The state that is left when the kernel refuses one of the descriptors that a loop needs.
 ///
-/// Each test runs in a process of its own, in which all numbers below a bound are taken, so new descriptors
-/// have the next ones.
+/// Each test runs in a process of its own, in which all numbers below a bound are taken, so new descriptors have the next ones.
 @Suite struct CreationFaultTests {
     @Test func `a loop that lacks a descriptor is an error, leaves nothing open, and can be had later`()
         async throws
@@ -101,8 +100,7 @@ import Testing
     }
 }
 
-/// Ends a thread while another one sends to its loop, and checks that the loop's descriptors are closed after
-/// the join.
+/// Ends a thread while another one sends to its loop, and checks that the loop's descriptors are closed after the join.
 private func endThread(countingFrom bound: Int) throws {
     let thread = try RunLoopThread(name: "worker")
     let sender = try BareThread { while thread.runLoop.perform({}) {} }

@@ -8,8 +8,7 @@ import class RunLoops.Timer
 
 @testable import RunLoops
 
-/// System calls that a signal interrupts, one kind after the other: each is repeated, and no caller gets an
-/// error.
+/// System calls that a signal interrupts, one kind after the other: each is repeated, and no caller gets an error.
 ///
 /// All calls that may be interrupted according to their manual pages, even if this kernel would go on
 /// waiting: a file system in user space, or a supervisor of the process, may interrupt them.

@@ -8,8 +8,7 @@ import Testing
 
 /// Several threads that make loops while there are descriptors for some of them only.
 ///
-/// Each test runs in a process of its own. libevent would end the process if it got no pipe and were not
-/// stopped.
+/// Each test runs in a process of its own. libevent would end the process if it got no pipe and were not stopped.
 @Suite struct LoopOpeningTests {
     @Test
     func `threads that make loops at the limit of descriptors get a loop or an error, and leave none open`()
@@ -44,8 +43,7 @@ import Testing
             isOver.increment()
             other.join()
             outcomes.check()
-            // Each loss doubles the number of descriptors that must be free, so a limit of 120 allows at most
-            // eight losses.
+            // Each loss doubles the number of descriptors that must be free, so a limit of 120 allows at most eight losses.
             #expect(openDescriptors(from: bound) <= 8)
             try BareThread { outcomes.attempt() }.join()
             #expect(outcomes.lastWasMade)
@@ -66,8 +64,7 @@ import Testing
                 #expect(throws: SystemError(call: "pipe2", code: ENFILE)) {
                     try Faults.refusingPipes(ENFILE) { _ = try RunLoop.makeCurrent() }
                 }
-                // The two epoll sets that were lost. Now two more descriptors than the three of a base must
-                // be free.
+                // The two epoll sets that were lost. Now two more descriptors than the three of a base must be free.
                 #expect(openDescriptors(from: bound) == 2)
                 #expect(refusal(bound, free: 2 + 6) { _ = try RunLoop.makeCurrent() } == EMFILE)
                 #expect(openDescriptors(from: bound) == 2)

@@ -7,8 +7,7 @@
 
     /// The actions of other threads, placed between every two race points of a loop on its way to sleep.
     ///
-    /// To the loop it makes no difference which thread acts. So the actions run on the loop's own thread, at
-    /// the race point.
+    /// To the loop it makes no difference which thread acts. So the actions run on the loop's own thread, at the race point.
     @Suite struct RacePointSweepTests {
         /// An action of another thread.
         enum Event: CaseIterable {
@@ -78,8 +77,7 @@
             right = bell.makeSendRight()
         }
 
-        /// Rings once, so that there is something to serve, and runs until both events have come and the loop
-        /// was stopped.
+        /// Rings once, so that there is something to serve, and runs until both events have come and the loop was stopped.
         func play(
             _ early: Int?, _ first: RacePointSweepTests.Event, _ late: Int?,
             _ second: RacePointSweepTests.Event

@@ -127,8 +127,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let linger = Gate()
             let lingers = Shared()
-            // Created before the package's own key, so that the thread waits here before the package's
-            // destructor has run.
+            // Created before the package's own key, so that the thread waits here before the package's destructor has run.
             let key = keyWithDestructor()
             let before = try burst(key, lingers, linger, count: 0)
             let after = try burst(key, lingers, linger, count: 10_000)

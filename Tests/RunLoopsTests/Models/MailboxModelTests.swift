@@ -1,8 +1,7 @@
 import TestSupport
 import Testing
 
-/// The waking protocol, explored step by step: every order in which two senders and a loop can take their
-/// steps.
+/// The waking protocol, explored step by step: every order in which two senders and a loop can take their steps.
 ///
 /// The model shows that no loop sleeps while there is a message for it, that each message comes out once and
 /// in its sender's order or is refused, that no stop and no ring is lost, that no thread writes to a closed

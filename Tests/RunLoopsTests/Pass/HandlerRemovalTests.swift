@@ -20,8 +20,7 @@ import Testing
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(stage.callsAfter == 0)
             #expect(stage.hasThrownAway)
-            // The objects that the handlers held are destroyed, also that of the handler that was on the stack and has
-            // returned.
+            // The objects that the handlers held are destroyed, also that of the handler that was on the stack and has returned.
             #expect(alive.count == 0)
             loop.perform {}
             #expect(loop.run(in: .default, until: .hang) == .finished)

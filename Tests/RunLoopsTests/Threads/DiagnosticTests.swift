@@ -6,8 +6,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Reports of the package, which reach standard error or the program's handler without a wait of the
-/// program's threads.
+/// Reports of the package, which reach standard error or the program's handler without a wait of the program's threads.
 @Suite struct DiagnosticTests {
     @Test func `a report that no process can read ends nothing, and counts as dropped`() async throws {
         try await #require(processExitsWith: .success) {
@@ -72,8 +71,7 @@ import Testing
     @Test func `lines that wait when the program exits are still written`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             for number in 0..<200 { RunLoopDiagnostics.report("report \(number)") }
-            // At the end of this block the test writes a mark to standard error, and cuts off everything
-            // after it.
+            // At the end of this block the test writes a mark to standard error, and cuts off everything after it.
             exit(EXIT_SUCCESS)
         }
         let lines = (result?.message ?? "").split(separator: "\n").filter { $0.hasPrefix("report") }

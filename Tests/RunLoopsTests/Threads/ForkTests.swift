@@ -113,8 +113,7 @@ extension Child.Ending {
 private enum Departure: CaseIterable {
     case exit, exec, endOfThread
 
-    /// The departures that the tests can use: a sanitizer's own work at the end of a thread does not survive
-    /// a fork.
+    /// The departures that the tests can use: a sanitizer's own work at the end of a thread does not survive a fork.
     static var possible: [Departure] { allCases.filter { Allocations.areCounted || $0 != .endOfThread } }
 
     var code: CInt { self == .exit ? 3 : 0 }

@@ -12,8 +12,7 @@ import Testing
         let lock = Guarded(0)
         let isKnown = Shared()
         try BareThread {
-            // The kernel requires it of a mutex with priority inheritance: the word is the number of the
-            // owner.
+            // The kernel requires it of a mutex with priority inheritance: the word is the number of the owner.
             lock.withLock { _ in
                 let owner = unsafe lock.mutex.pointee.__data.__lock & 0x3FFF_FFFF
                 if owner == runloops_thread_id() { isKnown.increment() }

@@ -3,8 +3,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Members for a loop's own thread, called on another one: the program ends with a message that says what to
-/// do instead.
+/// Members for a loop's own thread, called on another one: the program ends with a message that says what to do instead.
 @Suite struct OwnThreadMisuseTests {
     @Test(arguments: LoopMember.allCases)
     func `a member of a loop called on another thread ends the program with advice`(

@@ -56,15 +56,13 @@ import Testing
     }
 }
 
-/// Two stores and two loads, round after round: each thread stores its own round, and loads the other
-/// thread's.
+/// Two stores and two loads, round after round: each thread stores its own round, and loads the other thread's.
 private final class Board: Sendable {
     private let light = Atomic<Int>(0)
     private let heavy = Atomic<Int>(0)
     let lightSaw = Shared()
     let heavySaw = Shared()
-    /// The number of times that a thread has reached the start or the end of a round, for both threads
-    /// together.
+    /// The number of times that a thread has reached the start or the end of a round, for both threads together.
     private let arrivals = Atomic<Int>(0)
 
     func playLight(_ round: Int) {

@@ -5,8 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Threads that do not return from their loop: a handler ends them by `pthread_exit`, or another thread
-/// cancels them.
+/// Threads that do not return from their loop: a handler ends them by `pthread_exit`, or another thread cancels them.
 ///
 /// Waits for such a thread, or for its loop, end. Each test runs in a process of its own, because the
 /// references on the stack of such a thread are never released.

@@ -147,8 +147,7 @@ import Testing
     }
 
     @Test func `a thread that has been served is not taken for one that waits`() throws {
-        // The thread that was served goes on at once, and waits for the other one, which may not have noticed
-        // yet.
+        // The thread that was served goes on at once, and waits for the other one, which may not have noticed yet.
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         for _ in 0..<2_000 {
             let done = Gate()
